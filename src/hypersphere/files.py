@@ -1,0 +1,102 @@
+"""Reading with a clear sentence, and writing so that a half-written file is never seen under its real name."""
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hypersphere.errors import HypersphereError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside ``path``; rename it to ``path`` on success, delete it on failure.
+
+    If ``path`` came to exist meanwhile (another job prepared the same content), ours is dropped.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    temporary.mkdir()
+    try:
+        yield temporary
+        try:
+            os.rename(temporary, path)
+        except OSError:
+            if not path.is_dir():
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` (UTF-8, newline endings as given) atomically."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as JSON, keys sorted, so that equal content is equal bytes."""
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Parse a JSON file.
+
+    Raises:
+        HypersphereError: the file is missing or not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise HypersphereError(f"{path}: not valid JSON ({error})") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """Parse a YAML file.
+
+    Raises:
+        HypersphereError: the file is missing or not YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise HypersphereError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: the text that names and digests are taken over."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: Any, length: int = 16) -> str:
+    """First ``length`` hex digits of the sha256 of ``value``'s canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def sha256(path: Path) -> str:
+    """Hex sha256 of a file's bytes."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

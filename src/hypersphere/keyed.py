@@ -1,0 +1,38 @@
+"""Random numbers without hidden state: every draw is a pure function of a key.
+
+A key is (seed, purpose, …): ``uniform((n, 4), 0, "crop", epoch)`` gives the same array in every process, whatever
+was drawn before. Philox's raw counter stream is used, which numpy promises not to change between releases; nothing
+here calls numpy's distributions, which it does not promise.
+"""
+
+import hashlib
+import math
+
+import numpy as np
+from jaxtyping import Float, Int, UInt64
+
+
+def _key(seed: int, parts: tuple[str | int, ...]) -> int:
+    text = "/".join(map(str, (seed, *parts)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
+
+
+def raw(count: int, seed: int, *purpose: str | int) -> UInt64[np.ndarray, "count"]:
+    """``count`` independent 64-bit words for the key (seed, purpose…)."""
+    return np.random.Philox(key=_key(seed, purpose)).random_raw(count)
+
+
+def uniform(shape: tuple[int, ...], seed: int, *purpose: str | int) -> Float[np.ndarray, "..."]:
+    """Independent draws from [0, 1), 53 bits each, of the given shape."""
+    words = raw(math.prod(shape), seed, *purpose)
+    return ((words >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
+
+
+def permutation(n: int, seed: int, *purpose: str | int) -> Int[np.ndarray, "n"]:
+    """A uniformly random order of 0 … n-1 (ties among 64-bit words are broken by position)."""
+    return np.argsort(raw(n, seed, *purpose), kind="stable")
+
+
+def torch_seed(seed: int, *purpose: str | int) -> int:
+    """A 63-bit seed for a ``torch.Generator`` that serves this key alone."""
+    return _key(seed, purpose) & (2**63 - 1)
