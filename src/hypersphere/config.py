@@ -1,0 +1,245 @@
+"""Read and validate everything under config/, with one clear sentence for anything wrong."""
+
+import types
+import typing
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, TypeAdapter, ValidationError
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+from hypersphere.metrics import METRICS
+from hypersphere.registry import Fraction
+from hypersphere.spec import Dataset, Probe, Spec
+
+Level = Literal["quick", "laptop", "paper"]
+MetricName = Literal[tuple(METRICS)]  # type: ignore[valid-type]
+Seeds = Annotated[list[NonNegativeInt], Field(min_length=1)]
+
+
+class Settings(Spec):
+    """config/config.yaml: what to rebuild and where."""
+
+    scale: str = "quick"
+    papers: Annotated[list[str], Field(min_length=1)]
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    data_root: str | None = None
+
+
+class Resources(Spec):
+    """What one training job asks of Snakemake: mebibytes, minutes, devices."""
+
+    mem_mb: PositiveInt
+    runtime: PositiveInt
+    gpu: NonNegativeInt
+
+
+class Scale(Spec):
+    """config/scales/<scale>.yaml: how big, and what stands for what."""
+
+    scale: str
+    level: Level
+    describe: str
+    seeds: Seeds
+    datasets: dict[str, str | None]
+    epochs: PositiveInt | Literal["published"]
+    batch_divisor: PositiveInt
+    learning_rate_factor: PositiveFloat
+    run: dict[str, Any] = {}
+    methods: dict[str, dict[str, Any]] = {}
+    snapshots: list[Fraction]
+    threads: PositiveInt
+    runs_per_job: PositiveInt
+    resources: Resources
+
+
+class Evaluation(Spec):
+    """One probe of every run: on the run's own dataset, or (transfer) on each other dataset of the table."""
+
+    metric: MetricName
+    probe: Probe
+    at: Literal["end", "snapshots"]
+    transfer: bool = False
+
+
+class Table(Spec):
+    """Methods and variants down, datasets across, one metric."""
+
+    kind: Literal["table"]
+    title: str
+    metric: MetricName
+    rows: Annotated[list[str], Field(min_length=1)]
+    columns: Annotated[list[str], Field(min_length=1)]
+    baseline: str
+    printed: str | None = None
+
+
+class Curves(Spec):
+    """Metrics against epochs, a panel per metric and dataset, a line per row."""
+
+    kind: Literal["curves"]
+    title: str
+    metrics: Annotated[list[MetricName], Field(min_length=1)]
+    rows: Annotated[list[str], Field(min_length=1)]
+    columns: Annotated[list[str], Field(min_length=1)]
+
+
+Artifact = Annotated[Table | Curves, Field(discriminator="kind")]
+
+
+class Paper(Spec):
+    """config/papers/<paper>.yaml: runs, evaluations and artifacts of one document."""
+
+    paper: str
+    title: str
+    run: dict[str, Any]
+    methods: dict[str, dict[str, Any]]
+    variants: dict[str, dict[str, Any]]
+    open_choices: dict[str, list[str]]
+    evaluations: list[Evaluation]
+    artifacts: dict[str, Artifact]
+    datasets: dict[str, str]
+    labels: dict[str, str]
+
+    def label(self, name: str) -> str:
+        """How a method, variant or dataset is called in print."""
+        return self.datasets.get(name) or self.labels.get(name) or name
+
+
+class Config(BaseModel):
+    """All of it, for one scale."""
+
+    root: Path
+    settings: Settings
+    scale: Scale
+    overrides: dict[str, Any]
+    papers: dict[str, Paper]
+    datasets: dict[str, Dataset]
+
+    @property
+    def scale_name(self) -> str:
+        """The results folder's name; a scale whose numbers were changed is another scale."""
+        changed = {key: value for key, value in self.overrides.items() if key in Scale.model_fields and key != "scale"}
+        return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
+
+    @property
+    def results(self) -> Path:
+        """The results folder."""
+        return self.root / "results" / self.scale_name
+
+
+def load(root: Path, overrides: dict[str, Any]) -> Config:
+    """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the field and the allowed values.
+    """
+    folder = root / "config"
+    for key in overrides:
+        if key not in Settings.model_fields and key not in Scale.model_fields:
+            allowed = ", ".join(sorted({*Settings.model_fields, *Scale.model_fields}))
+            raise HypersphereError(f"command line: {key} is not a setting; allowed: {allowed}")
+    base = folder / "config.yaml"
+    chosen = {**_mapping(base), **{k: v for k, v in overrides.items() if k in Settings.model_fields}}
+    settings = validate(Settings, chosen, base)
+    scale_file = _named(folder / "scales", settings.scale, base, "scale")
+    numbers = {k: v for k, v in overrides.items() if k in Scale.model_fields and k != "scale"}
+    scale = validate(Scale, {**_mapping(scale_file), **numbers}, scale_file)
+    papers = {}
+    for name in settings.papers:
+        file = _named(folder / "papers", name, base, "papers")
+        papers[name] = validate(Paper, _mapping(file), file)
+    listing = folder / "datasets.yaml"
+    named = {name: {"name": name, **(entry or {})} for name, entry in _mapping(listing).items()}
+    datasets = {name: validate(Dataset, entry, listing, name) for name, entry in named.items()}
+    config = Config(
+        root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets
+    )
+    _cross_check(config, folder, scale_file)
+    return config
+
+
+def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:
+    known = ", ".join(sorted(config.datasets))
+    if len(set(config.scale.seeds)) != len(config.scale.seeds):
+        raise HypersphereError(f"{scale_file}: seeds: a seed is listed twice")
+    for published, used in config.scale.datasets.items():
+        if used is not None and used not in config.datasets:
+            raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
+    for name, paper in config.papers.items():
+        file = folder / "papers" / f"{name}.yaml"
+        for key, artifact in paper.artifacts.items():
+            for row in artifact.rows:
+                method, _, variant = row.partition(".")
+                if method not in paper.methods or variant not in paper.variants:
+                    allowed = f"methods {', '.join(paper.methods)} and variants {', '.join(paper.variants)}"
+                    raise HypersphereError(f"{file}: artifacts.{key}.rows: '{row}' is not method.variant of {allowed}")
+            for column in artifact.columns:
+                if column not in config.scale.datasets:
+                    raise HypersphereError(
+                        f"{scale_file}: datasets: {column}, a column of {name}'s {key}, is not listed "
+                        f"(name a dataset of config/datasets.yaml, or null for none)"
+                    )
+
+
+def _mapping(file: Path) -> dict[str, Any]:
+    value = files.read_yaml(file)
+    if not isinstance(value, dict):
+        raise HypersphereError(f"{file}: must be a mapping of keys to values")
+    return value
+
+
+def _named(folder: Path, name: str, source: Path, field: str) -> Path:
+    """The YAML file called ``name`` in ``folder``, or a sentence listing those there are."""
+    available = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in available:
+        raise HypersphereError(f"{source}: {field}: '{name}' is not one of {', '.join(available)}")
+    return folder / f"{name}.yaml"
+
+
+Model = typing.TypeVar("Model", bound=BaseModel)
+
+
+def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Model:
+    """Validate ``value``, turning pydantic's first complaint into a sentence about ``file``."""
+    try:
+        return TypeAdapter(model).validate_python(value)
+    except ValidationError as error:
+        raise HypersphereError(f"{file}: {sentence(model, error, prefix)}") from None
+
+
+def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -> str:
+    """``field: what is wrong; allowed: …`` for the first of pydantic's errors."""
+    problem = error.errors()[0]
+    location = [str(part) for part in problem["loc"] if str(part) not in ("table", "curves")]
+    field = ".".join(([prefix] if prefix else []) + location)
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        allowed = _keys_at(model, problem["loc"][:-1])
+        return f"{field}: unknown key; allowed: {', '.join(allowed)}" if allowed else f"{field}: unknown key"
+    if problem["type"] == "missing":
+        return f"{field}: this key is required"
+    shown = problem["input"]
+    given = f" (given: {shown!r})" if isinstance(shown, str | int | float | bool | list | None) else ""
+    return f"{field}: {message[:1].lower()}{message[1:]}{given}"
+
+
+def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
+    """The keys of the model found by walking ``location`` from ``model``."""
+    for part in location:
+        fields = getattr(model, "model_fields", None)
+        model = fields[part].annotation if fields and part in fields else _inside(model, part)
+    models = [m for m in [model, *typing.get_args(model)] if hasattr(m, "model_fields")]
+    return list(models[0].model_fields) if models else []
+
+
+def _inside(annotation: Any, part: int | str) -> Any:
+    """The element type of a list, dict, Annotated or union that a location steps into."""
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) is Annotated:
+        return _inside(arguments[0], part)
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        matching = [a for a in arguments if getattr(a, "__name__", "").lower() == part or hasattr(a, "model_fields")]
+        return matching[0] if matching else None
+    return arguments[-1] if arguments else None

@@ -1,0 +1,201 @@
+"""From config to runs, batches and cells. Imports no torch: Snakemake calls this to build its DAG."""
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hypersphere import config as cfg
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+from hypersphere.spec import Dataset, Run
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run as a paper sees it: which row, which column, which seed."""
+
+    paper: str
+    method: str
+    variant: str
+    dataset: str
+    """The published dataset."""
+    run: Run
+
+    @property
+    def key(self) -> dict[str, str | int]:
+        """The columns that every tidy table starts with."""
+        return {
+            "paper": self.paper,
+            "method": self.method,
+            "variant": self.variant,
+            "dataset": self.dataset,
+            "measured_on": self.run.dataset.name,
+            "seed": self.run.seed,
+            "run": self.run.name,
+        }
+
+
+@dataclass(frozen=True)
+class BatchOfRuns:
+    """Runs that one job trains and one job probes: they differ in seed only."""
+
+    id: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a scale asks for."""
+
+    config: cfg.Config
+    cells: tuple[Cell, ...]
+    batches: tuple[BatchOfRuns, ...]
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Every distinct run by name; a run that several cells share is here once."""
+        return {cell.run.name: cell.run for cell in self.cells}
+
+    @property
+    def datasets(self) -> dict[str, Dataset]:
+        """Every dataset that a run trains on, by name."""
+        return {run.dataset.name: run.dataset for run in self.runs.values()}
+
+    def batch(self, identifier: str) -> BatchOfRuns:
+        """The batch of that id.
+
+        Raises:
+            HypersphereError: no such batch at this scale.
+        """
+        for batch in self.batches:
+            if batch.id == identifier:
+                return batch
+        raise HypersphereError(f"no batch '{identifier}' at scale {self.config.scale_name}")
+
+    def run(self, name: str) -> Run:
+        """The run of that name.
+
+        Raises:
+            HypersphereError: no such run at this scale.
+        """
+        if name not in self.runs:
+            raise HypersphereError(
+                f"no run '{name}' at scale {self.config.scale_name}; `hypersphere plan` lists those there are"
+            )
+        return self.runs[name]
+
+    def others(self, dataset: Dataset) -> list[Dataset]:
+        """The datasets that a run on ``dataset`` is transferred to: the other ones of this plan."""
+        return [other for other in self.datasets.values() if other.name != dataset.name]
+
+
+def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
+    """Load config/ under ``root`` and expand it.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the field and the allowed values.
+    """
+    config = cfg.load(root, overrides or {})
+    cells = tuple(cell for paper in config.papers.values() for cell in _cells(config, paper))
+    return Plan(config, cells, _batches(cells, config.scale.runs_per_job))
+
+
+def _cells(config: cfg.Config, paper: cfg.Paper) -> list[Cell]:
+    wanted: dict[tuple[str, str], None] = {}
+    for artifact in paper.artifacts.values():
+        wanted.update({(row, column): None for row in artifact.rows for column in artifact.columns})
+    cells = []
+    for row, published in wanted:
+        used = config.scale.datasets[published]
+        if used is None:
+            continue
+        method, _, variant = row.partition(".")
+        for seed in config.scale.seeds:
+            run = resolve(config, paper, method, variant, config.datasets[used], seed)
+            cells.append(Cell(paper.paper, method, variant, published, run))
+    return cells
+
+
+def resolve(
+    config: cfg.Config, paper: cfg.Paper, method: str, variant: str, dataset: Dataset, seed: int
+) -> Run:
+    """Merge paper, method, variant and scale into one validated run.
+
+    Raises:
+        HypersphereError: the merged run is not valid; the sentence names the file that set the field.
+    """
+    folder = config.root / "config"
+    paper_file, scale_file = folder / "papers" / f"{paper.paper}.yaml", folder / "scales" / f"{config.settings.scale}.yaml"
+    layers: list[tuple[Path, str, dict[str, Any]]] = [
+        (paper_file, "run", paper.run),
+        (paper_file, f"methods.{method}", paper.methods[method]),
+        (paper_file, f"variants.{variant}", paper.variants[variant]),
+        (scale_file, "run", config.scale.run),
+        (scale_file, f"methods.{method}", config.scale.methods.get(method, {})),
+    ]
+    merged: dict[str, Any] = {}
+    for _, _, layer in layers:
+        merged = merge(merged, layer)
+    merged |= {"dataset": dataset.model_dump(), "seed": seed}
+    try:
+        _shrink(merged, config.scale)
+        return Run.model_validate(merged)
+    except ValidationError as error:
+        location = [str(part) for part in error.errors()[0]["loc"]]
+        file, where = _blame(layers, location)
+        raise HypersphereError(f"{file}: {cfg.sentence(Run, error, where)}") from None
+    except (KeyError, TypeError) as error:
+        raise HypersphereError(f"{paper_file}: methods.{method}: {error} is missing or not a number") from None
+
+
+def _shrink(run: dict[str, Any], scale: cfg.Scale) -> None:
+    """Apply the scale's epochs, batch divisor and learning-rate factor in place."""
+    if scale.epochs != "published":
+        run["schedule"]["epochs"] = scale.epochs
+    for key in ("size", "micro"):
+        run["batch"][key] = run["batch"][key] // scale.batch_divisor
+    run["optimiser"]["learning_rate"] = run["optimiser"]["learning_rate"] * scale.learning_rate_factor
+
+
+def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Deep merge; a component given by another ``name`` replaces the one below whole, parameters included."""
+    result = copy.deepcopy(below)
+    for key, value in above.items():
+        old = result.get(key)
+        same = isinstance(old, dict) and isinstance(value, dict)
+        if same and value.get("name", old.get("name")) == old.get("name"):
+            result[key] = merge(old, value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _blame(layers: list[tuple[Path, str, dict[str, Any]]], location: list[str]) -> tuple[Path, str]:
+    """The file and section that last set the deepest known part of ``location``."""
+    for depth in range(len(location), 0, -1):
+        for file, section, layer in reversed(layers):
+            value: Any = layer
+            for part in location[:depth]:
+                value = value.get(part) if isinstance(value, dict) else None
+            if value is not None:
+                return file, section
+    return layers[1][0], layers[1][1]
+
+
+def _batches(cells: tuple[Cell, ...], size: int) -> tuple[BatchOfRuns, ...]:
+    """Group runs that differ in seed only, at most ``size`` to a job; the id is the content of the batch."""
+    groups: dict[str, dict[str, Run]] = {}
+    for cell in cells:
+        group = files.digest(cell.run.model_copy(update={"seed": 0}).scientific())
+        groups.setdefault(group, {})[cell.run.name] = cell.run
+    batches = []
+    for group in groups.values():
+        runs = list(group.values())
+        for start in range(0, len(runs), size):
+            part = tuple(runs[start : start + size])
+            head = f"{part[0].method.name}-{part[0].tag}-{part[0].dataset.name}"
+            batches.append(BatchOfRuns(f"{head}-{files.digest([run.name for run in part], 8)}", part))
+    return tuple(batches)

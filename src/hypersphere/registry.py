@@ -1,0 +1,81 @@
+"""Find a component by name, and check its parameters, without importing it.
+
+One rule for every kind of component: YAML's ``{name: nt_xent, temperature: 0.5}`` is the function ``nt_xent`` in
+``objectives/nt_xent.py``, and its keyword-only arguments, with their annotations and defaults, are the only schema
+there is. Signatures are read from the syntax tree, so that building the DAG never imports torch and a run depends on
+no component that it does not use.
+"""
+
+import ast
+import importlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from hypersphere.errors import HypersphereError
+
+KINDS = ("objectives", "methods", "encoders", "datasets", "probes")
+Kind = Literal["objectives", "methods", "encoders", "datasets", "probes"]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+# What an annotation of a keyword-only argument may say.
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "Literal": Literal,
+    "Fraction": Fraction,
+    **{
+        name: getattr(pydantic, name)
+        for name in ("PositiveInt", "NonNegativeInt", "PositiveFloat", "NonNegativeFloat")
+    },
+}
+
+
+def module_name(kind: Kind, name: str) -> str:
+    """The dotted module that holds a component."""
+    return f"hypersphere.{kind}.{name}"
+
+
+def _function(path: Path) -> ast.FunctionDef | None:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == path.stem:
+            return node
+    return None
+
+
+@cache
+def names(kind: Kind) -> tuple[str, ...]:
+    """All components of a kind, sorted: the files that define a function of their own name."""
+    folder = Path(__file__).parent / kind
+    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py") if _function(path)))
+
+
+@cache
+def schema(kind: Kind, name: str) -> type[BaseModel]:
+    """A pydantic model of a component's keyword-only arguments.
+
+    Raises:
+        HypersphereError: no such component; the sentence lists those there are.
+    """
+    if name not in names(kind):
+        raise HypersphereError(f"'{name}' is not one of {', '.join(names(kind))}")
+    function = _function(Path(__file__).parent / kind / f"{name}.py")
+    assert function is not None
+    fields: dict[str, Any] = {}
+    for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
+        kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
+        fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+    config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
+    return create_model(name, __config__=config, **fields)
+
+
+def load(kind: Kind, name: str) -> Callable[..., Any]:
+    """Import a component and return its function."""
+    return getattr(importlib.import_module(module_name(kind, name)), name)
