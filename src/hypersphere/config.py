@@ -1,11 +1,20 @@
 """Read and validate everything under config/, with one clear sentence for anything wrong."""
 
+import re
 import types
 import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    TypeAdapter,
+    ValidationError,
+)
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
@@ -46,8 +55,10 @@ class Scale(Spec):
     epochs: PositiveInt | Literal["published"]
     batch_divisor: PositiveInt
     learning_rate_factor: PositiveFloat
-    run: dict[str, Any] = {}
-    methods: dict[str, dict[str, Any]] = {}
+    run: dict[str, Any]
+    methods: dict[str, dict[str, Any]]
+    probes: dict[str, dict[str, Any]] = {}
+    """Parameters of probes to replace, by probe name: a bank of hundreds wants fewer neighbours than one of thousands."""
     snapshots: list[Fraction]
     threads: PositiveInt
     runs_per_job: PositiveInt
@@ -142,10 +153,13 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
             raise HypersphereError(f"command line: {key} is not a setting; allowed: {allowed}")
     base = folder / "config.yaml"
     chosen = {**_mapping(base), **{k: v for k, v in overrides.items() if k in Settings.model_fields}}
-    settings = validate(Settings, chosen, base)
+    settings = validate(Settings, _mapping(base), base)
+    settings = validate(Settings, chosen, Path("command line")) if overrides else settings
     scale_file = _named(folder / "scales", settings.scale, base, "scale")
     numbers = {k: v for k, v in overrides.items() if k in Scale.model_fields and k != "scale"}
-    scale = validate(Scale, {**_mapping(scale_file), **numbers}, scale_file)
+    scale = validate(Scale, _mapping(scale_file), scale_file)
+    if numbers:
+        scale = validate(Scale, {**_mapping(scale_file), **numbers}, Path("command line"))
     papers = {}
     for name in settings.papers:
         file = _named(folder / "papers", name, base, "papers")
@@ -153,9 +167,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     listing = folder / "datasets.yaml"
     named = {name: {"name": name, **(entry or {})} for name, entry in _mapping(listing).items()}
     datasets = {name: validate(Dataset, entry, listing, name) for name, entry in named.items()}
-    config = Config(
-        root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets
-    )
+    config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
     _cross_check(config, folder, scale_file)
     return config
 
@@ -212,9 +224,12 @@ def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Mo
 def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -> str:
     """``field: what is wrong; allowed: …`` for the first of pydantic's errors."""
     problem = error.errors()[0]
-    location = [str(part) for part in problem["loc"] if str(part) not in ("table", "curves")]
+    # A union adds the name of its member to the location, which is no field of anybody's file.
+    location = [str(part) for part in problem["loc"] if not re.search(r"^(table|curves|int|str)$|[-\[]", str(part))]
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")
+    if re.match(r"[a-z_]+: ", message):  # a component's own complaint names its parameter first
+        return f"{field}.{message}"
     if problem["type"] == "extra_forbidden":
         allowed = _keys_at(model, problem["loc"][:-1])
         return f"{field}: unknown key; allowed: {', '.join(allowed)}" if allowed else f"{field}: unknown key"

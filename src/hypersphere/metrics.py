@@ -15,7 +15,10 @@ class Metric(NamedTuple):
 METRICS: dict[str, Metric] = {
     "knn_top1": Metric("kNN accuracy", "%", 1, "weighted k-nearest-neighbour vote on backbone features"),
     "linear_top1": Metric(
-        "linear probe", "%", 1, "logistic regression on frozen features, full-batch L-BFGS, no seed and no schedule"
+        "linear probe",
+        "%",
+        1,
+        "logistic regression on frozen features, full-batch L-BFGS, no seed and no schedule",
     ),
     "linear_sgd_top1": Metric(
         "linear probe (SGD)", "%", 1, "logistic regression on frozen features, the authors' two epochs of SGD"

@@ -12,6 +12,8 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.spec import Dataset, Run
 
+MANIFEST = "manifest.json"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -87,6 +89,27 @@ class Plan:
             )
         return self.runs[name]
 
+    def run_folder(self, name: str) -> Path:
+        """results/<scale>/runs/<run>."""
+        return self.config.results / "runs" / name
+
+    def marker(self, batch: BatchOfRuns) -> Path:
+        """results/<scale>/batches/<batch>.json: all that Snakemake sees of a batch of runs."""
+        return self.config.results / "batches" / f"{batch.id}.json"
+
+    def data_folder(self, dataset: Dataset) -> Path:
+        """data/processed/<dataset>."""
+        return self.config.root / "data" / "processed" / dataset.folder
+
+    def forget_lost_runs(self) -> None:
+        """Remove the marker of each batch one of whose runs is no longer on disk, so that it is trained again.
+
+        Run folders are not declared to Snakemake, which deletes what it is told of; this is how it learns of a loss.
+        """
+        for batch in self.batches:
+            if not all((self.run_folder(run.name) / MANIFEST).is_file() for run in batch.runs):
+                self.marker(batch).unlink(missing_ok=True)
+
     def others(self, dataset: Dataset) -> list[Dataset]:
         """The datasets that a run on ``dataset`` is transferred to: the other ones of this plan."""
         return [other for other in self.datasets.values() if other.name != dataset.name]
@@ -119,16 +142,17 @@ def _cells(config: cfg.Config, paper: cfg.Paper) -> list[Cell]:
     return cells
 
 
-def resolve(
-    config: cfg.Config, paper: cfg.Paper, method: str, variant: str, dataset: Dataset, seed: int
-) -> Run:
+def resolve(config: cfg.Config, paper: cfg.Paper, method: str, variant: str, dataset: Dataset, seed: int) -> Run:
     """Merge paper, method, variant and scale into one validated run.
 
     Raises:
         HypersphereError: the merged run is not valid; the sentence names the file that set the field.
     """
     folder = config.root / "config"
-    paper_file, scale_file = folder / "papers" / f"{paper.paper}.yaml", folder / "scales" / f"{config.settings.scale}.yaml"
+    paper_file, scale_file = (
+        folder / "papers" / f"{paper.paper}.yaml",
+        folder / "scales" / f"{config.settings.scale}.yaml",
+    )
     layers: list[tuple[Path, str, dict[str, Any]]] = [
         (paper_file, "run", paper.run),
         (paper_file, f"methods.{method}", paper.methods[method]),

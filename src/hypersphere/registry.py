@@ -31,8 +31,7 @@ _TYPES: dict[str, Any] = {
     "Literal": Literal,
     "Fraction": Fraction,
     **{
-        name: getattr(pydantic, name)
-        for name in ("PositiveInt", "NonNegativeInt", "PositiveFloat", "NonNegativeFloat")
+        name: getattr(pydantic, name) for name in ("PositiveInt", "NonNegativeInt", "PositiveFloat", "NonNegativeFloat")
     },
 }
 

@@ -164,11 +164,21 @@ class Run(Spec):
     def tag(self) -> str:
         """A readable word for how the run departs from its method: ``default``, ``cut3``, ``gradscale1``."""
         changes = [part for part in (self.initialisation, self.gradient) if part is not None]
-        words = [part.name.split("_")[0] + "".join(f"{v:g}" for v in part.parameters.values()) for part in changes]
+        words = [
+            part.name.removesuffix("_initialisation").replace("_", "")
+            + "".join(f"{v:g}" for v in part.parameters.values())
+            for part in changes
+        ]
         return "-".join(words) or "default"
 
     @property
     def name(self) -> str:
         """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``."""
-        parts = (self.method.name, self.tag, self.dataset.name, f"s{self.seed}", files.digest(self.scientific(), 8))
+        parts = (
+            self.method.name,
+            self.tag,
+            self.dataset.name,
+            f"s{self.seed}",
+            files.digest(self.scientific(), 8),
+        )
         return "-".join(parts)

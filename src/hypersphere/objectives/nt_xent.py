@@ -1,0 +1,31 @@
+"""Normalised temperature-scaled cross-entropy (InfoNCE over both views)."""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+
+def nt_xent(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
+    """Each of the 2n embeddings must find its other view among the 2n-1 embeddings that are not itself.
+
+    Norms paper, Eq. 1: -log(exp(cos(z_i, z_j)/t) / sum over k != i of exp(cos(z_i, z_k)/t)), the positive in the
+    denominator, 2n-2 negatives.
+
+    Args:
+        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        temperature: t, in units of cosine.
+
+    Returns:
+        The mean over the 2n anchors, in nats.
+
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
+    """
+    z_2nd = F.normalize(torch.cat([z_a, z_b]), dim=1)
+    logits = z_2nd @ z_2nd.T / temperature
+    logits = logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf"))
+    n = len(z_a)
+    positive = torch.arange(2 * n, device=logits.device).roll(n)
+    return F.cross_entropy(logits, positive)

@@ -1,0 +1,117 @@
+"""Every probe of every run of a batch, features once per run, epoch and dataset."""
+
+import io
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from hypersphere import files, registry
+from hypersphere.config import Evaluation
+from hypersphere.datasets import store
+from hypersphere.plan import BatchOfRuns, Plan
+from hypersphere.probes.features import Features, Pixels, encoder_path, features
+from hypersphere.spec import Dataset, Run
+from hypersphere.training import checkpoint, pretrain
+from hypersphere.training import device as devices
+from hypersphere.training.loop import build_encoder
+
+COLUMNS = ("run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status")
+Row = dict[str, str | int | bool | float | None]
+
+
+def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
+    """Write results/<scale>/evaluations/<batch>.csv: a row per run, epoch, metric and dataset probed.
+
+    Raises:
+        HypersphereError: a run is missing or unfinished, or its files were altered.
+    """
+    devices.make_deterministic(plan.config.scale.threads)
+    with devices.acquire(plan.config.settings.device) as device:
+        rows = [row for run in batch.runs for row in _run_rows(plan, run, device)]
+    _write(plan, batch.id, rows)
+
+
+def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
+    """Write results/<scale>/evaluations/pixels-<dataset>.csv: the probes on raw pixels, and the number of classes."""
+    devices.make_deterministic(plan.config.scale.threads)
+    with devices.acquire(plan.config.settings.device) as device:
+        data = _open(plan, dataset)
+        seen = features(Pixels(), data, device)
+        rows: list[Row] = [_row("pixels", 0, True, "classes", dataset, float(data.classes), len(data.test_labels))]
+        for evaluation in evaluations(plan):
+            rows.append(_probe("pixels", 0, True, evaluation, dataset, seen))
+    _write(plan, f"pixels-{dataset.name}", rows)
+
+
+def evaluations(plan: Plan) -> list[Evaluation]:
+    """The probes of all papers of the plan, each metric once."""
+    return list({e.metric: e for paper in plan.config.papers.values() for e in paper.evaluations}.values())
+
+
+def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
+    folder = plan.run_folder(run.name)
+    manifest = pretrain.check_files(folder)
+    last = run.schedule.epochs
+    if manifest["status"] == "diverged":
+        for evaluation in evaluations(plan):
+            for dataset in _targets(plan, run, evaluation):
+                yield _row(run.name, int(manifest["epochs"]), True, evaluation.metric, dataset, None, None, "diverged")
+        return
+    for epoch in sorted({*pretrain.snapshot_epochs(plan.config.scale.snapshots, last), last}):
+        encoder = _load(run, folder, epoch)
+
+        @cache
+        def seen(name: str, encoder: nn.Module = encoder) -> Features:
+            return features(encoder, _open(plan, plan.datasets[name]), device)
+
+        for evaluation in evaluations(plan):
+            # The untrained encoder (epoch 0) is a control row of every table, so every probe sees it.
+            if evaluation.at == "end" and epoch not in (0, last):
+                continue
+            for dataset in _targets(plan, run, evaluation):
+                yield _probe(run.name, epoch, epoch == last, evaluation, dataset, seen(dataset.name))
+
+
+def _targets(plan: Plan, run: Run, evaluation: Evaluation) -> list[Dataset]:
+    return plan.others(run.dataset) if evaluation.transfer else [run.dataset]
+
+
+def _load(run: Run, folder: Path, epoch: int) -> nn.Module:
+    encoder = build_encoder(run)
+    checkpoint.load_weights(encoder, encoder_path(folder, epoch, run.schedule.epochs))
+    return encoder
+
+
+def _open(plan: Plan, dataset: Dataset) -> store.Prepared:
+    return store.open(plan.data_folder(dataset))
+
+
+def _probe(run: str, epoch: int, final: bool, evaluation: Evaluation, dataset: Dataset, seen: Features) -> Row:
+    probe = registry.load("probes", evaluation.probe.name)
+    predicted: Tensor = probe(seen, **evaluation.probe.parameters)
+    correct = (predicted == seen.query_labels).double().mean().item()
+    return _row(run, epoch, final, evaluation.metric, dataset, 100 * correct, len(seen.query_labels))
+
+
+def _row(
+    run: str,
+    epoch: int,
+    final: bool,
+    metric: str,
+    dataset: Dataset,
+    value: float | None,
+    n_test: int | None,
+    status: str = "finished",
+) -> Row:
+    values = (run, epoch, final, metric, dataset.name, value, n_test, status)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _write(plan: Plan, name: str, rows: list[Row]) -> None:
+    text = io.StringIO()
+    pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
+    files.write_text(plan.config.results / "evaluations" / f"{name}.csv", text.getvalue())

@@ -1,0 +1,45 @@
+"""Write results/<scale>/statistics/: all that tables, figures, claims, scorecard and paper read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from hypersphere import files
+from hypersphere.plan import Plan
+from hypersphere.statistics import effects, gather, rules
+
+
+def build(plan: Plan, evaluations: Sequence[Path] | None = None) -> None:
+    """Write measurements.csv, summary.csv, history.csv, effects.csv and runs.csv (columns: docs/results.md).
+
+    ``evaluations`` are the files of the batches and of the pixel controls, in any order; those of the plan if None.
+
+    Raises:
+        HypersphereError: a file is missing or not as expected; nothing has been written.
+    """
+    if evaluations is None:
+        names = [batch.id for batch in plan.batches] + [f"{gather.PIXELS}-{name}" for name in plan.datasets]
+        evaluations = [plan.config.results / "evaluations" / f"{name}.csv" for name in names]
+    judged_by = rules.load(plan.config.root)
+    histories = gather.history(plan)
+    measured = gather.measurements(plan, gather.evaluations(evaluations), histories)
+    tables = {
+        "measurements": (measured, gather.MEASUREMENTS),
+        "summary": (gather.summary(measured, judged_by.confidence), gather.SUMMARY),
+        "history": (histories, gather.HISTORY),
+        "effects": (effects.effects(measured, plan.config.papers, judged_by), effects.COLUMNS),
+        "runs": (gather.runs(plan), gather.RUNS),
+    }
+    for name, (table, columns) in tables.items():
+        write(plan.config.results / "statistics" / f"{name}.csv", table, columns)
+
+
+def write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Write ``columns`` of ``table``: ten significant digits, a missing or infinite number as an empty field."""
+    table = table[list(columns)].copy()
+    for column in table.select_dtypes("float"):
+        # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
+        table[column] = table[column].replace([np.inf, -np.inf], np.nan) + 0.0
+    files.write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))

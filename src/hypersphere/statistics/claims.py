@@ -1,0 +1,233 @@
+"""claims.csv: one row per published number or comparison, and the verdict of our measurement on it."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from hypersphere import config as cfg
+from hypersphere.errors import HypersphereError
+from hypersphere.metrics import METRICS
+from hypersphere.plan import Plan
+from hypersphere.spec import Spec
+from hypersphere.statistics import rules as rules_file
+from hypersphere.statistics import verdicts
+from hypersphere.statistics.build import write
+from hypersphere.statistics.effects import COLUMNS as EFFECTS
+from hypersphere.statistics.effects import NAN, Pooled, arms, pool
+from hypersphere.statistics.gather import MEASUREMENTS, mean_interval, read, spread
+from hypersphere.statistics.rules import Rules
+
+COLUMNS = [
+    *["id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
+    *["reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"],
+    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"],
+    *["unstated", "sentence"],
+]
+
+
+class Claim(Spec):
+    """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points."""
+
+    id: str
+    kind: Literal["value", "comparison", "theorem"]
+    artifact: str
+    method: str
+    variant: str
+    baseline: str
+    dataset: str
+    setting: str
+    metric: cfg.MetricName | None  # type: ignore[valid-type]
+    reported: float | None
+    reported_std: float | None
+    reading: str
+    sentence: str
+    source: str
+
+
+NOTHING: dict[str, Any] = {
+    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN},
+    **{
+        "low": NAN,
+        "high": NAN,
+        "low_power": None,
+        "margin": NAN,
+        "verdict_half": None,
+        "verdict_double": None,
+    },
+}
+"""The measured columns of a claim that nothing was run for."""
+
+
+def build(plan: Plan) -> None:
+    """Write results/<scale>/claims.csv from results/<scale>/statistics/ and paper/claims/.
+
+    Claims come in the order of the papers, and of the rows of each paper's file.
+
+    Raises:
+        HypersphereError: a file is missing or not as expected; the sentence names the claim and the column.
+    """
+    config = plan.config
+    rules = rules_file.load(config.root)
+    limit = verdicts.limit(config.scale.level, config.scale_name != config.settings.scale)
+    measurements = read(config.results / "statistics" / "measurements.csv", MEASUREMENTS)
+    effects = read(config.results / "statistics" / "effects.csv", EFFECTS)
+    rows = []
+    for name, paper in config.papers.items():
+        for claim in load(config.root / "paper" / "claims" / f"{name}.csv"):
+            outcome = NOTHING
+            if claim.kind == "value":
+                outcome = judge_value(claim, paper, measurements, rules, limit)
+            elif claim.kind == "comparison":
+                outcome = judge_comparison(claim, paper, effects, limit)
+            rows.append(_described(claim, paper, config) | outcome)
+    write(config.results / "claims.csv", pd.DataFrame(rows, columns=COLUMNS), COLUMNS)
+
+
+def load(file: Path) -> list[Claim]:
+    """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the claim and the column.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as handle:
+            table = csv.DictReader(handle)
+            rows = [(row, table.line_num) for row in table]
+    except FileNotFoundError:
+        raise HypersphereError(f"{file}: the file is missing") from None
+    may_be_empty = ("metric", "reported", "reported_std")
+    claims = []
+    for row, line in rows:
+        value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
+        claims.append(cfg.validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise HypersphereError(f"{file}: id: '{claim.id}' is given twice")
+        seen.add(claim.id)
+    return [_reported(claim, claims, file) for claim in claims]
+
+
+def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
+    """A comparison reports variant minus baseline, unless the paper prints the difference itself."""
+    if claim.kind == "theorem" or claim.reported is not None:
+        return claim
+    if claim.kind == "value":
+        raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
+    same = ("artifact", "method", "dataset", "setting", "metric", "reading")
+    printed = []
+    for variant in (claim.variant, claim.baseline):
+        found = [
+            other.reported
+            for other in claims
+            if other.kind == "value"
+            and other.variant == variant
+            and all(getattr(other, field) == getattr(claim, field) for field in same)
+        ]
+        if len(found) != 1 or found[0] is None:
+            where = f"{claim.artifact}, {claim.method}, {claim.dataset}, {claim.metric}"
+            raise HypersphereError(
+                f"{file}: {claim.id}: needs exactly one value claim for '{variant}' of {where}; there are {len(found)}"
+            )
+        printed.append(found[0])
+    # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
+    return claim.model_copy(update={"reported": printed[0] - printed[1]})
+
+
+def _described(claim: Claim, paper: cfg.Paper, config: cfg.Config) -> dict[str, Any]:
+    """The columns that do not depend on any measurement."""
+    choices = paper.open_choices
+    return claim.model_dump() | {
+        "paper": paper.paper,
+        "reported": NAN if claim.reported is None else claim.reported,
+        "reported_std": NAN if claim.reported_std is None else claim.reported_std,
+        "scale": config.scale_name,
+        "measured_on": config.scale.datasets.get(claim.dataset),
+        "unstated": len(choices.get("all", [])) + len(choices.get(claim.method, [])),
+    }
+
+
+def judge_value(
+    claim: Claim, paper: cfg.Paper, measurements: pd.DataFrame, rules: Rules, limit: verdicts.Limit | None
+) -> dict[str, Any]:
+    """The measured columns of a printed number: our final-epoch mean over the runs that finished.
+
+    Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with the
+    published number. Where all runs diverged nothing was measured, and the verdict is inconclusive: whether the
+    published number is itself that of a failed run is for the claim's reading to say.
+    """
+    artifact = paper.artifacts.get(claim.artifact)
+    row = f"{claim.method}.{claim.variant}"
+    if artifact is None or claim.metric is None or row not in artifact.rows or claim.reported is None:
+        return NOTHING
+    groups = arms(measurements, paper.paper, claim.metric, artifact.rows, claim.dataset)
+    if row not in groups:
+        return NOTHING
+    pooled, values = pool(groups), groups[row].to_numpy(dtype=float)
+    low, high = mean_interval(values, rules.confidence)
+    outcome = NOTHING | {
+        "measured": float(values.mean()) if len(values) else NAN,
+        "measured_std": spread(values),
+        "n": len(values),
+        "verdict": limit or verdicts.INCONCLUSIVE,
+        "low": low,
+        "high": high,
+        "low_power": pooled.df < rules.low_power_df,
+    }
+    if limit is None and len(values):
+        outcome |= _against(claim, claim.reported, outcome["measured"], len(values), pooled, rules)
+    return outcome
+
+
+def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled, rules: Rules) -> dict[str, Any]:
+    """p, margin, verdict and interval of our mean against a published number, at the published scale."""
+    error = verdicts.value_error(n, pooled.std, claim.reported_std)
+    p = verdicts.value_p(ours, published, error, pooled.df)
+    if claim.metric is None or METRICS[claim.metric].unit != "%":
+        return {"p": p}  # a margin is stated for accuracies only, so nothing else can be equivalent
+    margin = rules.margin.of(published)
+    half, full, double = (
+        verdicts.of_value(ours, published, error, pooled.df, margin * factor, rules) for factor in (0.5, 1, 2)
+    )
+    return {
+        "p": p,
+        "margin": margin,
+        "verdict": full.verdict,
+        "verdict_half": half.verdict,
+        "verdict_double": double.verdict,
+        "low": full.low,
+        "high": full.high,
+    }
+
+
+def judge_comparison(
+    claim: Claim, paper: cfg.Paper, effects: pd.DataFrame, limit: verdicts.Limit | None
+) -> dict[str, Any]:
+    """The measured columns of a comparison: our effect, Holm's p, the smaller arm's n.
+
+    Below the published scale (``limit``) the interval is Holm's and there is no agreement with the published effect.
+    An effect without an interval (one run an arm, or an arm that diverged throughout) is inconclusive.
+    """
+    fields = ["artifact", "method", "variant", "baseline", "dataset", "metric"]
+    same = [effects[field] == getattr(claim, field) for field in fields]
+    rows = effects[np.logical_and.reduce([effects["paper"] == paper.paper, *same])]
+    if rows.empty or claim.reported is None:
+        return NOTHING
+    found = rows.iloc[0]
+    adjusted = (float(found["low_holm"]), float(found["high_holm"]))
+    primary = (float(found["low"]), float(found["high"]))
+    judged = verdicts.of_effect(claim.reported, adjusted, primary)
+    low, high = (judged.low, judged.high) if limit is None else adjusted
+    return NOTHING | {
+        "measured": float(found["effect"]),
+        "n": int(min(found["n_variant"], found["n_baseline"])),
+        "p": float(found["p_holm"]),
+        "verdict": limit or judged.verdict,
+        "low": low,
+        "high": high,
+        "low_power": bool(found["low_power"]),
+    }

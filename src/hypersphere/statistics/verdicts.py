@@ -1,0 +1,88 @@
+"""What a measurement says of a published number. Pure functions; the rules are in docs/statistics.md."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from hypersphere.config import Level
+from hypersphere.statistics.effects import t_interval, t_p
+from hypersphere.statistics.rules import Rules
+
+REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not reproduced"
+INCONCLUSIVE = "inconclusive"
+NOT_RUN = "not run"
+Limit = Literal["quick only", "laptop only"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict and the interval it was judged by, in the metric's unit."""
+
+    verdict: str
+    low: float
+    high: float
+
+
+def limit(level: Level, overridden: bool) -> Limit | None:
+    """The verdict of everything measured at a scale that is not the published one; None at the published scale.
+
+    A published scale with a number changed on the command line is another scale, and settles nothing.
+    """
+    if level == "quick":
+        return "quick only"
+    return "laptop only" if level == "laptop" or overridden else None
+
+
+def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
+    """Judge a comparison (all in points): variant minus baseline.
+
+    Reproduced where the Holm-adjusted interval excludes 0 in the published direction, whatever the size; else not
+    reproduced where the primary 95 % interval lies wholly below half the published effect; else inconclusive. A
+    published effect of exactly 0 has no direction: it would need a test of equivalence, and is inconclusive here.
+    """
+    sign = math.copysign(1.0, published)
+    # Turned so that the published direction is up; comparisons with nan are False, which leaves it inconclusive.
+    worst_adjusted = min(sign * bound for bound in adjusted)
+    best_primary = max(sign * bound for bound in primary)
+    if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
+        return Judgement(INCONCLUSIVE, *adjusted)
+    if worst_adjusted > 0:
+        return Judgement(REPRODUCED, *adjusted)
+    if best_primary < abs(published) / 2:
+        return Judgement(NOT_REPRODUCED, *primary)
+    return Judgement(INCONCLUSIVE, *adjusted)
+
+
+def value_error(n: int, pooled_std: float, published_std: float | None) -> float:
+    """Standard error of (ours - published), points: our mean of n runs against one published run.
+
+    A published std below our pooled one is raised to it (some printed ones cannot be run-to-run noise); where none is
+    printed ours stands for it. The published number of seeds is not printed, so it counts as one. nan where our own
+    spread is unknown.
+    """
+    if n < 1 or not pooled_std > 0:
+        return math.nan
+    theirs = max(pooled_std, published_std or 0.0)
+    return math.sqrt(pooled_std**2 / n + theirs**2)
+
+
+def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
+    """Judge a printed number by two one-sided tests (points).
+
+    Reproduced where the 90 % interval of ours - published lies within ±margin; not reproduced where the 95 % interval
+    lies wholly outside; else inconclusive. The interval is returned around our mean, to be read against
+    published ± margin: the 95 % one where that decided, else the 90 %.
+    """
+    low, high = t_interval(ours, error, df, rules.equivalence)
+    wide_low, wide_high = t_interval(ours, error, df, rules.confidence)
+    if published - margin <= low and high <= published + margin:
+        return Judgement(REPRODUCED, low, high)
+    if wide_low > published + margin or wide_high < published - margin:
+        return Judgement(NOT_REPRODUCED, wide_low, wide_high)
+    return Judgement(INCONCLUSIVE, low, high)
+
+
+def value_p(ours: float, published: float, error: float, df: int) -> float:
+    """Two-sided p of the t test of ours against the published number."""
+    return t_p(ours - published, error, df)

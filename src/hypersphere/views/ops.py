@@ -1,0 +1,107 @@
+"""Augmentation of a batch of images at once, each image with its own parameters.
+
+Shapes: n images, h = w pixels, channels in the order red, green, blue, values in [0, 1]. At equal parameters each
+function agrees with the torchvision function that its docstring names.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, UInt8
+from torch import Tensor
+
+from hypersphere.spec import Views
+from hypersphere.views.draws import VIEWS, Draws
+
+Images = Float[Tensor, "n 3 h w"]
+PerImage = Float[Tensor, "n"]
+
+LUMA = (0.2989, 0.587, 0.114)
+"""Weights of torchvision's ``rgb_to_grayscale``."""
+
+
+def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, views: Views) -> Float[Tensor, "2 n 3 h w"]:
+    """All views of a batch; ``draws`` holds the same images in the same order, on the same device."""
+    plain = to_float(images)
+    return torch.stack([_view(plain, Draws(*(part[:, v] for part in draws)), views) for v in range(VIEWS)])
+
+
+def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
+    """Bytes to [0, 1], channels first; no mean or standard deviation is taken out."""
+    return images.permute(0, 3, 1, 2).float() / 255
+
+
+def _view(images: Images, draws: Draws, views: Views) -> Images:
+    images = crop_and_flip(images, draws.box, draws.flip)
+    # A strength of zero is known before any image is seen, and a test shows that skipping it changes no byte.
+    if views.brightness:
+        images = brightness(images, draws.brightness)
+    if views.contrast:
+        images = contrast(images, draws.contrast)
+    if views.saturation:
+        images = saturation(images, draws.saturation)
+    if views.hue:
+        images = hue(images, draws.hue)
+    if views.grayscale:
+        images = torch.where(draws.gray[:, None, None, None], gray(images).expand_as(images), images)
+    return images
+
+
+def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
+    """Cut a box of whole pixels, resize it bilinearly to the full size, mirror it (``resized_crop``, ``hflip``).
+
+    Without antialiasing, which makes no difference as a box is never larger than the image. Sampling stops at the
+    box's border, as it does when the crop is cut out first.
+    """
+    size = images.shape[-1]
+    step = (torch.arange(size, device=images.device, dtype=images.dtype) + 0.5) / size
+    top, left, height, width = box[..., None].unbind(1)
+    y = torch.minimum(torch.relu(step * height - 0.5), height - 1) + top
+    x = torch.minimum(torch.relu(step * width - 0.5), width - 1) + left
+    x = torch.where(flip[:, None], x.flip(1), x)
+    pixels = torch.stack(torch.broadcast_tensors(x[:, None, :], y[:, :, None]), dim=-1)
+    grid = (2 * pixels + 1) / size - 1
+    return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
+
+
+def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
+    """Luma (``rgb_to_grayscale``)."""
+    red, green, blue = images.unbind(1)
+    return (LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue)[:, None]
+
+
+def _blend(images: Images, other: Tensor, factor: PerImage) -> Images:
+    weight = factor[:, None, None, None]
+    return (weight * images + (1 - weight) * other).clamp(0, 1)
+
+
+def brightness(images: Images, factor: PerImage) -> Images:
+    """Multiply (``adjust_brightness``)."""
+    return (images * factor[:, None, None, None]).clamp(0, 1)
+
+
+def contrast(images: Images, factor: PerImage) -> Images:
+    """Blend with the image's mean luma (``adjust_contrast``)."""
+    return _blend(images, gray(images).mean(dim=(1, 2, 3), keepdim=True), factor)
+
+
+def saturation(images: Images, factor: PerImage) -> Images:
+    """Blend with the luma (``adjust_saturation``)."""
+    return _blend(images, gray(images), factor)
+
+
+def hue(images: Images, shift: PerImage) -> Images:
+    """Turn the hue by ``shift`` turns at equal saturation and value (``adjust_hue``)."""
+    value, which = images.max(dim=1)
+    chroma = value - images.amin(dim=1)
+    red, green, blue = images.unbind(1)
+    divisor = torch.where(chroma == 0, 1, chroma)
+    sixth = torch.where(
+        which == 0,
+        (green - blue) / divisor,
+        torch.where(which == 1, 2 + (blue - red) / divisor, 4 + (red - green) / divisor),
+    )
+    turned = sixth + 6 * shift[:, None, None]
+    # HSV to RGB, channel k (red 5, green 3, blue 1), with s = (k + hue) mod 6:
+    # value - chroma · clamp(min(s, 4 - s), 0, 1)
+    s = torch.stack([torch.remainder(k + turned, 6) for k in (5, 3, 1)], dim=1)
+    return value[:, None] - chroma[:, None] * torch.minimum(s, 4 - s).clamp(0, 1)

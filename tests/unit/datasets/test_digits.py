@@ -1,0 +1,130 @@
+"""The composed digits: no scan in both splits, keyed draws, a task with room."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere import config
+from hypersphere.datasets import digits as module
+from hypersphere.datasets import imbalance
+from hypersphere.datasets.digits import digits
+from hypersphere.errors import HypersphereError
+
+NOWHERE = Path("/nonexistent")
+ROOT = Path(__file__).resolve().parents[3]
+BARE: dict[str, Any] = {"shift": 0, "clutter": 0, "noise": 0}
+
+
+def test_split_takes_two_thirds_of_each_digit_and_no_scan_twice() -> None:
+    digit = module.load().digit
+    train, test = module.split(digit, seed=0)
+    assert sorted([*train, *test]) == list(range(1797))
+    for value in range(10):
+        assert (digit[train] == value).sum() == (digit == value).sum() * 2 // 3
+    assert not np.array_equal(train, module.split(digit, seed=1)[0])
+
+
+def test_scans_themselves_are_all_different() -> None:
+    """Else a scan could be in both splits under two numbers."""
+    assert len(np.unique(module.load().pixels.reshape(1797, -1), axis=0)) == 1797
+
+
+@pytest.mark.parametrize("task", ["one", "pair"])
+def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint every train scan full and every test scan at a quarter (fragments half of that)."""
+    scans = module.load()
+    pixels = np.ones_like(scans.pixels)
+    pixels[module.split(scans.digit, 0)[1]] = 0.25
+    monkeypatch.setattr(module, "load", lambda: module.Scans(pixels, scans.digit))
+    painted = digits(NOWHERE, task=task, noise=0, clutter=3, train_per_class=50, test_per_class=50)
+    assert set(np.unique(painted.train_images)) == {0, 128, 255}
+    assert set(np.unique(painted.test_images)) == {0, 32, 64}
+    # control: the paint shows if the division is another than the one painted
+    mixed = digits(NOWHERE, task=task, noise=0, clutter=3, train_per_class=50, test_per_class=50, seed=1)
+    assert set(np.unique(mixed.train_images)) == {0, 32, 64, 128, 255}
+
+
+def test_an_undisturbed_image_is_a_scan_of_its_class() -> None:
+    """Shift, clutter and noise off: the middle of the canvas is a scan of the labelled digit."""
+    scans = module.load()
+    known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
+    arrays = digits(NOWHERE, train_per_class=5, test_per_class=5, **BARE)
+    middle = np.ascontiguousarray(arrays.train_images[:, 4:12, 4:12, 0])
+    assert [known[image.tobytes()] for image in middle] == arrays.train_labels.tolist()
+    assert arrays.train_images[:, :4].max() == 0
+
+
+def test_a_pair_shows_its_two_digits_in_order() -> None:
+    scans = module.load()
+    known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
+    arrays = digits(NOWHERE, task="pair", train_per_class=3, test_per_class=2, **BARE)
+    left, right = (np.ascontiguousarray(arrays.test_images[:, 4:12, at : at + 8, 0]) for at in (0, 8))
+    shown = [f"{known[a.tobytes()]}{known[b.tobytes()]}" for a, b in zip(left, right, strict=True)]
+    assert shown == [arrays.class_names[label] for label in arrays.test_labels]
+    assert len(arrays.class_names) == 25
+
+
+def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
+    """The scan 6 rows high or so is painted whole, so its corner can be read off the image."""
+    scans = module.load()
+    full = module.Scans(np.ones_like(scans.pixels), scans.digit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "load", lambda: full)
+        for shift, corners in ((2, {2, 3, 4, 5, 6}), (9, set(range(9)))):
+            images = digits(NOWHERE, shift=shift, clutter=0, noise=0, train_per_class=40).train_images[..., 0] > 0
+            assert (images.sum((1, 2)) == 64).all()
+            assert set(images.any(axis=2).argmax(axis=1)) == corners
+            assert set(images.any(axis=1).argmax(axis=1)) == corners
+
+
+def test_same_key_same_bytes_other_seed_other_bytes() -> None:
+    first, again, other = (digits(NOWHERE, seed=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.train_images, again.train_images)
+    np.testing.assert_array_equal(first.test_images, again.test_images)
+    assert not np.array_equal(first.train_images, other.train_images)
+
+
+def test_a_new_piece_of_clutter_moves_nothing_else() -> None:
+    """Each draw has its own key: more clutter only brightens."""
+    few, more = (digits(NOWHERE, clutter=n, noise=0).train_images for n in (1, 2))
+    assert (more >= few).all()
+    assert (more > few).any()
+
+
+def test_shapes_types_and_time() -> None:
+    digits(NOWHERE, train_per_class=1, test_per_class=1)  # imports scikit-learn
+    start = time.perf_counter()
+    arrays = digits(NOWHERE)
+    assert time.perf_counter() - start < 2
+    assert arrays.train_images.shape[1:] == (16, 16, 3)
+    assert arrays.train_images.dtype == np.uint8
+    assert arrays.train_labels.dtype == np.int64
+    assert (arrays.test_images == arrays.test_images[..., :1]).all()
+    assert {"source", "licence", "citation"} <= arrays.about.keys()
+
+
+def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
+    with pytest.raises(HypersphereError, match="canvas 15 is too small for task 'pair'; at least 16"):
+        digits(NOWHERE, task="pair", canvas=15)
+
+
+@pytest.mark.parametrize("name", ["digits_lt", "digit_pairs_lt"])
+def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> None:
+    """Nearest raw-pixel neighbour: far above chance (10 %, 4 %) and far below solved; about 700 images."""
+    dataset = config.load(ROOT, {}).datasets[name]
+    assert dataset.imbalance is not None
+    arrays = digits(NOWHERE, **dataset.source.parameters)
+    classes = len(arrays.class_names)
+    kept = imbalance.choose(arrays.train_labels, dataset.imbalance, classes)
+    assert 650 <= len(kept) <= 800
+    assert np.bincount(arrays.test_labels).tolist() == [1000 // classes] * classes
+    bank, query = (
+        images[..., 0].reshape(len(images), -1) / 255 for images in (arrays.train_images[kept], arrays.test_images)
+    )
+    bank, query = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (bank, query))
+    guess = arrays.train_labels[kept][(query @ bank.T).argmax(axis=1)]
+    accuracy = (guess == arrays.test_labels).mean()
+    assert 3 / classes < accuracy < 0.6

@@ -1,0 +1,64 @@
+"""Class imbalance: the paper's totals, and a choice that depends on its key alone."""
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets import imbalance
+from hypersphere.errors import HypersphereError
+from hypersphere.spec import Imbalance
+
+LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
+
+
+# Worked out by hand from int(head · ratio^-i), i from 0; the sums are "roughly 15K" in Sec. 6 of the norms paper.
+@pytest.mark.parametrize(
+    ("head", "ratio", "classes", "total", "first", "last"),
+    [
+        (5000, 1.5, 10, 14_736, [5000, 3333, 2222], 130),  # 5000 / 1.5^9 = 130.06
+        (500, 1.034, 100, 14_620, [500, 483, 467], 18),  # 500 / 1.034^99 = 18.26
+    ],
+)
+def test_counts_are_the_papers(head: int, ratio: float, classes: int, total: int, first: list[int], last: int) -> None:
+    found = imbalance.counts(Imbalance(head=head, ratio=ratio), classes)
+    assert (sum(found), found[:3], found[-1], len(found)) == (total, first, last, classes)
+
+
+def test_i_from_one_would_not_give_the_totals() -> None:
+    """The other reading of the formula (control): about 4,900 images fewer."""
+    assert sum(int(5000 * 1.5**-i) for i in range(1, 11)) == 9_822
+
+
+def test_each_class_keeps_its_count_of_its_own_images() -> None:
+    kept = imbalance.choose(LABELS, Imbalance(head=40, ratio=2), 5)
+    assert np.bincount(LABELS[kept]).tolist() == [40, 20, 10, 5, 2]
+    assert (np.diff(kept) > 0).all()
+    assert kept.dtype == np.int64
+
+
+def test_choice_depends_on_the_seed_and_on_nothing_drawn_before() -> None:
+    spec = Imbalance(head=20, ratio=1.5)
+    first = imbalance.choose(LABELS, spec, 5)
+    np.random.random(7)
+    np.testing.assert_array_equal(first, imbalance.choose(LABELS, spec, 5))
+    other = imbalance.choose(LABELS, Imbalance(head=20, ratio=1.5, seed=1), 5)
+    assert not np.array_equal(first, other)
+
+
+def test_one_class_does_not_disturb_another() -> None:
+    """Class 0's images are chosen alike whatever the other labels are; a smaller head keeps a subset."""
+    few = imbalance.choose(LABELS, Imbalance(head=10, ratio=1), 5)
+    merged = imbalance.choose(np.minimum(LABELS, 1), Imbalance(head=10, ratio=1), 2)
+    assert set(few[LABELS[few] == 0]) == set(merged[LABELS[merged] == 0])
+    assert set(few) < set(imbalance.choose(LABELS, Imbalance(head=20, ratio=1), 5))
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (Imbalance(head=41, ratio=1), "41 images of class 0, which has 40"),
+        (Imbalance(head=10, ratio=4), "0 images of class 2, which has 40"),
+    ],
+)
+def test_an_impossible_wish_is_a_sentence(spec: Imbalance, words: str) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        imbalance.choose(LABELS, spec, 5)

@@ -1,0 +1,212 @@
+"""Preparing a dataset: written once and whole, checked, the same bytes wherever it is done."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere import files, registry
+from hypersphere.datasets import store
+from hypersphere.datasets.digits import digits
+from hypersphere.errors import HypersphereError
+from hypersphere.spec import Dataset
+
+SMALL: dict[str, Any] = {
+    "name": "small_lt",
+    "source": {"name": "digits", "train_per_class": 12, "test_per_class": 3},
+    "imbalance": {"head": 12, "ratio": 1.2},
+}
+COUNTS = [12, 10, 8, 6, 5, 4, 4, 3, 2, 2]  # int(12 · 1.2^-i), by hand
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    return Dataset.model_validate(SMALL)
+
+
+@pytest.fixture
+def folder(dataset: Dataset, tmp_path: Path) -> Path:
+    return store.prepare(dataset, tmp_path, None)
+
+
+def test_prepared_arrays_are_the_sources(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
+    assert folder == tmp_path / "processed" / dataset.folder
+    prepared, source = store.open(folder), digits(tmp_path, **dataset.source.parameters)
+    np.testing.assert_array_equal(prepared.train_images, source.train_images[prepared.train_index])
+    np.testing.assert_array_equal(prepared.train_labels, source.train_labels[prepared.train_index])
+    np.testing.assert_array_equal(prepared.test_images, source.test_images)
+    np.testing.assert_array_equal(prepared.test_labels, source.test_labels)
+    assert np.bincount(prepared.train_labels).tolist() == COUNTS
+    assert isinstance(prepared.train_images, np.memmap)
+    assert prepared.classes == 10
+    assert prepared.class_names == tuple("0123456789")
+
+
+def test_manifest_describes_the_files(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["name"] == "small_lt"
+    assert manifest["spec"] == SMALL
+    assert manifest["counts"] == {"train": COUNTS, "test": [3] * 10}
+    assert manifest["image_shape"] == [16, 16, 3]
+    assert {path.name for path in folder.iterdir()} == {*manifest["files"], "manifest.json"}
+    for name, about in manifest["files"].items():
+        assert about == {"sha256": files.sha256(folder / name), "bytes": (folder / name).stat().st_size}
+    assert len(manifest["digest"]) == 64
+
+
+def test_without_imbalance_all_images_are_kept(tmp_path: Path) -> None:
+    prepared = store.open(store.prepare(Dataset.model_validate({**SMALL, "imbalance": None}), tmp_path, None))
+    assert prepared.train_index.tolist() == list(range(120))
+
+
+def test_digest_depends_on_content_alone(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
+    elsewhere = store.open(store.prepare(dataset, tmp_path / "elsewhere", tmp_path))
+    assert elsewhere.digest == store.open(folder).digest
+    assert (elsewhere.folder / "manifest.json").read_bytes() == (folder / "manifest.json").read_bytes()
+    other = Dataset.model_validate({**SMALL, "imbalance": {"head": 12, "ratio": 1.2, "seed": 1}})
+    assert store.open(store.prepare(other, tmp_path, None)).digest != elsewhere.digest
+
+
+def test_a_whole_copy_is_left_alone_and_a_damaged_one_is_made_again(
+    folder: Path, dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = store.open(folder).digest
+    calls = []
+    load = registry.load
+    monkeypatch.setattr(registry, "load", lambda *a: calls.append(a) or load(*a))
+    store.prepare(dataset, tmp_path, None)
+    assert calls == []
+    with (folder / "test_images.npy").open("ab") as handle:
+        handle.write(b"x")
+    assert store.open(store.prepare(dataset, tmp_path, None)).digest == digest
+    assert calls == [("datasets", "digits")]
+
+
+def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """data/raw may be downloaded to; a folder of the user's own may not."""
+    told = []
+
+    def source(root: Path, download: bool = True, **parameters: Any) -> Any:
+        told.append((root, download, parameters))
+        raise HypersphereError("stop here")
+
+    monkeypatch.setattr(registry, "load", lambda kind, name: source)
+    for data_root in (None, tmp_path / "mine"):
+        with pytest.raises(HypersphereError, match="stop here"):
+            store.prepare(dataset, tmp_path, data_root)
+    parameters = {"train_per_class": 12, "test_per_class": 3}
+    assert told == [(tmp_path / "raw", True, parameters), (tmp_path / "mine", False, parameters)]
+    left = [path.name for path in (tmp_path / "processed").iterdir() if not path.name.endswith(".lock")]
+    assert left == []
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def _reshape(path: Path) -> None:
+    """Same size, another shape."""
+    array = np.load(path)
+    np.save(path, array.reshape(array.shape[0], -1, 1, 3))
+
+
+def _no_array(path: Path) -> None:
+    path.write_bytes(b"\0" * path.stat().st_size)
+
+
+def _drop_key(path: Path) -> None:
+    path.write_text(json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "counts"}))
+
+
+def _other_hash(path: Path) -> None:
+    manifest = json.loads(path.read_text())
+    manifest["files"]["test_labels.npy"]["sha256"] = "0" * 64
+    path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "words"),
+    [
+        ("manifest.json", Path.unlink, "the file is missing"),
+        ("manifest.json", _truncate, "not valid JSON"),
+        ("manifest.json", lambda path: path.write_bytes(b"\xff\xfe"), "not valid JSON"),
+        ("manifest.json", lambda path: path.write_text("[]"), "not a dataset's manifest"),
+        ("manifest.json", _drop_key, "not a dataset's manifest"),
+        ("manifest.json", _other_hash, "list of files was changed"),
+        ("train_images.npy", Path.unlink, "the file is missing"),
+        ("train_labels.npy", _truncate, "bytes, not"),
+        ("test_images.npy", _reshape, r"holds uint8 \(30, 256, 1, 3\), not uint8 \(30, 16, 16, 3\)"),
+        ("train_index.npy", _no_array, "not a readable array"),
+    ],
+)
+def test_open_says_which_file_is_wrong_and_what_to_run(folder: Path, name: str, harm: Any, words: str) -> None:
+    store.open(folder)  # control: it opens
+    harm(folder / name)
+    with pytest.raises(HypersphereError, match=words) as caught:
+        store.open(folder)
+    assert str(folder / name) in str(caught.value)
+    assert "hypersphere prepare small_lt" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_was_never_prepared_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(
+        HypersphereError, match=r"manifest\.json: the file is missing; run: hypersphere prepare digits_lt"
+    ):
+        store.open(tmp_path / "digits_lt-0a1b2c3d")
+
+
+def test_verify_finds_one_flipped_byte(folder: Path) -> None:
+    store.verify(folder)
+    path = folder / "train_images.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    store.open(folder)  # sizes alone do not show it
+    with pytest.raises(HypersphereError, match=r"train_images\.npy: its sha256"):
+        store.verify(folder)
+
+
+PREPARER = """
+import json, sys, time
+from pathlib import Path
+from hypersphere import registry
+from hypersphere.datasets import store
+from hypersphere.spec import Dataset
+
+data, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
+load = registry.load
+
+def slow(kind, name):
+    with (data / "builds").open("a") as log:
+        log.write("built\\n")
+    time.sleep(1)  # longer than the other process takes to arrive
+    return load(kind, name)
+
+registry.load = slow
+(data / f"ready-{sys.argv[3]}").touch()
+while not (data / "go").exists():
+    time.sleep(0.01)
+print(store.open(store.prepare(Dataset.model_validate(spec), data, None)).digest)
+"""
+
+
+def test_two_processes_at_once_prepare_it_once(dataset: Dataset, tmp_path: Path) -> None:
+    """Both are held at a gate and let go together; without the lock both would build (`builds` would say so)."""
+    command = [sys.executable, "-c", PREPARER, str(tmp_path), json.dumps(SMALL)]
+    pair = [subprocess.Popen([*command, str(i)], stdout=subprocess.PIPE, text=True) for i in (0, 1)]
+    deadline = time.monotonic() + 60
+    while not all((tmp_path / f"ready-{i}").exists() for i in (0, 1)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (tmp_path / "go").touch()
+    digests = {process.communicate(timeout=60)[0].strip() for process in pair}
+    assert [process.returncode for process in pair] == [0, 0]
+    assert (tmp_path / "builds").read_text() == "built\n"
+    assert digests == {store.open(tmp_path / "processed" / dataset.folder).digest}
+    store.verify(tmp_path / "processed" / dataset.folder)

@@ -1,0 +1,204 @@
+"""Effects against independent implementations: statsmodels' OLS, CompareMeans and DescrStatsW, ANOVA, hand-worked p."""
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
+
+from hypersphere.statistics import effects, gather, rules
+
+RULES = rules.load(Path(__file__).parents[3])
+World = Any  # of conftest.py
+Make = Callable[..., World]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_garbage() -> Iterator[None]:
+    # multipletests collects garbage at each call: a tenth of a second over all that is imported, nothing once frozen
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def arms(**values: list[float]) -> effects.Arms:
+    return {name: pd.Series(group, index=range(len(group)), dtype=float) for name, group in values.items()}
+
+
+UNEQUAL = arms(a=[50.1, 51.9, 50.8, 52.0], b=[56.0, 55.1, 57.2], c=[70.0, 71.5], lone=[64.0])
+
+
+@pytest.mark.parametrize("variant", ["b", "c", "lone"])
+def test_the_pooled_effect_is_that_of_ordinary_least_squares(variant: str) -> None:
+    long = pd.concat([pd.DataFrame({"arm": name, "y": group}) for name, group in UNEQUAL.items()])
+    fit = smf.ols("y ~ C(arm, Treatment('a'))", long).fit()
+    term = f"C(arm, Treatment('a'))[T.{variant}]"
+    ours = effects.effect(UNEQUAL[variant], UNEQUAL["a"], UNEQUAL, RULES)
+    assert ours["effect"] == pytest.approx(fit.params[term])
+    assert [ours["low"], ours["high"]] == pytest.approx(fit.conf_int().loc[term].tolist())
+    assert ours["p"] == pytest.approx(fit.pvalues[term])
+    assert ours["df"] == fit.df_resid == 6
+    assert ours["pooled_std"] == pytest.approx(fit.mse_resid**0.5)
+
+
+def test_welch_is_that_of_statsmodels() -> None:
+    a, b = UNEQUAL["b"], UNEQUAL["a"]
+    expected = CompareMeans(DescrStatsW(a), DescrStatsW(b))
+    ours = effects.welch(a, b, 0.95)
+    assert [ours["welch_low"], ours["welch_high"]] == pytest.approx(expected.tconfint_diff(usevar="unequal"))
+    assert ours["welch_p"] == pytest.approx(expected.ttest_ind(usevar="unequal")[1])
+
+
+def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
+    variant = pd.Series([57.0, 55.1, 56.2, 90.0], index=[2, 0, 1, 9])
+    baseline = pd.Series([50.1, 51.9, 50.8, 10.0], index=[0, 1, 2, 8])
+    differences = DescrStatsW(np.array([55.1 - 50.1, 56.2 - 51.9, 57.0 - 50.8]))
+    ours = effects.paired(variant, baseline, 0.95)
+    assert ours["n_pairs"] == 3
+    assert [ours["paired_low"], ours["paired_high"]] == pytest.approx(differences.tconfint_mean())
+    assert ours["paired_p"] == pytest.approx(differences.ttest_mean(0)[1])
+    assert ours["correlation"] == pytest.approx(np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1])
+
+
+def test_levene_is_anova_of_distances_from_the_median() -> None:
+    groups = arms(a=[1.0, 2.0, 4.0, 9.0], b=[3.0, 3.5, 3.2], pair=[0.0, 100.0])
+    # Levene's definition, with medians (Brown and Forsythe); `pair` is too small to say anything
+    distances = [abs(groups[name] - groups[name].median()) for name in ("a", "b")]
+    assert effects.levene(groups) == pytest.approx(stats.f_oneway(*distances).pvalue)
+    assert np.isnan(effects.levene(arms(a=[1.0, 2.0], b=[3.0, 9.0])))
+
+
+@pytest.mark.parametrize("n", [2, 5, 20])
+def test_detectable_effect_is_that_of_statsmodels_where_df_is_the_usual(n: int) -> None:
+    expected = TTestIndPower().solve_power(nobs1=n, alpha=0.05, power=0.8)
+    ours = effects.detectable(n, n, effects.Pooled(2.5, 2 * n - 2), RULES)
+    assert ours == pytest.approx(2.5 * expected, rel=1e-4)  # two-sided power also counts the wrong side
+
+
+def test_detectable_effect_with_one_degree_of_freedom_by_simulation() -> None:
+    # statsmodels' two-sided power is nan here; 12.706 is t(0.975, 1) from tables
+    found = effects.detectable(2, 2, effects.Pooled(1.0, 1), RULES)
+    rng = np.random.default_rng(0)
+    t = (rng.standard_normal(200_000) + found) / np.abs(rng.standard_normal(200_000))
+    assert np.mean(t > 12.7062) == pytest.approx(0.8, abs=0.004)  # four standard errors
+
+
+def test_holm_worked_by_hand() -> None:
+    adjusted, levels = effects.holm([0.01, 0.04, 0.03, float("nan"), 0.005], 0.05)
+    # sorted 0.005*4, 0.01*3, 0.03*2, then max(0.06, 0.04*1); the third fails, so the fourth keeps its level 0.05/2
+    assert adjusted[[4, 0, 2, 1]] == pytest.approx([0.02, 0.03, 0.06, 0.06])
+    assert levels[[4, 0, 2, 1]] == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 2, 0.05 / 2])
+    assert np.isnan(adjusted[3])
+    assert np.isnan(levels[3])
+
+
+def test_holm_of_no_tests_is_none() -> None:
+    adjusted, levels = effects.holm([float("nan")], 0.05)
+    assert np.isnan([*adjusted, *levels]).all()
+    assert len(effects.holm([], 0.05)[0]) == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-30, 30), st.floats(0.1, 5)), min_size=1, max_size=8),
+    st.integers(min_value=1, max_value=40),
+)
+def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[tuple[float, float]], df: int) -> None:
+    p = [effects.t_p(centre, error, df) for centre, error in pairs]
+    adjusted, levels = effects.holm(p, 0.05)
+    assume(all(abs(value - 0.05) > 1e-9 for value in adjusted))  # on the edge, rounding decides
+    for (centre, error), rejected, level in zip(pairs, adjusted <= 0.05, levels, strict=True):
+        low, high = effects.t_interval(centre, error, df, 1 - level)
+        assert (low > 0 or high < 0) == rejected
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [arms(a=[50.0], b=[55.0]), arms(a=[50.0, 50.0], b=[55.0, 55.0])],
+    ids=["one run an arm", "seeds that change nothing"],
+)
+def test_without_a_known_spread_there_is_an_effect_but_no_p(groups: effects.Arms) -> None:
+    ours = effects.effect(groups["b"], groups["a"], groups, RULES)
+    assert ours["effect"] == 5.0
+    unknown = ["low", "high", "p", "levene_p", "welch_p", "paired_p", "correlation", "detectable"]
+    assert np.isnan([ours[name] for name in unknown]).all()
+    assert ours["low_power"]
+
+
+def test_low_power_is_under_four_degrees_of_freedom() -> None:
+    four = arms(a=[1.0, 2.0, 3.0], b=[1.0, 2.5, 3.0])
+    three = arms(a=[1.0, 2.0, 3.0], b=[1.0, 2.5])
+    assert not effects.effect(four["b"], four["a"], four, RULES)["low_power"]
+    assert effects.effect(three["b"], three["a"], three, RULES)["low_power"]
+
+
+def table(world: World) -> pd.DataFrame:
+    measured = gather.measurements(world.plan, gather.evaluations(world.files), gather.history(world.plan))
+    return effects.effects(measured, world.plan.config.papers, RULES)
+
+
+def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) -> None:
+    world = make_world()
+    values = {
+        "simclr.default": [50.0, 51.0, 52.0],
+        "simclr.cut3": [53.0, 54.0, 55.0],
+        "simsiam.default": [40.0, 41.0, 42.0],
+        "simsiam.cut9": [44.0, 46.0, 48.0],
+    }
+    for row, finals in values.items():
+        world.finals(row, finals)
+        world.finals(row, [value - 20 for value in finals], used="pairs")
+    found = table(world)
+    key = ["method", "variant", "baseline", "dataset", "measured_on"]
+    assert found[key].to_numpy().tolist() == [
+        ["simclr", "cut3", "default", "hundred", "pairs"],
+        ["simclr", "cut3", "default", "ten", "digits"],
+        ["simsiam", "cut9", "default", "hundred", "pairs"],
+        ["simsiam", "cut9", "default", "ten", "digits"],
+    ]
+    # effects 3 and 5; variances 1, 1, 1, 4 over 2 df each: pooled 7/4
+    assert found["effect"].tolist() == [3.0, 3.0, 5.0, 5.0]
+    assert found["pooled_std"].tolist() == pytest.approx([1.75**0.5] * 4)
+    assert set(found["df"]) == {8}
+    p3, p5 = (2 * stats.t.sf(x / (1.75 * 2 / 3) ** 0.5, 8) for x in (3, 5))
+    # Holm over four rows: 4 p5, 3 p5 (raised to 4 p5), 2 p3, 1 p3 (raised to 2 p3)
+    assert found["p_holm"].tolist() == pytest.approx([2 * p3, 2 * p3, 4 * p5, 4 * p5])
+
+
+def test_an_arm_that_diverged_throughout_has_a_row_and_no_effect(make_world: Make) -> None:
+    world = make_world()
+    world.finals("simclr.default", [50.0, 51.0, 52.0])
+    world.finals("simclr.cut3", [None, None, None])
+    world.finals("simsiam.cut9", [60.0, 61.0, 62.0])  # its baseline was not run: no row
+    found = table(world)
+    assert found["variant"].tolist() == ["cut3"]
+    assert found[["effect", "low", "p", "p_holm", "low_holm"]].isna().all(axis=None)
+    assert found[["n_variant", "n_baseline"]].to_numpy().tolist() == [[0, 3]]
+
+
+def test_a_run_probed_on_two_datasets_counts_once(make_world: Make) -> None:
+    world = make_world(seeds=[0])
+    run = "simclr.default-digits-s0"
+    world.evaluate(
+        "a",
+        [(run, 10, True, "transfer_top1", other, value, 9, "finished") for other, value in (("x", 40), ("y", 60))],
+    )
+    measured = gather.measurements(world.plan, gather.evaluations(world.files), gather.history(world.plan))
+    found = effects.arms(measured, "norms", "transfer_top1", world.rows, "ten")
+    assert {row: group.tolist() for row, group in found.items()} == {"simclr.default": [50.0]}
+
+
+def test_nothing_run_gives_an_empty_table_with_its_columns(make_world: Make) -> None:
+    world = make_world()
+    found = table(world)
+    assert found.empty
+    assert list(found.columns) == effects.COLUMNS

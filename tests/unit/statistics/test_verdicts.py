@@ -1,0 +1,123 @@
+"""Verdicts. Expected ones follow from DESIGN's rules by hand; equivalence is checked against statsmodels' two tests."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.weightstats import DescrStatsW
+
+from hypersphere.statistics import rules, verdicts
+
+RULES = rules.load(Path(__file__).parents[3])
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("published", "adjusted", "primary", "expected"),
+    [
+        (10.0, (1.0, 9.0), (2.0, 8.0), "reproduced"),
+        (10.0, (1.0, 5.0), (2.0, 4.0), "reproduced"),  # also below half: the first rule wins
+        (10.0, (-1.0, 9.0), (0.5, 7.0), "inconclusive"),
+        (10.0, (-2.0, 5.5), (-1.0, 4.9), "not reproduced"),  # the primary interval is below 5
+        (10.0, (-2.0, 5.5), (-1.0, 5.0), "inconclusive"),  # and must be wholly so
+        (10.0, (-9.0, -1.0), (-8.0, -2.0), "not reproduced"),  # the other way round
+        (-10.0, (-9.0, -1.0), (-8.0, -2.0), "reproduced"),
+        (-10.0, (-5.5, 2.0), (-4.9, 1.0), "not reproduced"),
+        (-10.0, (-9.0, 1.0), (-7.0, -0.5), "inconclusive"),
+        (10.0, (0.0, 9.0), (1.0, 8.0), "inconclusive"),  # touching 0 does not exclude it
+        (0.0, (1.0, 9.0), (2.0, 8.0), "inconclusive"),  # no published direction
+        (10.0, (NAN, NAN), (NAN, NAN), "inconclusive"),
+    ],
+)
+def test_effects(published: float, adjusted: tuple[float, float], primary: tuple[float, float], expected: str) -> None:
+    judged = verdicts.of_effect(published, adjusted, primary)
+    assert judged.verdict == expected
+    shown = primary if expected == "not reproduced" else adjusted
+    assert (judged.low, judged.high) == pytest.approx(shown, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("n", "pooled", "published", "expected"),
+    [
+        (4, 2.0, None, 5**0.5),  # 2 * sqrt(1/4 + 1)
+        (4, 2.0, 0.1, 5**0.5),  # a printed std below ours is raised to it
+        (4, 2.0, 3.0, 10**0.5),  # sqrt(4/4 + 9)
+        (1, 1.0, None, 2**0.5),
+    ],
+)
+def test_error_of_a_difference_from_one_published_run(
+    n: int, pooled: float, published: float | None, expected: float
+) -> None:
+    assert verdicts.value_error(n, pooled, published) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n", "pooled"), [(0, 1.0), (3, NAN), (3, 0.0)])
+def test_error_is_unknown_without_spread_or_runs(n: int, pooled: float) -> None:
+    assert math.isnan(verdicts.value_error(n, pooled, 1.0))
+
+
+# t(0.95, 10) = 1.8125 and t(0.975, 10) = 2.2281 from tables; with error 0.5: half widths 0.906 and 1.114
+@pytest.mark.parametrize(
+    ("ours", "expected", "half"),
+    [
+        (60.0, "reproduced", 0.906),
+        (60.55, "reproduced", 0.906),  # 61.456 < 61.5
+        (60.65, "inconclusive", 0.906),  # 61.556 > 61.5
+        (59.35, "inconclusive", 0.906),
+        (62.5, "inconclusive", 0.906),  # 61.386 < 61.5, though the 90 % interval is outside
+        (62.7, "not reproduced", 1.114),  # 61.586 > 61.5
+        (57.3, "not reproduced", 1.114),
+    ],
+)
+def test_values(ours: float, expected: str, half: float) -> None:
+    judged = verdicts.of_value(ours, 60.0, 0.5, 10, 1.5, RULES)
+    assert judged.verdict == expected
+    assert (judged.low, judged.high) == pytest.approx((ours - half, ours + half), abs=1e-3)
+
+
+def test_value_without_a_known_error_is_inconclusive() -> None:
+    assert verdicts.of_value(60.0, 60.0, NAN, 0, 1.5, RULES).verdict == "inconclusive"
+    assert math.isnan(verdicts.value_p(60.0, 60.0, NAN, 0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(5000, 7000), min_size=3, max_size=8), st.floats(0.5, 8))
+def test_reproduced_is_two_one_sided_tests_at_five_percent(counts: list[int], margin: float) -> None:
+    values = np.array(counts) / 100
+    assume(np.ptp(values) > 0)
+    ours = DescrStatsW(values)
+    # a one-sample layout: error s / sqrt(n), df n - 1, against a point
+    p, _, _ = ours.ttost_mean(60 - margin, 60 + margin)
+    assume(abs(p - 0.05) > 1e-9)
+    error = ours.std_mean
+    judged = verdicts.of_value(float(ours.mean), 60.0, error, len(values) - 1, margin, RULES)
+    assert (judged.verdict == "reproduced") == (p < 0.05)
+    assert verdicts.value_p(float(ours.mean), 60.0, error, len(values) - 1) == pytest.approx(ours.ttest_mean(60)[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(50, 70), st.floats(0.01, 3), st.integers(1, 30))
+def test_a_wider_margin_never_turns_against_a_claim(ours: float, error: float, df: int) -> None:
+    order = ["not reproduced", "inconclusive", "reproduced"]
+    found = [verdicts.of_value(ours, 60.0, error, df, margin, RULES).verdict for margin in (0.75, 1.5, 3.0)]
+    assert sorted(found, key=order.index) == found
+
+
+@pytest.mark.parametrize(
+    ("level", "overridden", "expected"),
+    [
+        ("quick", False, "quick only"),
+        ("quick", True, "quick only"),
+        ("laptop", False, "laptop only"),
+        ("laptop", True, "laptop only"),
+        ("paper", False, None),
+        ("paper", True, "laptop only"),
+    ],
+)
+def test_only_the_published_scale_unchanged_has_no_limit(
+    level: verdicts.Level, overridden: bool, expected: str | None
+) -> None:
+    assert verdicts.limit(level, overridden) == expected

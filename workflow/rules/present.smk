@@ -1,0 +1,81 @@
+# tidy tables -> tables, figures, scorecard, paper
+
+
+rule table:
+    input:
+        TIDY,
+        f"{RESULTS}/claims.csv",
+    output:
+        multiext(f"{RESULTS}/tables/{{paper}}/{{artifact}}", ".csv", ".md", ".tex"),
+    params:
+        code=provenance.code_digest("hypersphere.present.table"),
+        plan=provenance.plan_digest(PLAN),
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    log:
+        f"{LOGS}/tables/{{paper}}-{{artifact}}.log",
+    shell:
+        "{HYPERSPHERE} table {SETTINGS} {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
+
+
+rule figure:
+    input:
+        TIDY,
+    output:
+        multiext(f"{RESULTS}/figures/{{paper}}/{{artifact}}", ".svg", ".png", ".csv"),
+    params:
+        code=provenance.code_digest("hypersphere.present.figure"),
+        plan=provenance.plan_digest(PLAN),
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    log:
+        f"{LOGS}/figures/{{paper}}-{{artifact}}.log",
+    shell:
+        "{HYPERSPHERE} figure {SETTINGS} {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
+
+
+DRAWN = [f"{RESULTS}/tables/{paper}/{artifact}.csv" for paper, artifact in TABLES] + [
+    f"{RESULTS}/figures/{paper}/{artifact}.svg" for paper, artifact in FIGURES
+]
+
+
+rule scorecard:
+    input:
+        TIDY,
+        f"{RESULTS}/claims.csv",
+        DRAWN,
+    output:
+        f"{RESULTS}/scorecard.html",
+    params:
+        code=provenance.code_digest("hypersphere.present.scorecard"),
+        template=provenance.file_digest("src/hypersphere/present/templates/scorecard.html"),
+        plan=provenance.plan_digest(PLAN),
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    log:
+        f"{LOGS}/scorecard.log",
+    shell:
+        "{HYPERSPHERE} scorecard {SETTINGS} > {log} 2>&1"
+
+
+rule paper:
+    input:
+        TIDY,
+        f"{RESULTS}/claims.csv",
+        DRAWN,
+    output:
+        f"{RESULTS}/paper.pdf",
+    params:
+        code=provenance.code_digest("hypersphere.present.paper"),
+        template=provenance.file_digest("paper/reproduction.typ"),
+        plan=provenance.plan_digest(PLAN),
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    log:
+        f"{LOGS}/paper.log",
+    shell:
+        "{HYPERSPHERE} paper {SETTINGS} > {log} 2>&1"

@@ -1,0 +1,23 @@
+# data -> results/<scale>/runs/<run>/, a batch of runs to a job
+
+
+# Run folders are not declared: Snakemake deletes what it is told of, before a job and after a killed one, and these
+# hold finished runs and resume states. The marker holds their checksums.
+rule pretrain:
+    input:
+        lambda wildcards: f"{PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset).relative_to(Path.cwd())}/manifest.json",
+    output:
+        f"{RESULTS}/batches/{{batch}}.json",
+    params:
+        code=lambda wildcards: provenance.run_digest(BATCHES[wildcards.batch].runs[0]),
+    wildcard_constraints:
+        batch="|".join(BATCHES),
+    threads: SCALE.threads
+    resources:
+        mem_mb=SCALE.resources.mem_mb,
+        runtime=SCALE.resources.runtime,
+        gpu=SCALE.resources.gpu,
+    log:
+        f"{LOGS}/pretrain/{{batch}}.log",
+    shell:
+        "{HYPERSPHERE} pretrain {SETTINGS} --batch {wildcards.batch} > {log} 2>&1"
