@@ -139,7 +139,7 @@ def protocol(config: Config, paper: Paper, artifact: Artifact) -> str:
 
 def stand_in(config: Config, dataset: str) -> str:
     """``measured on digits_lt``: what a published dataset was measured on; empty where on itself."""
-    used = config.scale.datasets[dataset]
+    used = config.scale.datasets.get(dataset)
     if used is None:
         return f"{NOT_RUN} at this scale"
     return "" if used == dataset else f"measured on {used}"

@@ -135,7 +135,7 @@ def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
             )
         printed.append(found[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-    return claim.model_copy(update={"reported": printed[0] - printed[1]})
+    return claim.model_copy(update={"reported": round(printed[0] - printed[1], 10)})
 
 
 def _described(claim: Claim, paper: cfg.Paper, config: cfg.Config) -> dict[str, Any]:

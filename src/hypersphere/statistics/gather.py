@@ -106,8 +106,7 @@ def measurements(plan: Plan, probes: pd.DataFrame, histories: pd.DataFrame) -> p
     """measurements.csv: probes (`evaluations`), norms (from `history`) and controls. Accuracies in points."""
     probed = cells(plan).merge(probes, on="run")
     diverged = set(probes.loc[probes["status"] == "diverged", "run"])
-    methods = list(dict.fromkeys(cell.method for cell in plan.cells))
-    rows = _stack([probed, _norms(histories, diverged), controls(probed, probes, methods)], MEASUREMENTS)
+    rows = _stack([probed, _norms(histories, diverged), controls(probed, probes)], MEASUREMENTS)
     # Whatever was recorded on the way to divergence, a diverged run has no value.
     rows["value"] = rows["value"].where(rows["status"] == "finished")
     return _sorted(rows, MEASUREMENTS)
@@ -126,10 +125,10 @@ def _norms(histories: pd.DataFrame, diverged: set[str]) -> pd.DataFrame:
     )
 
 
-def controls(probed: pd.DataFrame, probes: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def controls(probed: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
     """Chance, raw pixels and the untrained encoder, for every dataset, metric and probe that the runs have.
 
-    All are final: epoch 0 is the only epoch that a control has. ``methods`` is in the paper's order.
+    All are final: epoch 0 is the only epoch that a control has. ``probed`` is in the order of the papers' rows.
     """
     targets = probed[["paper", "dataset", "measured_on", "metric", "probed_on"]].drop_duplicates()
     pixels = probes[(probes["run"] == PIXELS) & (probes["status"] == "finished")]
@@ -138,18 +137,17 @@ def controls(probed: pd.DataFrame, probes: pd.DataFrame, methods: Sequence[str])
     raw = targets.merge(pixels, on=["metric", "probed_on"]).assign(variant=PIXELS)
     guess = targets[targets["metric"].str.endswith("_top1") & targets["probed_on"].isin(classes.index)]
     guess = guess.assign(variant="chance", run="chance", value=100 / guess["probed_on"].map(classes))
-    untrained = _untrained(probed, methods).assign(variant="untrained")
+    untrained = _untrained(probed).assign(variant="untrained")
     rows = [table.assign(method="control", epoch=0, final=True, status="finished") for table in (raw, guess, untrained)]
     return _stack(rows, MEASUREMENTS)
 
 
-def _untrained(probed: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def _untrained(probed: pd.DataFrame) -> pd.DataFrame:
     """One epoch-0 row per seed: methods share their encoder's initialisation, so the first method speaks for all."""
     start = (probed["epoch"] == 0) & ~probed["final"].astype(bool)
     rows = probed[start & (probed["variant"] == "default") & (probed["status"] == "finished")]
-    rows = rows.assign(order=rows["method"].map({name: i for i, name in enumerate(methods)}))
     once = ["paper", "dataset", "measured_on", "seed", "metric", "probed_on"]
-    return rows.sort_values([*once, "order"], kind="stable").drop_duplicates(once).drop(columns="order")
+    return rows.drop_duplicates(once)
 
 
 def is_constant(values: np.ndarray) -> bool:

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from hypersphere import plan
+from hypersphere import config, plan
 from hypersphere.config import Config, Curves, Table
 from hypersphere.present import figure, paper, scorecard, table
 
 REPOSITORY = Path(__file__).parents[3]
-HALF_WIDTH = 1.1
 EFFECT_COLUMNS = [
     *("paper", "artifact", "method", "variant", "baseline", "dataset", "measured_on", "metric", "effect"),
     *("low", "high", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std", "levene_p", "n_variant"),
@@ -37,6 +36,7 @@ class Made:
     config: Config
     shift: float = 0.0
     verdict: str = ""
+    half_width: float = 1.1
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def mean(self, method: str, variant: str, dataset: str, epoch: int, last: int) -> float:
@@ -110,7 +110,7 @@ class Made:
         self, key: dict[str, Any], metric: str, probed: str, epoch: int, final: bool, mean: float, std: float | None
     ) -> None:
         n = len(self.config.scale.seeds) if std is not None else 1
-        width = HALF_WIDTH * (std or 0)
+        width = self.half_width * (std or 0)
         spread = (
             {"std": "", "low": "", "high": ""} if n < 2 else {"std": std, "low": mean - width, "high": mean + width}
         )
@@ -206,19 +206,39 @@ def write_csv(path: Path, columns: list[str], rows: list[dict[str, Any]]) -> Non
         writer.writerows(rows)
 
 
+def made_at(root: Path, scale: str = "quick", shift: float = 0.0, verdict: str = "", **overrides: Any) -> Made:
+    """Copy config/ and paper/ under ``root`` and write the tidy tables of a scale there."""
+    for name in ("config", "paper"):
+        shutil.copytree(REPOSITORY / name, root / name, dirs_exist_ok=True)
+    made = Made(config.load(root, {"scale": scale, **overrides}), shift, verdict)
+    made.write()
+    return made
+
+
 Make = Callable[..., Made]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """``make(scale, shift=0, verdict="", **overrides)``: write the tidy tables of a scale and return them."""
-    from hypersphere import config
+    """``make(scale, shift=0, verdict="", root=..., **overrides)``: the tidy tables of a scale."""
 
-    def _make(scale: str = "quick", shift: float = 0.0, verdict: str = "", **overrides: Any) -> Made:
-        for name in ("config", "paper"):
-            shutil.copytree(REPOSITORY / name, tmp_path / name, dirs_exist_ok=True)
-        made = Made(config.load(tmp_path, {"scale": scale, **overrides}), shift, verdict)
-        made.write()
-        return made
+    def _make(scale: str = "quick", root: Path | None = None, **options: Any) -> Made:
+        return made_at(root or tmp_path, scale, **options)
 
     return _make
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The quick scale with everything built, to read only."""
+    made = made_at(tmp_path_factory.mktemp("quick"))
+    made.build()
+    return made
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The published scale with everything built and every claim reproduced, to read only."""
+    made = made_at(tmp_path_factory.mktemp("published"), "paper")
+    made.build()
+    return made

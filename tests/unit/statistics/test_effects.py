@@ -172,6 +172,24 @@ def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) 
     p3, p5 = (2 * stats.t.sf(x / (1.75 * 2 / 3) ** 0.5, 8) for x in (3, 5))
     # Holm over four rows: 4 p5, 3 p5 (raised to 4 p5), 2 p3, 1 p3 (raised to 2 p3)
     assert found["p_holm"].tolist() == pytest.approx([2 * p3, 2 * p3, 4 * p5, 4 * p5])
+    # all four are rejected, so the two smaller effects have levels 0.05/2 and 0.05, in either order: they tie
+    half = [stats.t.ppf(1 - level / 2, 8) * (1.75 * 2 / 3) ** 0.5 for level in (0.05 / 2, 0.05)]
+    assert sorted(found["low_holm"][:2]) == pytest.approx([3 - half[0], 3 - half[1]])
+    assert sorted(found["high_holm"][:2]) == pytest.approx([3 + half[1], 3 + half[0]])
+    assert found["low"].tolist() == pytest.approx([3 - half[1], 3 - half[1], 5 - half[1], 5 - half[1]])
+
+
+def test_only_the_last_epoch_counts(make_world: Make) -> None:
+    world = make_world()
+    for row, finals in (("simclr.default", [50.0, 51.0, 52.0]), ("simclr.cut3", [53.0, 54.0, 55.0])):
+        world.finals(row, finals)
+        early = [
+            (world.run_name(row, "digits", seed), epoch, False, "knn_top1", "digits", 90.0 * seed, 100, "finished")
+            for seed in range(3)
+            for epoch in (0, 5)
+        ]
+        world.evaluate(f"{row}-early", early)
+    assert table(world)[["effect", "pooled_std", "n_variant"]].to_numpy().tolist() == [[3.0, 1.0, 3]]
 
 
 def test_an_arm_that_diverged_throughout_has_a_row_and_no_effect(make_world: Make) -> None:

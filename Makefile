@@ -1,0 +1,58 @@
+# make reproduce needs Python 3.11 or later and make; everything else is installed into .venv from requirements.lock.
+SCALE ?= quick
+SET ?=
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export VIRTUAL_ENV := $(CURDIR)/.venv
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce plan test test-long lint bench lock clean-results
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  SCALE=quick|smoke|laptop|paper   how big (default: quick)"
+	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; such results get a folder of their own"
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "hypersphere needs Python 3.11 or later")'
+	@echo "setting up .venv (once)"
+	@$(PYTHON) -m venv .venv
+	@awk '/^[a-z0-9]/ {keep = /^uv==/} keep' requirements.lock > .venv/uv.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt
+	@$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(READY) ## install everything into .venv
+
+reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
+	@snakemake --cores all --config scale=$(SCALE) $(SET)
+
+plan: $(READY) ## what would run, what is done, and why each thing would run again
+	@hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s))
+
+test: $(READY) ## all tests but the longest
+	@pytest -n 2 --dist loadgroup -m "not long"
+
+test-long: $(READY) ## the longest tests
+	@pytest -m long
+
+lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
+	@ruff check . && ruff format --check . && mypy
+	@snakefmt --check --line-length 120 Snakefile workflow
+	@snakemake --lint
+
+bench: $(READY) ## time the pipeline and a rebuild with nothing to do
+	@python benchmarks/pipeline.py
+
+lock: $(READY) ## resolve requirements.lock anew, and environment.yml from it
+	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
+	  --python-version 3.11 pyproject.toml --output-file requirements.lock
+	@python -m hypersphere.environment requirements.lock environment.yml
+
+clean-results: ## remove the results of SCALE
+	@rm -rf results/$(SCALE) logs/$(SCALE)
