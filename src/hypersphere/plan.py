@@ -89,6 +89,19 @@ class Plan:
             )
         return self.runs[name]
 
+    @property
+    def evaluations(self) -> list[cfg.Evaluation]:
+        """The probes of all papers, each metric once, with the parameters that the scale replaces."""
+        declared = {e.metric: e for paper in self.config.papers.values() for e in paper.evaluations}
+        return [self._scaled(evaluation) for evaluation in declared.values()]
+
+    def _scaled(self, evaluation: cfg.Evaluation) -> cfg.Evaluation:
+        probe = evaluation.probe
+        replaced = {"name": probe.name, **probe.parameters, **self.config.scale.probes.get(probe.name, {})}
+        file = self.config.root / "config" / "scales" / f"{self.config.settings.scale}.yaml"
+        value = {**evaluation.model_dump(), "probe": replaced}
+        return cfg.validate(cfg.Evaluation, value, file, f"probes.{probe.name}")
+
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
         return self.config.results / "runs" / name

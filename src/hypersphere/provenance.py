@@ -106,7 +106,7 @@ def dataset_digest(dataset: Dataset) -> str:
 
 def evaluation_digest(plan: Plan, run: Run | None = None) -> str:
     """Digest of all code and settings that decide what the probes say of a run (or of raw pixels), given its weights."""
-    probes = [evaluation for paper in plan.config.papers.values() for evaluation in paper.evaluations]
+    probes = plan.evaluations
     modules = {registry.module_name("probes", evaluation.probe.name) for evaluation in probes}
     if run is not None:
         modules.add(registry.module_name("encoders", run.encoder.name))
@@ -116,10 +116,11 @@ def evaluation_digest(plan: Plan, run: Run | None = None) -> str:
 
 
 def plan_digest(plan: Plan) -> str:
-    """Digest of everything about the plan that statistics and presentation read: cells, artifacts, labels, scale."""
+    """Digest of everything about the plan that statistics and presentation read: cells, artifacts, labels, scale, rules."""
     papers = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
     scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job"})
-    return files.digest([papers, scale, [cell.key for cell in plan.cells]])
+    rules = files.read_yaml(plan.config.root / "config" / "statistics.yaml")
+    return files.digest([papers, scale, rules, [cell.key for cell in plan.cells]])
 
 
 def file_digest(path: str) -> str:

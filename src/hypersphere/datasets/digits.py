@@ -23,8 +23,9 @@ FRAGMENT = 4  # side of a piece of clutter, pixels
 FRAGMENT_INK = 0.5  # its brightness beside a digit's: the subject stays the brightest
 TRAIN_SHARE = 2 / 3
 
-# Left digits × right digits of task "pair", in class order.
-LEFT, RIGHT = (0, 1, 2, 3, 4), (5, 6, 7, 8, 9)
+# Task "turned": digits that no quarter turn makes into themselves or one another (a turned 6 is a 9, so 9 is left out).
+TURNED = (3, 4, 6, 7)
+QUARTERS = (0, 1, 2, 3)
 
 ABOUT = {
     "source": "scikit-learn's load_digits (UCI Optical Recognition of Handwritten Digits, test part), recomposed",
@@ -55,8 +56,8 @@ def digits(
     root: Path,
     download: bool = True,
     *,
-    task: Literal["one", "pair"] = "one",
-    canvas: PositiveInt = 16,
+    task: Literal["upright", "turned"] = "upright",
+    canvas: PositiveInt = 12,
     shift: NonNegativeInt = 2,
     clutter: NonNegativeInt = 1,
     noise: Fraction = 0.1,
@@ -64,7 +65,7 @@ def digits(
     test_per_class: PositiveInt = 100,
     seed: NonNegativeInt = 0,
 ) -> Arrays:
-    """Images of one digit (ten classes) or of two (25 classes: left 0-4, right 5-9).
+    """Images of one digit: ten upright classes, or sixteen of four digits each turned by 0, 90, 180 or 270 degrees.
 
     Args:
         root: not used; the scans come with scikit-learn.
@@ -81,18 +82,17 @@ def digits(
     Raises:
         HypersphereError: the canvas is too small for the digits.
     """
-    words = 2 if task == "pair" else 1
-    if canvas < SIDE * words:
-        raise HypersphereError(f"digits: canvas {canvas} is too small for task '{task}'; at least {SIDE * words}")
-    classes: list[tuple[int, ...]]
-    classes = [(left, right) for left in LEFT for right in RIGHT] if words == 2 else [(d,) for d in range(10)]
+    if canvas < SIDE:
+        raise HypersphereError(f"digits: canvas {canvas} is too small for a scan of {SIDE} pixels")
+    upright = [(digit, 0) for digit in range(10)]
+    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
     scene = Scene(canvas, shift, clutter, noise, seed)
     scans = load()
     train, test = split(scans.digit, seed)
     return Arrays(
         *_compose(Scans(scans.pixels[train], scans.digit[train]), classes, train_per_class, scene, "train"),
         *_compose(Scans(scans.pixels[test], scans.digit[test]), classes, test_per_class, scene, "test"),
-        tuple("".join(map(str, shown)) for shown in classes),
+        tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes),
         dict(ABOUT),
     )
 
@@ -117,19 +117,19 @@ def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"],
 
 
 def _compose(
-    scans: Scans, classes: list[tuple[int, ...]], per_class: int, scene: Scene, part: str
+    scans: Scans, classes: list[tuple[int, int]], per_class: int, scene: Scene, part: str
 ) -> tuple[UInt8[np.ndarray, "N H W 3"], Int[np.ndarray, "N"]]:
-    """``per_class`` images of each class, class after class, and their labels; every draw is keyed."""
+    """``per_class`` images of each class (digit, quarter turns), class after class, and their labels."""
     labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
     images = np.zeros((len(labels), scene.canvas, scene.canvas))
-    for place in range(len(classes[0])):
-        chosen = np.concatenate(
-            [_deal(scans.digit, shown[place], per_class, scene.seed, part, place, *shown) for shown in classes]
-        )
-        low, high = _range(place, len(classes[0]), scene)
-        draws = keyed.uniform((len(labels), 2), scene.seed, "digits", part, "shift", place)
-        corners = low + (draws * (high - low + 1)).astype(np.int64)
-        _paste(images, scans.pixels[chosen], corners)
+    shown = [
+        np.rot90(scans.pixels[_deal(scans.digit, digit, per_class, scene.seed, part, quarter)], quarter, axes=(1, 2))
+        for digit, quarter in classes
+    ]
+    home = (scene.canvas - SIDE) // 2
+    low, high = max(home - scene.shift, 0), min(home + scene.shift, scene.canvas - SIDE)
+    draws = keyed.uniform((len(labels), 2), scene.seed, "digits", part, "shift")
+    _paste(images, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
     for piece in range(scene.clutter):
         _paste(images, *_fragments(scans.pixels, len(labels), scene, part, piece))
     noise = 2 * keyed.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
@@ -137,19 +137,13 @@ def _compose(
     return np.repeat(grey[..., None], 3, axis=3), labels
 
 
-def _range(place: int, places: int, scene: Scene) -> tuple[Int[np.ndarray, "2"], Int[np.ndarray, "2"]]:
-    """Smallest and largest (row, column) of the corner of a digit at ``place``; its home is its share's middle."""
-    home = np.array([scene.canvas - SIDE, scene.canvas * (2 * place + 1) // places - SIDE]) // 2
-    return np.maximum(home - scene.shift, 0), np.minimum(home + scene.shift, scene.canvas - SIDE)
-
-
 def _deal(
-    digit: Int[np.ndarray, "S"], value: int, count: int, seed: int, part: str, *purpose: int
+    digit: Int[np.ndarray, "S"], value: int, count: int, seed: int, part: str, quarter: int
 ) -> Int[np.ndarray, "count"]:
     """``count`` scans of one digit: shuffled decks, one after another, so that all are used about equally."""
     members = np.flatnonzero(digit == value)
     decks = range(-(-count // len(members)))
-    orders = [keyed.permutation(len(members), seed, "digits", part, "deal", *purpose, deck) for deck in decks]
+    orders = [keyed.permutation(len(members), seed, "digits", part, "deal", value, quarter, deck) for deck in decks]
     return members[np.concatenate(orders)[:count]]
 
 

@@ -42,14 +42,9 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
         data = _open(plan, dataset)
         seen = features(Pixels(), data, device)
         rows: list[Row] = [_row("pixels", 0, True, "classes", dataset, float(data.classes), len(data.test_labels))]
-        for evaluation in evaluations(plan):
+        for evaluation in plan.evaluations:
             rows.append(_probe("pixels", 0, True, evaluation, dataset, seen))
     _write(plan, f"pixels-{dataset.name}", rows)
-
-
-def evaluations(plan: Plan) -> list[Evaluation]:
-    """The probes of all papers of the plan, each metric once."""
-    return list({e.metric: e for paper in plan.config.papers.values() for e in paper.evaluations}.values())
 
 
 def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
@@ -57,7 +52,7 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
     manifest = pretrain.check_files(folder)
     last = run.schedule.epochs
     if manifest["status"] == "diverged":
-        for evaluation in evaluations(plan):
+        for evaluation in plan.evaluations:
             for dataset in _targets(plan, run, evaluation):
                 yield _row(run.name, int(manifest["epochs"]), True, evaluation.metric, dataset, None, None, "diverged")
         return
@@ -68,7 +63,7 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
         def seen(name: str, encoder: nn.Module = encoder) -> Features:
             return features(encoder, _open(plan, plan.datasets[name]), device)
 
-        for evaluation in evaluations(plan):
+        for evaluation in plan.evaluations:
             # The untrained encoder (epoch 0) is a control row of every table, so every probe sees it.
             if evaluation.at == "end" and epoch not in (0, last):
                 continue

@@ -32,7 +32,7 @@ def test_scans_themselves_are_all_different() -> None:
     assert len(np.unique(module.load().pixels.reshape(1797, -1), axis=0)) == 1797
 
 
-@pytest.mark.parametrize("task", ["one", "pair"])
+@pytest.mark.parametrize("task", ["upright", "turned"])
 def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every train scan full and every test scan at a quarter (fragments half of that)."""
     scans = module.load()
@@ -52,19 +52,21 @@ def test_an_undisturbed_image_is_a_scan_of_its_class() -> None:
     scans = module.load()
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
     arrays = digits(NOWHERE, train_per_class=5, test_per_class=5, **BARE)
-    middle = np.ascontiguousarray(arrays.train_images[:, 4:12, 4:12, 0])
+    middle = np.ascontiguousarray(arrays.train_images[:, 2:10, 2:10, 0])
     assert [known[image.tobytes()] for image in middle] == arrays.train_labels.tolist()
-    assert arrays.train_images[:, :4].max() == 0
+    assert arrays.train_images[:, :2].max() == 0
 
 
-def test_a_pair_shows_its_two_digits_in_order() -> None:
+def test_a_turned_image_is_a_scan_of_its_digit_turned_anticlockwise() -> None:
+    """Turned back clockwise by the class's number of quarters, each image is a scan of the class's digit."""
     scans = module.load()
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
-    arrays = digits(NOWHERE, task="pair", train_per_class=3, test_per_class=2, **BARE)
-    left, right = (np.ascontiguousarray(arrays.test_images[:, 4:12, at : at + 8, 0]) for at in (0, 8))
-    shown = [f"{known[a.tobytes()]}{known[b.tobytes()]}" for a, b in zip(left, right, strict=True)]
-    assert shown == [arrays.class_names[label] for label in arrays.test_labels]
-    assert len(arrays.class_names) == 25
+    arrays = digits(NOWHERE, task="turned", train_per_class=3, test_per_class=2, **BARE)
+    assert len(arrays.class_names) == 16
+    for image, label in zip(arrays.test_images[:, 2:10, 2:10, 0], arrays.test_labels, strict=True):
+        digit, quarter = (3, 4, 6, 7)[label // 4], label % 4
+        assert known[np.ascontiguousarray(np.rot90(image, -quarter)).tobytes()] == digit
+        assert arrays.class_names[label].startswith(str(digit))
 
 
 def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
@@ -73,7 +75,7 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
     full = module.Scans(np.ones_like(scans.pixels), scans.digit)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load", lambda: full)
-        for shift, corners in ((2, {2, 3, 4, 5, 6}), (9, set(range(9)))):
+        for shift, corners in ((1, {1, 2, 3}), (9, set(range(5)))):
             images = digits(NOWHERE, shift=shift, clutter=0, noise=0, train_per_class=40).train_images[..., 0] > 0
             assert (images.sum((1, 2)) == 64).all()
             assert set(images.any(axis=2).argmax(axis=1)) == corners
@@ -99,7 +101,7 @@ def test_shapes_types_and_time() -> None:
     start = time.perf_counter()
     arrays = digits(NOWHERE)
     assert time.perf_counter() - start < 2
-    assert arrays.train_images.shape[1:] == (16, 16, 3)
+    assert arrays.train_images.shape[1:] == (12, 12, 3)
     assert arrays.train_images.dtype == np.uint8
     assert arrays.train_labels.dtype == np.int64
     assert (arrays.test_images == arrays.test_images[..., :1]).all()
@@ -107,24 +109,24 @@ def test_shapes_types_and_time() -> None:
 
 
 def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match="canvas 15 is too small for task 'pair'; at least 16"):
-        digits(NOWHERE, task="pair", canvas=15)
+    with pytest.raises(HypersphereError, match="canvas 7 is too small for a scan of 8 pixels"):
+        digits(NOWHERE, canvas=7)
 
 
-@pytest.mark.parametrize("name", ["digits_lt", "digit_pairs_lt"])
+@pytest.mark.parametrize("name", ["digits_lt", "turned_digits_lt"])
 def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> None:
-    """Nearest raw-pixel neighbour: far above chance (10 %, 4 %) and far below solved; about 700 images."""
+    """Nearest raw-pixel neighbour: far above chance (10 %, 6.25 %) and far below solved; about 700 images."""
     dataset = config.load(ROOT, {}).datasets[name]
     assert dataset.imbalance is not None
     arrays = digits(NOWHERE, **dataset.source.parameters)
     classes = len(arrays.class_names)
     kept = imbalance.choose(arrays.train_labels, dataset.imbalance, classes)
-    assert 650 <= len(kept) <= 800
-    assert np.bincount(arrays.test_labels).tolist() == [1000 // classes] * classes
+    assert 600 <= len(kept) <= 800
+    assert np.bincount(arrays.test_labels).tolist() == [len(arrays.test_labels) // classes] * classes
     bank, query = (
         images[..., 0].reshape(len(images), -1) / 255 for images in (arrays.train_images[kept], arrays.test_images)
     )
     bank, query = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (bank, query))
     guess = arrays.train_labels[kept][(query @ bank.T).argmax(axis=1)]
     accuracy = (guess == arrays.test_labels).mean()
-    assert 3 / classes < accuracy < 0.6
+    assert 3 / classes < accuracy < 0.75

@@ -67,9 +67,12 @@ class Made:
                 | {"seconds": 12.5, "torch": "2.13.0", "code": "c0de" * 4, "data": "da7a" * 4}
             )
         for name, rows in self.rows.items():
-            folder = self.config.results / ("" if name == "claims" else "statistics")
-            columns = {"effects": EFFECT_COLUMNS, "claims": CLAIM_COLUMNS}.get(name, list(rows[0]) if rows else [])
-            write_csv(folder / f"{name}.csv", columns, rows)
+            self.replace(name, rows)
+
+    def replace(self, name: str, rows: list[dict[str, Any]]) -> None:
+        """Write a tidy table; without rows, only its header."""
+        folder = self.config.results / ("" if name == "claims" else "statistics")
+        write_csv(folder / f"{name}.csv", list(self.rows[name][0]), rows)
 
     def _key(self, cell: plan.Cell, seed: bool) -> dict[str, Any]:
         drop = () if seed else ("seed", "run")

@@ -137,3 +137,22 @@ def test_text_from_files_is_escaped(make: Any) -> None:
 def test_a_figure_not_built_is_one_sentence(make: Any) -> None:
     with pytest.raises(HypersphereError, match=r"norms_over_epochs\.svg: the file is missing"):
         scorecard.build(make().config)
+
+
+@pytest.mark.parametrize("verdict", [*claims.AGREE, *claims.DISAGREE, "inconclusive", "quick only"])
+def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
+    assert claims.tone(quick.config, verdict) == "neutral"
+    settled = verdict in (*claims.AGREE, *claims.DISAGREE)
+    assert (claims.tone(published.config, verdict) == "neutral") is not settled
+
+
+def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
+    made = make()
+    for name in ("summary", "measurements", "effects", "runs"):
+        made.replace(name, [])
+    blank = dict.fromkeys(("measured", "measured_std", "low", "high", "low_power"), "")
+    made.replace("claims", [row | blank | {"n": 0, "verdict": "not run"} for row in made.rows["claims"]])
+    made.build()
+    assert made.read("tables/embedding_norms/table5.md").count("| not run |") == 5 * 3
+    assert "device not run" in made.read("tables/embedding_norms/table5.md")
+    assert "None at this scale." in made.read("scorecard.html")
