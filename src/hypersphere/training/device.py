@@ -63,7 +63,8 @@ def _lock_path(device: torch.device) -> Path:
 def make_deterministic(threads: int) -> None:
     """Deterministic algorithms, no autotuning, and a thread count that does not depend on the machine."""
     torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True)
+    # The same switch as use_deterministic_algorithms(True), without its import of the compiler, which takes seconds.
+    torch.set_deterministic_debug_mode("error")
     # Filling every new tensor guards against reads of unwritten memory, which nothing here does; it costs a quarter.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
