@@ -42,7 +42,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class BatchOfRuns:
-    """Runs that one job trains and one job probes: they differ in seed only."""
+    """Runs of one method and dataset that one job trains and one job probes."""
 
     id: str
     runs: tuple[Run, ...]
@@ -223,16 +223,18 @@ def _blame(layers: list[tuple[Path, str, dict[str, Any]]], location: list[str]) 
 
 
 def _batches(cells: tuple[Cell, ...], size: int) -> tuple[BatchOfRuns, ...]:
-    """Group runs that differ in seed only, at most ``size`` to a job; the id is the content of the batch."""
-    groups: dict[str, dict[str, Run]] = {}
+    """Group runs of one method and dataset, at most ``size`` to a job; the id is the content of the batch.
+
+    Importing torch takes seconds, so runs of seconds share a job; a finished run is skipped, so that sharing costs
+    nothing when one of them has to be trained again.
+    """
+    groups: dict[tuple[str, str], dict[str, Run]] = {}
     for cell in cells:
-        group = files.digest(cell.run.model_copy(update={"seed": 0}).scientific())
-        groups.setdefault(group, {})[cell.run.name] = cell.run
+        groups.setdefault((cell.run.method.name, cell.run.dataset.name), {})[cell.run.name] = cell.run
     batches = []
-    for group in groups.values():
+    for (method, dataset), group in groups.items():
         runs = list(group.values())
-        for start in range(0, len(runs), size):
-            part = tuple(runs[start : start + size])
-            head = f"{part[0].method.name}-{part[0].tag}-{part[0].dataset.name}"
-            batches.append(BatchOfRuns(f"{head}-{files.digest([run.name for run in part], 8)}", part))
+        jobs = -(-len(runs) // size)
+        for part in (tuple(runs[i * len(runs) // jobs : (i + 1) * len(runs) // jobs]) for i in range(jobs)):
+            batches.append(BatchOfRuns(f"{method}-{dataset}-{files.digest([run.name for run in part], 8)}", part))
     return tuple(batches)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files, registry
-from hypersphere.plan import Plan
+from hypersphere.plan import BatchOfRuns, Plan
 from hypersphere.spec import Component, Dataset, Run
 
 PACKAGE = Path(__file__).parent
@@ -99,17 +99,21 @@ def run_digest(run: Run) -> str:
     return code_digest(*run_modules(run))
 
 
+def batch_digest(batch: BatchOfRuns) -> str:
+    """Digest of all code that decides any of a batch's runs."""
+    return files.digest(sorted({run_digest(run) for run in batch.runs}))
+
+
 def dataset_digest(dataset: Dataset) -> str:
     """Digest of all code that decides a dataset's bytes, given its archives."""
     return code_digest("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
 
 
-def evaluation_digest(plan: Plan, run: Run | None = None) -> str:
-    """Digest of all code and settings that decide what the probes say of a run (or of raw pixels), given its weights."""
+def evaluation_digest(plan: Plan, runs: Iterable[Run] = ()) -> str:
+    """Digest of all code and settings that decide what the probes say of runs (or of raw pixels), given its weights."""
     probes = plan.evaluations
     modules = {registry.module_name("probes", evaluation.probe.name) for evaluation in probes}
-    if run is not None:
-        modules.add(registry.module_name("encoders", run.encoder.name))
+    modules |= {registry.module_name("encoders", run.encoder.name) for run in runs}
     settings = [evaluation.model_dump(mode="json") for evaluation in probes]
     fractions = list(plan.config.scale.snapshots)
     return files.digest([code_digest("hypersphere.probes.evaluate", *sorted(modules)), settings, fractions])

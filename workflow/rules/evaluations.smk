@@ -8,7 +8,7 @@ rule evaluate:
     output:
         f"{RESULTS}/evaluations/{{batch}}.csv",
     params:
-        code=lambda wildcards: provenance.evaluation_digest(PLAN, BATCHES[wildcards.batch].runs[0]),
+        code=lambda wildcards: provenance.evaluation_digest(PLAN, BATCHES[wildcards.batch].runs),
     wildcard_constraints:
         batch="|".join(BATCHES),
     threads: SCALE.threads

@@ -9,9 +9,10 @@ rule pretrain:
     output:
         f"{RESULTS}/batches/{{batch}}.json",
     params:
-        code=lambda wildcards: provenance.run_digest(BATCHES[wildcards.batch].runs[0]),
+        code=lambda wildcards: provenance.batch_digest(BATCHES[wildcards.batch]),
     wildcard_constraints:
         batch="|".join(BATCHES),
+    priority: 1
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.resources.mem_mb,
