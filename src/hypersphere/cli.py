@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
 
     batch = (("--batch",), {"metavar": "ID", "help": "a batch of runs, as the plan names it"})
     runs = (("run",), {"nargs": "*", "metavar": "RUN", "help": "names of runs, as the plan lists them"})
-    both = ((("paper",), {}), (("artifact",), {}))
+    both: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("paper",), {}), (("artifact",), {})]
     seconds = {"type": float, "default": 60.0, "metavar": "SECONDS", "help": "between resume states (default: 60)"}
     add("plan", _plan, "what would run, what is done, and why each thing would run again")
     add("prepare", _prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))

@@ -1,12 +1,13 @@
 """Read and validate everything under config/, with one clear sentence for anything wrong."""
 
+import os
 import re
 import types
 import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
+from pydantic import AfterValidator, (
     BaseModel,
     Field,
     NonNegativeInt,
@@ -23,7 +24,15 @@ from hypersphere.registry import Fraction
 from hypersphere.spec import Dataset, Probe, Spec
 
 Level = Literal["quick", "laptop", "paper"]
-MetricName = Literal[tuple(METRICS)]  # type: ignore[valid-type]
+
+
+def _known(metric: str) -> str:
+    if metric not in METRICS:
+        raise ValueError(f"'{metric}' is not one of {', '.join(METRICS)}")
+    return metric
+
+
+MetricName = Annotated[str, AfterValidator(_known)]
 Seeds = Annotated[list[NonNegativeInt], Field(min_length=1)]
 
 
@@ -57,8 +66,8 @@ class Scale(Spec):
     learning_rate_factor: PositiveFloat
     run: dict[str, Any]
     methods: dict[str, dict[str, Any]]
-    probes: dict[str, dict[str, Any]] = {}
-    """Parameters of probes to replace, by probe name: a bank of hundreds wants fewer neighbours than one of thousands."""
+    probes: dict[str, dict[str, Any]]
+    """Parameters to replace, by probe: a bank of hundreds wants fewer neighbours than one of thousands."""
     snapshots: list[Fraction]
     threads: PositiveInt
     runs_per_job: PositiveInt
@@ -155,6 +164,8 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     chosen = {**_mapping(base), **{k: v for k, v in overrides.items() if k in Settings.model_fields}}
     settings = validate(Settings, _mapping(base), base)
     settings = validate(Settings, chosen, Path("command line")) if overrides else settings
+    if settings.data_root is None and os.environ.get("HYPERSPHERE_DATA"):
+        settings = settings.model_copy(update={"data_root": os.environ["HYPERSPHERE_DATA"]})
     scale_file = _named(folder / "scales", settings.scale, base, "scale")
     numbers = {k: v for k, v in overrides.items() if k in Scale.model_fields and k != "scale"}
     scale = validate(Scale, _mapping(scale_file), scale_file)

@@ -98,4 +98,6 @@ def _evaluations(plan: Plan, run: Run) -> list[dict[str, Any]]:
         raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch.id}` makes it")
     table = pd.read_csv(path, dtype={"n_test": "Int64"})
     rows = table[table["run"] == run.name].drop(columns="run").astype(object)
-    return rows.where(rows.notna(), None).to_dict("records")
+    return [
+        {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
+    ]

@@ -202,8 +202,7 @@ def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = copy.deepcopy(below)
     for key, value in above.items():
         old = result.get(key)
-        same = isinstance(old, dict) and isinstance(value, dict)
-        if same and value.get("name", old.get("name")) == old.get("name"):
+        if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
             result[key] = merge(old, value)
         else:
             result[key] = copy.deepcopy(value)

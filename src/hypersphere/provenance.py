@@ -120,7 +120,7 @@ def evaluation_digest(plan: Plan, runs: Iterable[Run] = ()) -> str:
 
 
 def plan_digest(plan: Plan) -> str:
-    """Digest of everything about the plan that statistics and presentation read: cells, artifacts, labels, scale, rules."""
+    """Digest of all that statistics and presentation read of the plan: cells, artifacts, labels, scale, rules."""
     papers = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
     scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job"})
     rules = files.read_yaml(plan.config.root / "config" / "statistics.yaml")

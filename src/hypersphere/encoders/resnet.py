@@ -20,7 +20,7 @@ def resnet(
     """
     build = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[depth]
     model: nn.Module = build(weights=None, zero_init_residual=zero_init_residual)
-    model.feature_dim = model.fc.in_features  # type: ignore[union-attr, assignment]
+    model.feature_dim = model.fc.in_features  # type: ignore[union-attr]
     model.fc = nn.Identity()
     if stem == "cifar":
         model.conv1 = nn.Conv2d(3, 64, kernel_size=3, stride=1, padding=1, bias=False)

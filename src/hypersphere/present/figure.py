@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hypersphere.config import Config, Curves, Paper
 from hypersphere.errors import HypersphereError
@@ -191,7 +191,9 @@ def _limits(axis: Axes, lines: list[Line]) -> None:
     low, high = min(means), max(means)
     if low > 0 and high / low >= LOG_RANGE and not METRICS[lines[0].metric].unit:
         axis.set_yscale("log")
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.set_ylim(low / 1.3, high * 1.3)
         return
     room = 0.5 * (high - low) or 1.0

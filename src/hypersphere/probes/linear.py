@@ -40,9 +40,9 @@ def linear(features: Features, *, penalty: PositiveFloat = 1e-3, iterations: Pos
     def closure() -> Tensor:
         optimiser.zero_grad()
         loss = F.cross_entropy(bank @ weights + bias, features.bank_labels) + penalty / 2 * weights.square().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         return loss
 
     with torch.inference_mode(mode=False):
-        optimiser.step(closure)  # type: ignore[no-untyped-call]
+        optimiser.step(closure)
     return (queries @ weights + bias).argmax(dim=1)

@@ -38,7 +38,7 @@ def linear_sgd(
         for index in order.split(batch):
             loss = F.cross_entropy(layer(bank[index]), features.bank_labels[index])
             optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
     with torch.no_grad():
         return layer(features.queries).argmax(dim=1)

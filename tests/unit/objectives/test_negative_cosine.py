@@ -1,0 +1,87 @@
+"""L^A of the norms paper, Sec. 3, against a loop, the paper's gradient, and cases by hand."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from hypersphere.objectives.negative_cosine import negative_cosine
+
+
+def draw(n: int = 5, d: int = 4, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * 3
+    return z[0].to(dtype), z[1].to(dtype)
+
+
+def oracle(p: Tensor, z: Tensor) -> float:
+    """Sums and square roots in Python floats."""
+    total = 0.0
+    for a, b in zip(p.tolist(), z.tolist(), strict=True):
+        total -= sum(x * y for x, y in zip(a, b, strict=True)) / math.hypot(*a) / math.hypot(*b)
+    return total / len(p)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (8, 16)])
+def test_is_the_mean_negative_cosine(n: int, d: int) -> None:
+    p, z = draw(n, d)
+    assert negative_cosine(p, z).item() == pytest.approx(oracle(p, z), abs=1e-12)
+    assert negative_cosine(p, z).item() == pytest.approx(-F.cosine_similarity(p, z).mean().item(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("z", "expected"), [([5.0, 0.0], -1.0), ([0.0, 2.0], 0.0), ([-1.0, 0.0], 1.0), ([0, 0], 0)])
+def test_by_hand(z: list[float], expected: float) -> None:
+    """Parallel, orthogonal, antipodal, zero."""
+    p = torch.tensor([[3.0, 0.0]], dtype=torch.float64)
+    assert negative_cosine(p, torch.tensor([z], dtype=torch.float64)).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_gradient_is_proposition_1s() -> None:
+    """Norms paper, Prop. 1: the gradient of the cosine is (I - p p^T / |p|²) z_hat / |p|; here negative, over n."""
+    p, z = draw()
+    p.requires_grad_()
+    (gradient,) = torch.autograd.grad(negative_cosine(p, z), p)
+    for i in range(len(p)):
+        norm = torch.linalg.vector_norm(p[i])
+        project = torch.eye(4, dtype=torch.float64) - torch.outer(p[i], p[i]) / norm**2
+        torch.testing.assert_close(gradient[i], -(project @ (z[i] / z[i].norm())) / norm / len(p))
+    assert torch.autograd.gradcheck(negative_cosine, (p, z.requires_grad_()))
+
+
+def test_symmetries() -> None:
+    p, z = draw()
+    order = torch.tensor([2, 0, 4, 1, 3])
+    loss = negative_cosine(p, z)
+    torch.testing.assert_close(negative_cosine(z, p), loss)
+    torch.testing.assert_close(negative_cosine(p[order], z[order]), loss)
+    torch.testing.assert_close(negative_cosine(11 * p, z / 13), loss)
+    assert abs(negative_cosine(p[order], z) - loss) > 1e-3  # control: the pairing matters
+
+
+def test_differs_from_its_relatives() -> None:
+    """The dot product without normalisation, and BYOL's squared distance, which is 2 + 2 · loss."""
+    p, z = draw()
+    loss = negative_cosine(p, z)
+    assert abs(loss + (p * z).sum(dim=1).mean()) > 1e-2
+    distance = (F.normalize(p, dim=1) - F.normalize(z, dim=1)).square().sum(dim=1).mean()
+    torch.testing.assert_close(distance, 2 + 2 * loss)
+    assert abs(distance - loss) > 1e-2
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
+    p, z = draw(8, 16, dtype)
+    p.requires_grad_()
+    loss = negative_cosine(p, z)
+    loss.backward()
+    assert p.grad is not None
+    assert p.grad.isfinite().all()
+    assert loss.item() == pytest.approx(oracle(*draw(8, 16)), abs=0.02)
+
+
+def test_zero_prediction_has_a_finite_gradient() -> None:
+    p = torch.zeros(2, 3, requires_grad=True)
+    negative_cosine(p, torch.ones(2, 3)).backward()
+    assert p.grad is not None
+    assert p.grad.isfinite().all()

@@ -1,0 +1,148 @@
+"""Eq. 1 of the norms paper, against a double loop over its symbols and against cases solved by hand."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.objectives.negative_cosine import negative_cosine
+from hypersphere.objectives.nt_xent import nt_xent
+
+
+def draw(n: int, d: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+    """Two views' embeddings, of norms far from 1."""
+    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * 3
+    return z[0].to(dtype), z[1].to(dtype)
+
+
+def oracle(z_a: Tensor, z_b: Tensor, t: float, keep: Callable[[int, int, int], bool]) -> float:
+    """-log(ExpSim(i, j) / sum over kept k of ExpSim(i, k)), mean over i, in Python floats; ``keep`` sees (i, j, k)."""
+    z = [*z_a.tolist(), *z_b.tolist()]
+    n = len(z_a)
+
+    def exp_sim(i: int, k: int) -> float:
+        dot = sum(p * q for p, q in zip(z[i], z[k], strict=True))
+        return math.exp(dot / math.hypot(*z[i]) / math.hypot(*z[k]) / t)
+
+    losses = []
+    for i in range(2 * n):
+        j = (i + n) % (2 * n)
+        losses.append(-math.log(exp_sim(i, j) / sum(exp_sim(i, k) for k in range(2 * n) if keep(i, j, k))))
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize(("n", "d", "t"), [(1, 2, 0.5), (2, 3, 0.5), (5, 4, 0.1), (7, 2, 2.0)])
+def test_is_equation_1(n: int, d: int, t: float) -> None:
+    z_a, z_b = draw(n, d)
+    expected = oracle(z_a, z_b, t, lambda i, j, k: k != i)
+    assert nt_xent(z_a, z_b, temperature=t).item() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+RELATIVES: dict[str, Callable[[int, int, int], bool]] = {
+    "decoupled: the positive leaves the denominator (Yeh et al. 2022)": lambda i, j, k: k not in (i, j),
+    "the anchor stays in the denominator": lambda i, j, k: True,
+    "negatives from the other view only (CLIP, MoCo)": lambda i, j, k: (k < 5) != (i < 5),
+}
+
+
+@pytest.mark.parametrize("relative", RELATIVES)
+def test_differs_from_its_relatives(relative: str) -> None:
+    z_a, z_b = draw(5, 4)
+    other = oracle(z_a, z_b, 0.5, RELATIVES[relative])
+    assert abs(nt_xent(z_a, z_b, temperature=0.5).item() - other) > 1e-2
+
+
+@pytest.mark.parametrize("n", [1, 2, 16])
+def test_identical_embeddings_cost_log_of_2n_minus_1(n: int) -> None:
+    """By hand: every similarity is 1, so each of the 2n-1 candidates is as likely."""
+    z = torch.tensor([[3.0, 4.0]], dtype=torch.float64).expand(n, 2)
+    assert nt_xent(z, z, temperature=0.5).item() == pytest.approx(math.log(2 * n - 1), abs=1e-12)
+
+
+@pytest.mark.parametrize(("second", "cosine"), [([0.0, 1.0], 0.0), ([-1.0, 0.0], -1.0)])
+@pytest.mark.parametrize("t", [0.1, 0.5])
+def test_two_pairs_orthogonal_or_antipodal(second: list[float], cosine: float, t: float) -> None:
+    """By hand, n = 2, each pair at one point: log((e^(1/t) + 2 e^(cos/t)) / e^(1/t)) = log(1 + 2 e^((cos-1)/t))."""
+    z = torch.tensor([[1.0, 0.0], second], dtype=torch.float64)
+    expected = math.log1p(2 * math.exp((cosine - 1) / t))
+    assert nt_xent(z, z, temperature=t).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_antipodal_positives_by_hand() -> None:
+    """n = 1 has no negative, so the loss is log 1 = 0, whatever the positive."""
+    z = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
+    assert nt_xent(z, -z, temperature=0.5).item() == pytest.approx(0, abs=1e-12)
+
+
+def test_gradient_is_that_of_the_value() -> None:
+    z_a, z_b = (z.requires_grad_() for z in draw(4, 3))
+    assert torch.autograd.gradcheck(lambda a, b: nt_xent(a, b, temperature=0.3), (z_a, z_b))
+
+
+def test_swapping_views_and_permuting_the_batch_change_nothing() -> None:
+    z_a, z_b = draw(6, 4)
+    order = torch.tensor([3, 1, 5, 0, 2, 4])
+    loss = nt_xent(z_a, z_b, temperature=0.5)
+    torch.testing.assert_close(nt_xent(z_b, z_a, temperature=0.5), loss)
+    torch.testing.assert_close(nt_xent(z_a[order], z_b[order], temperature=0.5), loss)
+    assert abs(nt_xent(z_a[order], z_b, temperature=0.5) - loss) > 1e-3  # control: the pairing matters
+
+
+def test_norms_do_not_change_the_value_and_divide_the_gradient() -> None:
+    """Norms paper, Prop. 3.2: the gradient is orthogonal to the embedding and inverse to its norm."""
+    gradients = []
+    for scale in (1.0, 7.0):
+        z_a, z_b = draw(4, 3)
+        z_a = (scale * z_a).requires_grad_()
+        loss = nt_xent(z_a, z_b, temperature=0.5)
+        (gradient,) = torch.autograd.grad(loss, z_a)
+        assert loss.item() == pytest.approx(nt_xent(*draw(4, 3), temperature=0.5).item(), abs=1e-12)
+        torch.testing.assert_close((gradient * z_a).sum(dim=1), torch.zeros(4, dtype=torch.float64), atol=1e-12, rtol=0)
+        gradients.append(gradient)
+    torch.testing.assert_close(gradients[1], gradients[0] / 7)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
+    z_a, z_b = (z.requires_grad_() for z in draw(8, 16, dtype=dtype))
+    loss = nt_xent(z_a, z_b, temperature=0.5)
+    loss.backward()
+    assert loss.dtype == dtype
+    assert z_a.grad is not None
+    assert z_a.grad.isfinite().all()
+    exact = nt_xent(*draw(8, 16), temperature=0.5)
+    assert loss.item() == pytest.approx(exact.item(), rel=0.03)  # bfloat16 keeps eight bits
+
+
+@pytest.mark.parametrize("t", [1e-3, 1e-6])
+def test_tiny_temperature_is_finite(t: float) -> None:
+    """exp(1/t) alone would be infinite."""
+    z_a, z_b = (z.requires_grad_() for z in draw(8, 4, dtype=torch.float32))
+    loss = nt_xent(z_a, z_b, temperature=t)
+    loss.backward()
+    assert loss.isfinite()
+    assert z_a.grad is not None
+    assert z_a.grad.isfinite().all()
+
+
+def test_zero_embedding_counts_as_cosine_zero() -> None:
+    """By hand, n = 1 pairs (0, e1), (e1, e1): the anchor 0 is indifferent among three, the others see 0 as e^0."""
+    z_a = torch.tensor([[0.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    z_b = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    e = math.exp(1.0)
+    anchors = [math.log(3), math.log((1 + 2 * e) / e), math.log((1 + 2 * e) / 1), math.log((1 + 2 * e) / e)]
+    assert nt_xent(z_a, z_b, temperature=1.0).item() == pytest.approx(sum(anchors) / 4, abs=1e-12)
+
+
+def test_large_temperature_tends_to_attraction_and_repulsion_at_first_order() -> None:
+    """Series in 1/t: loss = log(2n-1) + (mean over k != i of cos(i, k) - cos(i, j)) · (-1/t) + O(1/t²)."""
+    z_a, z_b = draw(4, 3)
+    unit = torch.nn.functional.normalize(torch.cat([z_a, z_b]), dim=1)
+    cosines = unit @ unit.T
+    mean_other = (cosines.sum() - 8) / (8 * 7)
+    first = mean_other + negative_cosine(z_a, z_b)
+    t = 1e4
+    loss = nt_xent(z_a, z_b, temperature=t)
+    assert ((loss - math.log(7)) * t).item() == pytest.approx(first.item(), abs=1e-3)

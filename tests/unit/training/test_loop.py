@@ -1,0 +1,293 @@
+"""Training: what a step is, equal bytes, resuming, divergence. Each promise beside a control that must fail."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from jaxtyping import UInt8
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from hypersphere.errors import HypersphereError
+from hypersphere.spec import Run
+from hypersphere.training import loop, optimisation
+from hypersphere.training.loop import Execution, Outcome, train
+from hypersphere.views.draws import draw
+from hypersphere.views.ops import make_views
+
+Images = UInt8[np.ndarray, "n h w 3"]
+MakeRun = Callable[..., Run]
+
+
+def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
+    """Train on the CPU; snapshots after 0 and 2 epochs unless said otherwise."""
+    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "digest": "d"} | changes
+    return train(run, images, Execution(device=torch.device("cpu"), **options), folder)
+
+
+def result(folder: Path) -> dict[str, bytes]:
+    """Every file of a run but its timing, and locks."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "timing.csv"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+CONTRACT = {
+    "encoder.safetensors",
+    "history.csv",
+    "snapshots/epoch-0000.safetensors",
+    "snapshots/epoch-0002.safetensors",
+}
+
+
+# What a step is
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+def test_accumulated_gradient_is_the_mean_of_the_passes(make_run: MakeRun, images: Images, method: str) -> None:
+    """Against a loop that takes each pass's gradient by itself."""
+    run = make_run(method, batch={"size": 16, "micro": 4})
+    model = loop.build_method(run)
+    reference = copy.deepcopy(model)
+    data, draws, index = torch.from_numpy(images), draw(run.views, 19, 8, 0, 0), torch.arange(16).flip(0)
+    optimiser = optimisation.build(model, run.optimiser)  # its rate is 0 until set
+    model.train()
+    loss, norm = loop._step(run, model, optimiser, data, draws, index).tolist()
+
+    reference.train()
+    passes = [make_views(data[part], draws.take(part), run.views) for part in index.split(4)]
+    outputs = [reference(views) for views in passes]
+    each = [torch.autograd.grad(output.loss, list(reference.parameters())) for output in outputs]
+    for parameter, *gradients in zip(model.parameters(), *each, strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, torch.stack(gradients).mean(dim=0), atol=1e-6, rtol=1e-4)
+    assert loss == pytest.approx(np.mean([output.loss.item() for output in outputs]), abs=1e-6)
+    norms = [np.linalg.norm(output.embeddings.numpy(), axis=1).mean() for output in outputs]
+    assert norm == pytest.approx(np.mean(norms), rel=1e-5)
+
+
+def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """19 images, batches of 8: two steps, three images left out; peak 1.0 · 8/256; 8 steps, 2 of warm-up."""
+    steps: list[tuple[list[int], float]] = []
+    step = loop._step
+
+    def spy(run: Run, method: Any, optimiser: Any, data: Tensor, draws: Any, index: Tensor) -> Tensor:
+        steps.append((index.tolist(), optimiser.param_groups[0]["lr"]))
+        return step(run, method, optimiser, data, draws, index)
+
+    monkeypatch.setattr(loop, "_step", spy)
+    execute(make_run(), images, tmp_path)
+    peak = 8 / 256
+    cosine = [0.5 * (1 + np.cos(np.pi * i / 6)) for i in range(6)]
+    assert [rate for _, rate in steps] == pytest.approx([peak * f for f in [0.5, 1.0, *cosine]])
+    for first, second in zip(steps[::2], steps[1::2], strict=True):
+        assert len({*first[0], *second[0]}) == 16
+    assert len({tuple(index) for index, _ in steps}) == 8
+    history = (tmp_path / "history.csv").read_text().splitlines()
+    assert history[0] == "epoch,loss,norm,learning_rate"
+    rows = [[float(cell) for cell in line.split(",")] for line in history[1:]]
+    assert [row[0] for row in rows] == [1, 2, 3, 4]
+    assert [row[3] for row in rows] == pytest.approx([rate for _, rate in steps[1::2]])
+
+
+def test_training_moves_the_loss(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    execute(make_run(schedule={"epochs": 12}), images, tmp_path, snapshots=frozenset())
+    losses = [float(line.split(",")[1]) for line in (tmp_path / "history.csv").read_text().splitlines()[1:]]
+    assert np.mean(losses[-3:]) < np.mean(losses[:3])
+
+
+def test_fewer_images_than_a_batch_is_said(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 images of noise"):
+        execute(make_run(), images[:7], tmp_path)
+
+
+# Equal bytes
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+def test_same_run_same_bytes(make_run: MakeRun, images: Images, tmp_path: Path, method: str) -> None:
+    for name, state in (("a", 1), ("b", 2)):
+        torch.manual_seed(state)
+        np.random.seed(state)
+        assert execute(make_run(method), images, tmp_path / name) == Outcome("finished", 4, 0)
+    assert result(tmp_path / "a") == result(tmp_path / "b")
+    assert result(tmp_path / "a").keys() == CONTRACT
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"optimiser": {"learning_rate": 1.0001}},
+        {"objective": {"temperature": 0.51}},
+        {"views": {"brightness": 0.41}},
+        {"gradient": {"name": "grad_scale", "power": 1}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path, change: dict[str, Any]) -> None:
+    """Control for the test above, and a check that each of these fields reaches training."""
+    execute(make_run(), images, tmp_path / "a")
+    execute(make_run(**change), images, tmp_path / "b")
+    assert result(tmp_path / "a")["encoder.safetensors"] != result(tmp_path / "b")["encoder.safetensors"]
+    assert result(tmp_path / "a")["history.csv"] != result(tmp_path / "b")["history.csv"]
+
+
+@pytest.mark.parametrize("options", [{"save_every": 0.0}, {"snapshots": frozenset({1, 3})}, {"snapshots": frozenset()}])
+def test_how_often_we_save_changes_no_byte_of_the_rest(
+    make_run: MakeRun, images: Images, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    execute(make_run(), images, tmp_path / "a")
+    execute(make_run(), images, tmp_path / "b", **options)
+    a, b = result(tmp_path / "a"), result(tmp_path / "b")
+    assert all(a[name] == b[name] for name in ("encoder.safetensors", "history.csv"))
+    wanted = {f"snapshots/epoch-{epoch:04d}.safetensors" for epoch in options.get("snapshots", {0, 2})}
+    assert {name for name in b if name.startswith("snapshots")} == wanted
+
+
+def test_a_snapshot_is_the_encoder_at_that_epoch(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    """Epoch 0 is the initial encoder; the last epoch is the encoder's own file."""
+    execute(make_run(), images, tmp_path, snapshots=frozenset({0, 3, 4}))
+    initial = loop.build_method(make_run()).encoder.state_dict()
+    saved = load_file(tmp_path / "snapshots/epoch-0000.safetensors")
+    assert saved.keys() == initial.keys()
+    assert all(torch.equal(saved[name], value) for name, value in initial.items())
+    assert not (tmp_path / "snapshots/epoch-0004.safetensors").exists()
+    third = load_file(tmp_path / "snapshots/epoch-0003.safetensors")
+    last = load_file(tmp_path / "encoder.safetensors")
+    assert not torch.equal(third["conv1.weight"], last["conv1.weight"])
+
+
+# Resuming
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing catches it."""
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Let ``after`` optimiser steps pass (two are an epoch), then die."""
+    step, count = loop._step, [0]
+
+    def dying(*arguments: Any) -> Tensor:
+        count[0] += 1
+        if count[0] > after:
+            raise Killed
+        return step(*arguments)
+
+    monkeypatch.setattr(loop, "_step", dying)
+
+
+@pytest.fixture
+def broken(
+    make_run: MakeRun, images: Images, tmp_path: Path
+) -> Callable[..., tuple[dict[str, bytes], Path, Callable[[], Outcome]]]:
+    """Train once unbroken, once killed; return the first's bytes, the second's folder, and how to go on with it."""
+
+    def make(after: int = 5, method: str = "simclr") -> tuple[dict[str, bytes], Path, Callable[[], Outcome]]:
+        run = make_run(method)
+        execute(run, images, tmp_path / "whole")
+        with pytest.MonkeyPatch.context() as patch:
+            interrupt(patch, after)
+            with pytest.raises(Killed):
+                execute(run, images, tmp_path / "broken", save_every=0.0)
+        folder = tmp_path / "broken"
+        return result(tmp_path / "whole"), folder, lambda: execute(run, images, folder, save_every=0.0)
+
+    return make
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 7])
+def test_killed_at_any_step_and_resumed_gives_the_same_bytes(
+    broken: Callable[..., Any], after: int, method: str
+) -> None:
+    whole, folder, resume = broken(after, method)
+    assert not (folder / "encoder.safetensors").exists()
+    assert resume() == Outcome("finished", 4, after // 2)
+    assert result(folder) == whole
+    assert not list(folder.rglob("*.part"))
+
+
+def alter(path: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+    """Rewrite a resume state after ``change`` to its tensors, progress as it was."""
+    with safe_open(path, framework="pt") as handle:
+        metadata = handle.metadata()
+    tensors = load_file(path)
+    change(tensors)
+    save_file(tensors, path, metadata=metadata)
+
+
+def drop_momentum(tensors: dict[str, Tensor]) -> None:
+    for name in [name for name in tensors if name.startswith("momentum.")]:
+        del tensors[name]
+
+
+ALTERATIONS: dict[str, Callable[[dict[str, Tensor]], None]] = {
+    "a weight": lambda tensors: tensors["model.encoder.conv1.weight"].mul_(1.01),
+    "a batch norm buffer": lambda tensors: tensors["model.encoder.bn1.running_mean"].add_(0.01),
+    "a head's bias": lambda tensors: tensors["model.projector.0.bias"].add_(0.01),
+    "one momentum": lambda tensors: tensors["momentum.0"].mul_(1.5),
+    "no momentum": drop_momentum,
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_every_part_of_the_resume_state_matters(broken: Callable[..., Any], name: str) -> None:
+    """Controls for the test above: an altered state must give other bytes."""
+    whole, folder, resume = broken()
+    alter(folder / "resume.safetensors", ALTERATIONS[name])
+    assert resume() == Outcome("finished", 4, 2)
+    assert result(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
+
+
+def test_rewriting_the_resume_state_unaltered_is_harmless(broken: Callable[..., Any]) -> None:
+    """Control for the controls."""
+    whole, folder, resume = broken()
+    alter(folder / "resume.safetensors", lambda tensors: None)
+    resume()
+    assert result(folder) == whole
+
+
+def test_a_state_of_another_digest_is_not_resumed(
+    broken: Callable[..., Any], make_run: MakeRun, images: Images
+) -> None:
+    whole, folder, _ = broken()
+    assert execute(make_run(), images, folder, digest="other").started_at == 0
+    assert result(folder) == whole
+
+
+def test_a_damaged_state_is_said(broken: Callable[..., Any]) -> None:
+    _, folder, resume = broken()
+    path = folder / "resume.safetensors"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(HypersphereError, match=r"resume\.safetensors: the resume state cannot be read .*delete it"):
+        resume()
+
+
+# Divergence
+
+
+def test_a_diverged_run_writes_its_contract_files(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    run = make_run(optimiser={"learning_rate": 1e30})
+    outcome = execute(run, images, tmp_path, save_every=0.0)
+    assert outcome.status == "diverged"
+    assert 1 <= outcome.epochs < 4
+    assert {"encoder.safetensors", "history.csv"} <= result(tmp_path).keys()
+    assert not (tmp_path / "resume.safetensors").exists()
+    history = (tmp_path / "history.csv").read_text().splitlines()
+    assert len(history) == 1 + outcome.epochs
+    assert not np.isfinite([float(cell) for cell in history[-1].split(",")]).all()
+
+
+def test_a_diverged_run_has_equal_bytes_too(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    run = make_run(optimiser={"learning_rate": 1e30})
+    for name in ("a", "b"):
+        execute(run, images, tmp_path / name)
+    assert result(tmp_path / "a") == result(tmp_path / "b")
