@@ -7,7 +7,8 @@ import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, (
+from pydantic import (
+    AfterValidator,
     BaseModel,
     Field,
     NonNegativeInt,
