@@ -40,7 +40,7 @@ class Claim(Spec):
     baseline: str
     dataset: str
     setting: str
-    metric: cfg.MetricName | None  # type: ignore[valid-type]
+    metric: cfg.MetricName | None
     reported: float | None
     reported_std: float | None
     reading: str
