@@ -1,4 +1,4 @@
-"""A project small enough to train in tenths of a second: the real config folder, with a scale and datasets of its own."""
+"""A project that trains in tenths of a second: the real config folder, with a scale and datasets of its own."""
 
 import shutil
 from pathlib import Path

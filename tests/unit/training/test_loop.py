@@ -96,12 +96,6 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     assert [row[3] for row in rows] == pytest.approx([rate for _, rate in steps[1::2]])
 
 
-def test_training_moves_the_loss(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    execute(make_run(schedule={"epochs": 12}), images, tmp_path, snapshots=frozenset())
-    losses = [float(line.split(",")[1]) for line in (tmp_path / "history.csv").read_text().splitlines()[1:]]
-    assert np.mean(losses[-3:]) < np.mean(losses[:3])
-
-
 def test_fewer_images_than_a_batch_is_said(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
     with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 images of noise"):
         execute(make_run(), images[:7], tmp_path)
@@ -167,7 +161,7 @@ def test_a_snapshot_is_the_encoder_at_that_epoch(make_run: MakeRun, images: Imag
 # Resuming
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for a kill: nothing catches it."""
 
 
@@ -178,7 +172,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     def dying(*arguments: Any) -> Tensor:
         count[0] += 1
         if count[0] > after:
-            raise Killed
+            raise KilledError
         return step(*arguments)
 
     monkeypatch.setattr(loop, "_step", dying)
@@ -195,7 +189,7 @@ def broken(
         execute(run, images, tmp_path / "whole")
         with pytest.MonkeyPatch.context() as patch:
             interrupt(patch, after)
-            with pytest.raises(Killed):
+            with pytest.raises(KilledError):
                 execute(run, images, tmp_path / "broken", save_every=0.0)
         folder = tmp_path / "broken"
         return result(tmp_path / "whole"), folder, lambda: execute(run, images, folder, save_every=0.0)

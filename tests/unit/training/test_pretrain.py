@@ -1,0 +1,222 @@
+"""A batch of runs: one manifest, one lock and one fate each."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+from hypersphere import files, provenance
+from hypersphere.datasets import store
+from hypersphere.errors import HypersphereError
+from hypersphere.plan import Plan
+from hypersphere.spec import Run
+from hypersphere.training import pretrain as module
+from hypersphere.training.pretrain import pretrain, pretrain_batch
+
+
+@pytest.fixture
+def runs(tiny_plan: Plan) -> list[Run]:
+    """SimCLR's first three."""
+    return list(tiny_plan.batches[0].runs)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All but what holds a time."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock")
+    }
+
+
+def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
+    run = runs[0]
+    pretrain(tiny_plan, [run])
+    folder = tiny_plan.run_folder(run.name)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["name"] == run.name == folder.name
+    assert Run.model_validate(manifest["run"]) == run
+    assert (manifest["status"], manifest["epochs"], manifest["resumed_at_epoch"]) == ("finished", 4, 0)
+    assert manifest["code"] == provenance.run_digest(run)
+    assert manifest["data"] == store.open(tiny_plan.data_folder(run.dataset)).digest
+    snapshots = {"snapshots/epoch-0000.safetensors", "snapshots/epoch-0002.safetensors"}
+    assert manifest["files"].keys() == {"encoder.safetensors", "history.csv"} | snapshots
+    for name, sha256 in manifest["files"].items():
+        assert files.sha256(folder / name) == sha256
+    assert manifest["device"] == {"type": "cpu", "name": "cpu"}
+    assert manifest["numerics"]["threads"] == 1
+    assert manifest["environment"]["packages"]["torch"] == torch.__version__.partition("+")[0]
+    assert Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text())) == run
+    assert (folder / "timing.csv").read_text().startswith("epoch,seconds\n1,")
+
+
+def test_a_finished_run_is_skipped(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretrain(tiny_plan, runs[:1])
+    monkeypatch.setattr(module, "train", lambda *arguments: pytest.fail("trained again"))
+    pretrain(tiny_plan, runs[:1])
+    assert f"{runs[0].name}: finished before" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors"])
+def test_a_flipped_byte_is_reported_and_trained_again(
+    tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    pretrain(tiny_plan, runs[:1])
+    folder = tiny_plan.run_folder(runs[0].name)
+    before = contents(folder)
+    data = bytearray((folder / name).read_bytes())
+    data[-3] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(HypersphereError, match=re.escape(f"{folder / name}: the file's bytes are not those")):
+        module.check_files(folder)
+    capsys.readouterr()
+    pretrain(tiny_plan, runs[:1])
+    out = capsys.readouterr().out
+    assert f"training again: {folder / name}" in out
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("name", ["encoder.safetensors", "manifest.json"])
+def test_a_lost_file_is_made_again(tiny_plan: Plan, runs: list[Run], name: str) -> None:
+    pretrain(tiny_plan, runs[:1])
+    folder = tiny_plan.run_folder(runs[0].name)
+    before = contents(folder)
+    (folder / name).unlink()
+    pretrain(tiny_plan, runs[:1])
+    assert contents(folder) == before
+    module.check_files(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 1}'])
+def test_a_damaged_manifest_is_said(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(HypersphereError, match=r"manifest\.json: not "):
+        module.read_manifest(tmp_path)
+
+
+def test_other_code_trains_again(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    pretrain(tiny_plan, runs[:1])
+    monkeypatch.setattr(provenance, "run_digest", lambda run: "other")
+    pretrain(tiny_plan, runs[:1])
+    assert module.read_manifest(tiny_plan.run_folder(runs[0].name))["code"] == "other"
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Another process holds the lock at ``path``."""
+    code = (
+        "import sys; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire();"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        try:
+            yield
+        finally:
+            process.stdin.close()
+            process.wait(timeout=10)
+
+
+def test_a_run_that_another_process_trains_is_left_alone(tiny_plan: Plan, runs: list[Run]) -> None:
+    folder = tiny_plan.run_folder(runs[0].name)
+    folder.mkdir(parents=True)
+    with held(folder / ".lock"):
+        with pytest.raises(HypersphereError, match="another process is training this run"):
+            pretrain(tiny_plan, runs[:2])
+        assert not (folder / "manifest.json").exists()
+    assert (tiny_plan.run_folder(runs[1].name) / "manifest.json").exists()
+    pretrain(tiny_plan, runs[:1])
+    assert (folder / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), HypersphereError("a sentence")])
+def test_a_run_that_fails_loses_only_itself(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    train, batch = module.train, tiny_plan.batches[0]
+
+    def failing(run: Run, *arguments: Any) -> Any:
+        if run == runs[1]:
+            raise error
+        return train(run, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "train", failing)
+        with pytest.raises(HypersphereError) as caught:
+            pretrain_batch(tiny_plan, batch)
+    assert runs[1].name in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert runs[0].name not in str(caught.value)
+    done = [(tiny_plan.run_folder(run.name) / "manifest.json").exists() for run in runs]
+    assert done == [True, False, True]
+    assert not tiny_plan.marker(batch).exists()
+
+    monkeypatch.setattr(module, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
+    pretrain_batch(tiny_plan, batch)
+    assert json.loads(tiny_plan.marker(batch).read_text()).keys() == {run.name for run in runs}
+
+
+def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run]) -> None:
+    pretrain(tiny_plan, runs)
+    together = {run.name: contents(tiny_plan.run_folder(run.name)) for run in runs}
+    for run in runs:
+        (tiny_plan.run_folder(run.name) / "manifest.json").unlink()
+    for run in reversed(runs):
+        pretrain(tiny_plan, [run])
+    assert {run.name: contents(tiny_plan.run_folder(run.name)) for run in runs} == together
+
+
+def test_an_interrupted_run_goes_on(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through the command's own path: the resume state carries the digest of run, code and data."""
+    from hypersphere.training import loop
+
+    epoch = loop._epoch
+
+    def dying(run: Run, method: Any, optimiser: Any, data: Any, number: int) -> Any:
+        if number == 3:
+            raise KeyboardInterrupt
+        return epoch(run, method, optimiser, data, number)
+
+    folder = tiny_plan.run_folder(runs[0].name)
+    pretrain(tiny_plan, runs[:1])
+    whole = contents(folder)
+    (folder / "manifest.json").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_epoch", dying)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+    assert (folder / "resume.safetensors").exists()
+    pretrain(tiny_plan, runs[:1])
+    assert module.read_manifest(folder)["resumed_at_epoch"] == 3
+    assert contents(folder) == whole
+    module.check_files(folder)
+
+
+def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[Run]) -> None:
+    run = runs[0].model_copy(update={"optimiser": runs[0].optimiser.model_copy(update={"learning_rate": 1e30})})
+    pretrain(tiny_plan, [run])
+    manifest = module.check_files(tiny_plan.run_folder(run.name))
+    assert manifest["status"] == "diverged"
+    assert 1 <= manifest["epochs"] < 4
+
+
+@pytest.mark.parametrize(
+    ("fractions", "epochs", "expected"),
+    [([0.0, 0.1, 0.25, 0.5, 1.0], 20, [0, 2, 5, 10, 20]), ([0.5, 0.0, 0.51], 4, [0, 2]), ([], 4, [])],
+)
+def test_snapshots_are_whole_epochs(fractions: list[float], epochs: int, expected: list[int]) -> None:
+    assert module.snapshot_epochs(fractions, epochs) == expected
