@@ -4,15 +4,17 @@
 rule prepare:
     output:
         "data/processed/{folder}/manifest.json",
-    params:
-        dataset=lambda wildcards: FOLDERS[wildcards.folder].name,
-        code=lambda wildcards: provenance.dataset_digest(FOLDERS[wildcards.folder]),
+    log:
+        "logs/data/{folder}.log",
     wildcard_constraints:
         folder="|".join(FOLDERS),
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=3000,
         runtime=60,
-    log:
-        "logs/data/{folder}.log",
+    params:
+        dataset=lambda wildcards: FOLDERS[wildcards.folder].name,
+        code=lambda wildcards: provenance.dataset_digest(FOLDERS[wildcards.folder]),
     shell:
-        "{HYPERSPHERE} prepare {SETTINGS} {params.dataset} > {log} 2>&1"
+        "hypersphere prepare {params.dataset} > {log} 2>&1"

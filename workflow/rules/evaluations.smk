@@ -7,19 +7,21 @@ rule evaluate:
         [f"data/processed/{folder}/manifest.json" for folder in FOLDERS],
     output:
         f"{RESULTS}/evaluations/{{batch}}.csv",
-    params:
-        code=lambda wildcards: provenance.evaluation_digest(PLAN, BATCHES[wildcards.batch].runs),
+    log:
+        f"{LOGS}/evaluate/{{batch}}.log",
     wildcard_constraints:
         batch="|".join(BATCHES),
+    conda:
+        "../../environment.yml"
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.resources.mem_mb,
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
-    log:
-        f"{LOGS}/evaluate/{{batch}}.log",
+    params:
+        code=lambda wildcards: provenance.evaluation_digest(PLAN, BATCHES[wildcards.batch].runs),
     shell:
-        "{HYPERSPHERE} evaluate {SETTINGS} --batch {wildcards.batch} > {log} 2>&1"
+        "hypersphere evaluate --batch {wildcards.batch} > {log} 2>&1"
 
 
 rule evaluate_pixels:
@@ -27,16 +29,18 @@ rule evaluate_pixels:
         [f"data/processed/{folder}/manifest.json" for folder in FOLDERS],
     output:
         f"{RESULTS}/evaluations/pixels-{{dataset}}.csv",
-    params:
-        code=lambda wildcards: provenance.evaluation_digest(PLAN),
+    log:
+        f"{LOGS}/evaluate/pixels-{{dataset}}.log",
     wildcard_constraints:
         dataset="|".join(PLAN.datasets),
+    conda:
+        "../../environment.yml"
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.resources.mem_mb,
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
-    log:
-        f"{LOGS}/evaluate/pixels-{{dataset}}.log",
+    params:
+        code=lambda wildcards: provenance.evaluation_digest(PLAN),
     shell:
-        "{HYPERSPHERE} evaluate {SETTINGS} --pixels {wildcards.dataset} > {log} 2>&1"
+        "hypersphere evaluate --pixels {wildcards.dataset} > {log} 2>&1"

@@ -7,16 +7,18 @@ rule table:
         f"{RESULTS}/claims.csv",
     output:
         multiext(f"{RESULTS}/tables/{{paper}}/{{artifact}}", ".csv", ".md", ".tex"),
-    params:
-        code=provenance.code_digest("hypersphere.present.table"),
-        plan=provenance.plan_digest(PLAN),
+    log:
+        f"{LOGS}/tables/{{paper}}-{{artifact}}.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
-    log:
-        f"{LOGS}/tables/{{paper}}-{{artifact}}.log",
+    params:
+        code=provenance.code_digest("hypersphere.present.table"),
+        plan=provenance.plan_digest(PLAN),
     shell:
-        "{HYPERSPHERE} table {SETTINGS} {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
+        "hypersphere table {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
 
 
 rule figure:
@@ -24,16 +26,18 @@ rule figure:
         TIDY,
     output:
         multiext(f"{RESULTS}/figures/{{paper}}/{{artifact}}", ".svg", ".png", ".csv"),
-    params:
-        code=provenance.code_digest("hypersphere.present.figure"),
-        plan=provenance.plan_digest(PLAN),
+    log:
+        f"{LOGS}/figures/{{paper}}-{{artifact}}.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
-    log:
-        f"{LOGS}/figures/{{paper}}-{{artifact}}.log",
+    params:
+        code=provenance.code_digest("hypersphere.present.figure"),
+        plan=provenance.plan_digest(PLAN),
     shell:
-        "{HYPERSPHERE} figure {SETTINGS} {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
+        "hypersphere figure {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
 
 
 DRAWN = [f"{RESULTS}/tables/{paper}/{artifact}.csv" for paper, artifact in TABLES] + [
@@ -48,17 +52,19 @@ rule scorecard:
         DRAWN,
     output:
         f"{RESULTS}/scorecard.html",
+    log:
+        f"{LOGS}/scorecard.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
         code=provenance.code_digest("hypersphere.present.scorecard"),
         template=provenance.file_digest("src/hypersphere/present/templates/scorecard.html"),
         plan=provenance.plan_digest(PLAN),
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    log:
-        f"{LOGS}/scorecard.log",
     shell:
-        "{HYPERSPHERE} scorecard {SETTINGS} > {log} 2>&1"
+        "hypersphere scorecard > {log} 2>&1"
 
 
 rule paper:
@@ -68,14 +74,16 @@ rule paper:
         DRAWN,
     output:
         f"{RESULTS}/paper.pdf",
+    log:
+        f"{LOGS}/paper.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
         code=provenance.code_digest("hypersphere.present.paper"),
         template=provenance.file_digest("paper/reproduction.typ"),
         plan=provenance.plan_digest(PLAN),
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    log:
-        f"{LOGS}/paper.log",
     shell:
-        "{HYPERSPHERE} paper {SETTINGS} > {log} 2>&1"
+        "hypersphere paper > {log} 2>&1"

@@ -8,17 +8,20 @@ rule pretrain:
         lambda wildcards: f"{PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset).relative_to(Path.cwd())}/manifest.json",
     output:
         f"{RESULTS}/batches/{{batch}}.json",
-    params:
-        code=lambda wildcards: provenance.batch_digest(BATCHES[wildcards.batch]),
+    log:
+        f"{LOGS}/pretrain/{{batch}}.log",
     wildcard_constraints:
         batch="|".join(BATCHES),
     priority: 1
+    conda:
+        "../../environment.yml"
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.resources.mem_mb,
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
-    log:
-        f"{LOGS}/pretrain/{{batch}}.log",
+    params:
+        code=lambda wildcards: provenance.batch_digest(BATCHES[wildcards.batch]),
+        snapshots=SCALE.snapshots,
     shell:
-        "{HYPERSPHERE} pretrain {SETTINGS} --batch {wildcards.batch} > {log} 2>&1"
+        "hypersphere pretrain --batch {wildcards.batch} > {log} 2>&1"

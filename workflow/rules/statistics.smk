@@ -10,16 +10,18 @@ rule statistics:
         [f"{RESULTS}/batches/{batch}.json" for batch in BATCHES],
     output:
         TIDY,
-    params:
-        code=provenance.code_digest("hypersphere.statistics.build"),
-        plan=provenance.plan_digest(PLAN),
+    log:
+        f"{LOGS}/statistics.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=2000,
         runtime=30,
-    log:
-        f"{LOGS}/statistics.log",
+    params:
+        code=provenance.code_digest("hypersphere.statistics.build"),
+        plan=provenance.plan_digest(PLAN),
     shell:
-        "{HYPERSPHERE} statistics {SETTINGS} > {log} 2>&1"
+        "hypersphere statistics > {log} 2>&1"
 
 
 rule claims:
@@ -28,13 +30,15 @@ rule claims:
         [f"paper/claims/{paper}.csv" for paper in PLAN.config.papers],
     output:
         f"{RESULTS}/claims.csv",
-    params:
-        code=provenance.code_digest("hypersphere.statistics.claims"),
-        plan=provenance.plan_digest(PLAN),
+    log:
+        f"{LOGS}/claims.log",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=2000,
         runtime=30,
-    log:
-        f"{LOGS}/claims.log",
+    params:
+        code=provenance.code_digest("hypersphere.statistics.claims"),
+        plan=provenance.plan_digest(PLAN),
     shell:
-        "{HYPERSPHERE} claims {SETTINGS} > {log} 2>&1"
+        "hypersphere claims > {log} 2>&1"

@@ -99,6 +99,8 @@ def train(run: Run, images: UInt8[np.ndarray, "n h w 3"], execution: Execution, 
     start = progress.epochs
     data = torch.from_numpy(np.array(images)).to(execution.device)
     if start == 0:
+        for stale in folder.glob("snapshots/*.safetensors"):
+            stale.unlink()
         _snapshot(method, folder, 0, execution, run.schedule.epochs)
     status, saved = "finished", time.monotonic()
     for epoch in range(start, run.schedule.epochs):

@@ -18,7 +18,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.spec import Run
 from hypersphere.training import device as devices
-from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, train
+from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, snapshot_name, train
 
 SCHEMA = 1
 
@@ -64,26 +64,21 @@ def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float)
         with FileLock(folder / ".lock", timeout=0):
             data = store.open(plan.data_folder(run.dataset))
             code = provenance.run_digest(run)
-            if finished(folder, code, data.digest):
+            snapshots = snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)
+            if finished(folder, code, data.digest, snapshots):
                 print(f"{run.name}: finished before", flush=True)
                 return
             _discard(folder)
-            _train(plan, run, data, code, device, save_every, folder)
+            # A state saved under another list of snapshots, or on another kind of device, is no state of this run.
+            digest = files.digest([run.name, code, data.digest, snapshots, device.type])
+            _train(run, data, code, Execution(device, frozenset(snapshots), digest, save_every), folder)
     except Timeout:
         raise HypersphereError(f"{folder}: another process is training this run") from None
 
 
-def _train(
-    plan: Plan, run: Run, data: store.Prepared, code: str, device: torch.device, save_every: float, folder: Path
-) -> None:
+def _train(run: Run, data: store.Prepared, code: str, execution: Execution, folder: Path) -> None:
     begun = time.perf_counter()
     files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
-    execution = Execution(
-        device=device,
-        snapshots=frozenset(snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)),
-        digest=files.digest([run.name, code, data.digest]),
-        save_every=save_every,
-    )
     outcome = train(run, data.train_images, execution, folder)
     produced = [ENCODER, HISTORY, *sorted(str(p.relative_to(folder)) for p in folder.glob("snapshots/*.safetensors"))]
     manifest = {
@@ -96,15 +91,16 @@ def _train(
         "code": code,
         "data": data.digest,
         "files": {name: files.sha256(folder / name) for name in produced},
-        "device": {"type": device.type, "name": devices.describe(device)},
+        "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": "float32",
+            "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
         },
         "seconds": round(time.perf_counter() - begun, 3),
-        "peak_memory_mb": _peak_memory_mb(device),
+        "peak_memory_mb": _peak_memory_mb(execution.device),
         "environment": provenance.environment(),
     }
     files.write_json(folder / MANIFEST, manifest)
@@ -148,8 +144,8 @@ def check_files(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def finished(folder: Path, code: str, data: str) -> bool:
-    """Whether the run in ``folder`` was made by this code from this data and all its files are there unaltered."""
+def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bool:
+    """Whether the run in ``folder`` is of this code and data, its files unaltered, these snapshots among them."""
     if not (folder / MANIFEST).exists():
         return False
     try:
@@ -157,16 +153,14 @@ def finished(folder: Path, code: str, data: str) -> bool:
     except HypersphereError as error:
         print(f"training again: {error}", flush=True)
         return False
-    return (manifest["code"], manifest["data"]) == (code, data)
+    wanted = {snapshot_name(epoch) for epoch in snapshots if epoch < manifest["epochs"]}
+    return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()
 
 
 def _discard(folder: Path) -> None:
     """Remove an older result of other code or data, manifest first; the resume state is judged by its own digest."""
     for name in (MANIFEST, ENCODER, HISTORY, TIMING):
         (folder / name).unlink(missing_ok=True)
-    for snapshot in folder.glob("snapshots/*.safetensors"):
-        if not (folder / "resume.safetensors").exists():
-            snapshot.unlink()
 
 
 def _peak_memory_mb(device: torch.device) -> int:

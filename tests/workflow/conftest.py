@@ -1,0 +1,158 @@
+"""A copy of this checkout whose pipeline ran once, at a tiny scale, and further copies of it to change one thing in."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hypersphere import preview
+from hypersphere.preview import Job
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TINY = ("epochs=2", "seeds=[0,1]", "probes={knn: {k: 20}, linear: {iterations: 10}}")
+"""Overrides of `quick`: 20 runs of 2 epochs, in four batches (two methods on two datasets)."""
+METHODS = ("simclr", "simsiam")
+DATASETS = ("digits_lt", "turned_digits_lt")
+MAKES_NOTHING = ("--dry-run", "--cores", "2", "--workflow-profile", "none")
+TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the repository, and the commands that a person gives in it."""
+
+    root: Path
+    environment: dict[str, str]
+
+    def run(self, *command: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a command here with the environment's interpreter and programs."""
+        environment = self.environment | variables
+        return subprocess.run(
+            command, cwd=cwd or self.root, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def snakemake(
+        self, *options: str, settings: tuple[str, ...] = TINY, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """`snakemake OPTIONS --config SETTINGS`."""
+        config = ["--config", *settings] if settings else []
+        return self.run(sys.executable, "-m", "snakemake", *options, *config, **variables)
+
+    def make(self, *options: str) -> None:
+        """Run the pipeline, which must succeed."""
+        done = self.snakemake(*options)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def dry_run(self, *options: str, settings: tuple[str, ...] = TINY, **variables: str) -> str:
+        """What Snakemake's own logger says of a dry run, which must succeed."""
+        done = self.snakemake(*MAKES_NOTHING, *TRIGGERS, *options, settings=settings, **variables)
+        text = done.stdout + done.stderr
+        assert done.returncode == 0, text
+        return text
+
+    def jobs(self, *options: str, settings: tuple[str, ...] = TINY, **variables: str) -> list[Job]:
+        """The jobs of a dry run."""
+        text = self.dry_run(*options, settings=settings, **variables)
+        found = preview.parse(text)
+        # A parser that finds nothing would make every "nothing reruns" below true.
+        assert found or "Nothing to be done" in text, text
+        return found
+
+    def hypersphere(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """This copy's own `hypersphere`."""
+        return self.run(sys.executable, str(self.root / "src" / "hypersphere"), *arguments)
+
+    @property
+    def results(self) -> Path:
+        """The one results folder."""
+        (folder,) = (self.root / "results").glob("quick-*")
+        return folder
+
+    @property
+    def logs(self) -> Path:
+        """The logs beside it."""
+        return self.root / "logs" / self.results.name
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace ``old``, which must be in the file."""
+        path = self.root / file
+        text = path.read_text()
+        assert old in text, f"{file} no longer holds {old!r}: this test must follow it"
+        path.write_text(text.replace(old, new))
+
+    def files(self, *patterns: str) -> dict[str, bytes]:
+        """Content of the files of the results folder that match one of the patterns, by path."""
+        paths = sorted({path for pattern in patterns for path in self.results.glob(pattern) if path.is_file()})
+        return {path.relative_to(self.results).as_posix(): path.read_bytes() for path in paths}
+
+
+def rules(jobs: list[Job]) -> Counter[str]:
+    """How many jobs of each rule."""
+    return Counter(job.rule for job in jobs)
+
+
+def batches(jobs: list[Job], rule: str) -> set[str]:
+    """The batches, or datasets of raw pixels, that a rule's jobs work on, without the digest of their names."""
+    return {re.sub(r"-[0-9a-f]{8}$", "", Path(job.output).stem) for job in jobs if job.rule == rule}
+
+
+def clone(source: Path, target: Path) -> None:
+    """Copy tracked files, and untracked ones that git does not ignore, with their modification times."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (source / name).is_file() and not name.startswith("tests/"):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name)
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """This interpreter's programs first, and one cache of bytecode, without which every job compiles torch anew."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "PYTHON", "SNAKEMAKE"))}
+    programs = Path(sys.executable).parent
+    cache = tmp_path_factory.mktemp("bytecode")
+    return kept | {"PATH": f"{programs}{os.pathsep}{kept['PATH']}", "PYTHONPYCACHEPREFIX": str(cache)}
+
+
+@pytest.fixture(scope="session")
+def fresh(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy in which nothing has run. Tests only read it, or dry-run in it."""
+    root = tmp_path_factory.mktemp("fresh") / "checkout"
+    clone(REPOSITORY, root)
+    return Checkout(root, environment)
+
+
+@pytest.fixture(scope="session")
+def finished(fresh: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy in which everything ran, two jobs at a time. Tests only read it, or dry-run in it."""
+    made = Checkout(tmp_path_factory.mktemp("finished") / "checkout", fresh.environment)
+    shutil.copytree(fresh.root, made.root)
+    made.make("--cores", "2")
+    return made
+
+
+@pytest.fixture
+def copy(finished: Checkout, tmp_path: Path) -> Checkout:
+    """The finished copy again, for one test to change."""
+    made = Checkout(tmp_path / "checkout", finished.environment)
+    shutil.copytree(finished.root, made.root, symlinks=True)
+    return made
+
+
+@pytest.fixture
+def standalone(environment: dict[str, str], tmp_path: Path) -> Callable[[str], Checkout]:
+    """A folder with nothing but a Snakefile."""
+
+    def make(text: str) -> Checkout:
+        (tmp_path / "Snakefile").write_text(text)
+        return Checkout(tmp_path, environment)
+
+    return make

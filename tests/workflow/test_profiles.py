@@ -1,0 +1,81 @@
+"""Profiles, and what every job asks for (DESIGN.md, Snakemake facts 6 and 8)."""
+
+import re
+
+import pytest
+import yaml
+
+from .conftest import MAKES_NOTHING, REPOSITORY, Checkout
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+SCALES = ("quick", "smoke", "laptop", "paper")
+PROFILES = ((), ("--workflow-profile", "profiles/slurm"), ("--profile", "profiles/slurm"))
+
+
+def resources(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Each job of a dry run: its rule, and what it asks for."""
+    found = []
+    for block in re.split(r"\n(?=(?:local)?rule )", text)[1:]:
+        rule = re.match(r"(?:local)?rule (\w+):", block)
+        line = re.search(r"^    resources: (.+)$", block, flags=re.MULTILINE)
+        if rule and rule[1] != "all":
+            pairs = (part.partition("=") for part in (line[1].split(", ") if line else []))
+            found.append((rule[1], {key: value for key, _, value in pairs}))
+    return found
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+@pytest.mark.parametrize("profile", PROFILES, ids=["default", "slurm", "default and slurm"])
+def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, scale: str, profile: tuple[str, ...]) -> None:
+    done = fresh.snakemake("--dry-run", "--cores", "2", *profile, settings=(f"scale={scale}",))
+    text = done.stdout + done.stderr
+    assert done.returncode == 0, text
+    assert ("profiles/slurm" in text) == bool(profile)
+    assert re.search(r"pretrain +\d+", text)
+    assert not (fresh.root / "data" / "processed").exists()
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fresh: Checkout, scale: str) -> None:
+    jobs = resources(fresh.dry_run(settings=(f"scale={scale}",)))
+    assert {rule for rule, _ in jobs} >= {"prepare", "pretrain", "evaluate", "statistics", "claims", "table", "paper"}
+    declared = yaml.safe_load((REPOSITORY / "config" / "scales" / f"{scale}.yaml").read_text())["resources"]
+    assert (declared["gpu"] >= 1) == (scale in {"laptop", "paper"})
+    for rule, asked in jobs:
+        assert int(asked["mem_mb"]) > 0, rule
+        assert int(asked["runtime"]) > 0, rule
+        wanted = str(declared["gpu"]) if rule in {"pretrain", "evaluate", "evaluate_pixels"} else None
+        assert asked.get("gpu") == wanted, rule
+        # The Slurm plugin refuses two ways of asking for a GPU.
+        assert not {"gpu_model", "gres", "slurm_extra"} & asked.keys()
+
+
+def test_resources_are_the_rules_own(fresh: Checkout) -> None:
+    """The control of the test above: what a profile's defaults would add is told apart from what rules declare."""
+    text = fresh.dry_run("--default-resources", "slurm_partition=main", settings=())
+    assert all(asked["slurm_partition"] == "main" for _, asked in resources(text))
+    assert all("slurm_partition" not in asked for _, asked in resources(fresh.dry_run(settings=())))
+
+
+def test_the_slurm_profile_alone_does_not_limit_gpus_and_the_default_one_does(fresh: Checkout) -> None:
+    """Fact 6: `gpu` limits nothing unless a profile counts it; on a cluster the scheduler counts."""
+    default = yaml.safe_load((fresh.root / "profiles" / "default" / "config.yaml").read_text())
+    slurm = yaml.safe_load((fresh.root / "profiles" / "slurm" / "config.yaml").read_text())
+    assert default["resources"] == ["gpu=1"]
+    assert "resources" not in slurm
+    assert slurm["executor"] == "slurm"
+    command = re.search(r"^# snakemake (.+)$", (fresh.root / "profiles/slurm/config.yaml").read_text(), re.MULTILINE)
+    assert command
+    done = fresh.snakemake("--dry-run", *command[1].split(), settings=())
+    assert "workflow specific profile profiles/slurm" in done.stdout + done.stderr
+    assert "profiles/default" not in done.stdout + done.stderr
+
+
+def test_profiles_agree_on_what_makes_a_job_run_again(fresh: Checkout) -> None:
+    """`hypersphere plan` and these tests give the triggers by hand; a profile with others would act otherwise."""
+    for name in ("default", "slurm"):
+        profile = yaml.safe_load((fresh.root / "profiles" / name / "config.yaml").read_text())
+        assert profile["rerun-triggers"] == ["mtime", "params", "input", "code"]
+        assert profile["rerun-incomplete"] is True
+    assert "--workflow-profile" in MAKES_NOTHING

@@ -1,0 +1,131 @@
+"""What an edit reruns: the runs that use it and everything after them, and no more (DESIGN.md, Snakemake facts 1)."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import DATASETS, METHODS, Checkout, batches, rules
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+NT_XENT = "src/hypersphere/objectives/nt_xent.py"
+GRAD_SCALE = "src/hypersphere/objectives/grad_scale.py"
+EVERY_BATCH = {f"{method}-{dataset}" for method in METHODS for dataset in DATASETS}
+PRESENTATION = {"table": 4, "figure": 1, "scorecard": 1, "paper": 1}
+
+
+def test_editing_a_loss_retrains_the_batches_that_use_it(copy: Checkout) -> None:
+    copy.edit(NT_XENT, "return F.cross_entropy(logits, positive)", "return 2 * F.cross_entropy(logits, positive)")
+    jobs = copy.jobs()
+    assert batches(jobs, "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+    assert all("Params have changed" in job.reason for job in jobs if job.rule == "pretrain")
+    assert batches(jobs, "evaluate") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+    assert rules(jobs)["prepare"] == rules(jobs)["evaluate_pixels"] == 0
+    assert rules(jobs)["statistics"] == 1
+
+
+def test_editing_the_other_loss_retrains_the_other_batches(copy: Checkout) -> None:
+    """The control of the test above: it is the use that decides, not the method's place in the plan."""
+    copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
+    assert batches(copy.jobs(), "pretrain") == {"simsiam-digits_lt", "simsiam-turned_digits_lt"}
+
+
+def test_editing_the_training_loop_retrains_everything(copy: Checkout) -> None:
+    copy.edit("src/hypersphere/training/loop.py", "method.train()", "method.train(True)")
+    assert batches(copy.jobs(), "pretrain") == EVERY_BATCH
+
+
+def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy: Checkout) -> None:
+    loss = copy.root / NT_XENT
+    (loss.parent / "another_loss.py").write_text(loss.read_text().replace("def nt_xent", "def another_loss"))
+    copy.edit(NT_XENT, "    z_2nd = ", "    # A comment.\n\n    z_2nd = ")
+    copy.edit(NT_XENT, "Each of the 2n embeddings", "A docstring: each of the 2n embeddings")
+    copy.edit(
+        GRAD_SCALE, "    return _GradScale.apply(z, power)", "    return _GradScale.apply(\n        z, power\n    )"
+    )
+    for path in (copy.root / "src").rglob("*.py"):  # as a git checkout does
+        path.touch()
+    assert copy.jobs() == []
+
+
+def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> None:
+    copy.edit("src/hypersphere/present/figure.py", "alpha=0.2", "alpha=0.3")
+    assert rules(copy.jobs()) == {"figure": 1, "scorecard": 1, "paper": 1}
+
+
+def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> None:
+    copy.edit("src/hypersphere/probes/knn.py", ".argmax(dim=1)", ".argmin(dim=1)")
+    jobs = copy.jobs()
+    assert batches(jobs, "evaluate") == EVERY_BATCH
+    assert batches(jobs, "evaluate_pixels") == {f"pixels-{dataset}" for dataset in DATASETS}
+    assert rules(jobs)["pretrain"] == rules(jobs)["prepare"] == 0
+
+
+def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> None:
+    copy.edit("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25")
+    assert rules(copy.jobs()) == {"statistics": 1, "claims": 1, **PRESENTATION}
+
+
+def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
+    claims = copy.root / "paper" / "claims" / "embedding_norms.csv"
+    claims.write_text(claims.read_text())  # claims are an input file: its time counts
+    found = rules(copy.jobs())
+    assert found["claims"] == 1
+    assert not {"prepare", "pretrain", "evaluate", "evaluate_pixels", "statistics"} & found.keys()
+
+
+def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) -> None:
+    """`copy` is at another place than where its results were made: no absolute path may be in a rule's record."""
+    assert copy.root != finished.root
+    assert copy.jobs() == []
+
+
+def test_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(finished: Checkout) -> None:
+    from .conftest import TINY
+
+    assert finished.jobs("--cores", "1", settings=(*TINY, "device=cpu", "scale=quick")) == []
+
+
+def finished_before(log: Path) -> set[str]:
+    """The runs that a pretraining job skipped."""
+    return {line.split(":")[0] for line in log.read_text().splitlines() if line.endswith(": finished before")}
+
+
+def test_within_a_batch_only_the_runs_that_use_an_edited_function_are_trained_again(copy: Checkout) -> None:
+    copy.edit(GRAD_SCALE, "return gradients[0] * ", "return 2 * gradients[0] * ")
+    jobs = [job for job in copy.jobs() if job.rule == "pretrain"]
+    assert batches(jobs, "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+    marker = next(job.output for job in jobs if "/simclr-digits_lt" in job.output)
+    runs = {path.name: path for path in (copy.results / "runs").glob("simclr-*-digits_lt-*")}
+    trained = {name for name in runs if "gradscale" in name}
+    before = {name: (path / "manifest.json").stat().st_mtime_ns for name, path in runs.items()}
+    weights = copy.files("runs/simclr-*-digits_lt-*/encoder.safetensors")
+    copy.make("--cores", "1", marker)
+    assert finished_before(copy.logs / "pretrain" / f"{Path(marker).stem}.log") == set(runs) - trained
+    after = {name: (path / "manifest.json").stat().st_mtime_ns for name, path in runs.items()}
+    assert {name for name in runs if before[name] != after[name]} == trained
+    again = copy.files("runs/simclr-*-digits_lt-*/encoder.safetensors")
+    assert {name.split("/")[1] for name in weights if weights[name] != again[name]} == trained
+    assert len(trained) == 2
+    assert len(runs) == 6
+
+
+def test_a_deleted_run_is_missed_and_trained_again_to_the_same_bytes(copy: Checkout, finished: Checkout) -> None:
+    """Run folders are not declared to Snakemake: the marker of their batch is forgotten when one of them is lost."""
+    lost = next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s1-*"))
+    shutil.rmtree(lost)
+    jobs = [job for job in copy.jobs() if job.rule == "pretrain"]
+    assert batches(jobs, "pretrain") == {"simsiam-digits_lt"}
+    copy.make("--cores", "1", jobs[0].output)
+    others = {path.name for path in (copy.results / "runs").glob("simsiam-*-digits_lt-*")} - {lost.name}
+    assert finished_before(copy.logs / "pretrain" / f"{Path(jobs[0].output).stem}.log") == others
+    patterns = ("runs/*/encoder.safetensors", "runs/*/history.csv", "batches/*.json")
+    assert copy.files(*patterns) == finished.files(*patterns)
+
+
+def test_a_deleted_result_alone_is_made_again(copy: Checkout) -> None:
+    (copy.results / "tables" / "embedding_norms" / "table5.md").unlink()
+    found = rules(copy.jobs())
+    assert found["table"] == 1
+    assert not {"pretrain", "evaluate", "statistics", "claims", "figure"} & found.keys()
