@@ -150,7 +150,10 @@ def _overrides(settings: Sequence[str]) -> dict[str, Any]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise HypersphereError(f"--set {setting}: must be KEY=VALUE")
-        overrides[key] = yaml.safe_load(value)
+        try:
+            overrides[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise HypersphereError(f"--set {setting}: {value} is not valid YAML") from None
     return overrides
 
 

@@ -177,8 +177,11 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         file = _named(folder / "papers", name, base, "papers")
         papers[name] = validate(Paper, _mapping(file), file)
     listing = folder / "datasets.yaml"
-    named = {name: {"name": name, **(entry or {})} for name, entry in _mapping(listing).items()}
-    datasets = {name: validate(Dataset, entry, listing, name) for name, entry in named.items()}
+    datasets = {}
+    for name, entry in _mapping(listing).items():
+        if not isinstance(entry, dict):
+            raise HypersphereError(f"{listing}: {name}: must be a mapping of keys to values")
+        datasets[name] = validate(Dataset, {"name": name, **entry}, listing, name)
     config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
     _cross_check(config, folder, scale_file)
     return config

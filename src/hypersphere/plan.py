@@ -1,6 +1,7 @@
 """From config to runs, batches and cells. Imports no torch: Snakemake calls this to build its DAG."""
 
 import copy
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -181,8 +182,11 @@ def resolve(config: cfg.Config, paper: cfg.Paper, method: str, variant: str, dat
         _shrink(merged, config.scale)
         return Run.model_validate(merged)
     except ValidationError as error:
-        location = [str(part) for part in error.errors()[0]["loc"]]
-        file, where = _blame(layers, location)
+        problem = error.errors()[0]
+        location = [str(part) for part in problem["loc"]]
+        # A component's own complaint names its parameter first; another layer may have set the rest of the component.
+        parameter = re.match(r"Value error, ([a-z_]+): ", problem["msg"])
+        file, where = _blame(layers, location + ([parameter[1]] if parameter else []))
         raise HypersphereError(f"{file}: {cfg.sentence(Run, error, where)}") from None
     except (KeyError, TypeError) as error:
         raise HypersphereError(f"{paper_file}: methods.{method}: {error} is missing or not a number") from None

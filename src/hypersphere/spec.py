@@ -80,11 +80,12 @@ class Imbalance(Spec):
 
 
 class Dataset(Spec):
-    """A source of images, and what is kept of its training set."""
+    """A source of images, and what is kept of its training and test sets (all of it, unless said)."""
 
     name: str
     source: Source
     imbalance: Imbalance | None = None
+    test_per_class: PositiveInt | None = None
 
     @property
     def folder(self) -> str:

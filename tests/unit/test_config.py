@@ -25,23 +25,63 @@ MISTAKES: dict[str, tuple[str, list[str], Any, list[str]]] = {
         1,
         ["methods.simclr", "objective", "temprature", "temperature"],
     ),
-    "unknown method": (PAPER, ["methods", "simclr", "method", "name"], "simcrl", ["method", "simcrl", "simclr, simsiam"]),
+    "unknown method": (
+        PAPER,
+        ["methods", "simclr", "method", "name"],
+        "simcrl",
+        ["method", "simcrl", "simclr, simsiam"],
+    ),
     "unknown objective": (PAPER, ["methods", "simclr", "objective", "name"], "x", ["objective", "'x'", "nt_xent"]),
     "unknown encoder": (PAPER, ["run", "encoder", "name"], "vit", ["encoder", "'vit'", "resnet, resnet8"]),
-    "unknown source": (DATASETS, ["cifar10", "source", "name"], "mnist", ["cifar10.source", "'mnist'", "cifar, digits"]),
-    "unknown probe": (PAPER, ["evaluations"], [{"metric": "knn_top1", "probe": {"name": "nn"}, "at": "end"}], ["'nn'", "knn"]),
-    "unknown metric": (PAPER, ["artifacts", "table5", "metric"], "top1", ["artifacts.table5.metric", "'knn_top1'"]),
+    "unknown source": (
+        DATASETS,
+        ["cifar10", "source", "name"],
+        "mnist",
+        ["cifar10.source", "'mnist'", "cifar, digits"],
+    ),
+    "unknown probe": (
+        PAPER,
+        ["evaluations"],
+        [{"metric": "knn_top1", "probe": {"name": "nn"}, "at": "end"}],
+        ["'nn'", "knn"],
+    ),
+    "unknown metric": (
+        PAPER,
+        ["artifacts", "table5", "metric"],
+        "top1",
+        ["artifacts.table5.metric", "knn_top1, linear_top1"],
+    ),
     "negative temperature": (
         PAPER,
         ["methods", "simclr", "objective", "temperature"],
         -0.5,
         ["methods.simclr", "objective", "temperature", "greater than 0"],
     ),
-    "negative learning rate": (PAPER, ["methods", "simclr", "optimiser", "learning_rate"], -1, ["learning_rate", "greater"]),
-    "a learning rate in words": (PAPER, ["methods", "simclr", "optimiser", "learning_rate"], "fast", ["methods.simclr"]),
-    "a probability above 1": (PAPER, ["run", "views", "grayscale"], 1.5, ["run.views.grayscale", "less than or equal to 1"]),
+    "negative learning rate": (
+        PAPER,
+        ["methods", "simclr", "optimiser", "learning_rate"],
+        -1,
+        ["learning_rate", "greater"],
+    ),
+    "a learning rate in words": (
+        PAPER,
+        ["methods", "simclr", "optimiser", "learning_rate"],
+        "fast",
+        ["methods.simclr"],
+    ),
+    "a probability above 1": (
+        PAPER,
+        ["run", "views", "grayscale"],
+        1.5,
+        ["run.views.grayscale", "less than or equal to 1"],
+    ),
     "crop scale upside down": (SCALE, ["run", "views", "crop_scale"], [1.0, 0.2], ["run.views", "smallest"]),
-    "passes that do not fill a batch": (PAPER, ["methods", "simclr", "batch"], {"size": 256, "micro": 96}, ["batch", "multiple"]),
+    "passes that do not fill a batch": (
+        PAPER,
+        ["methods", "simclr", "batch"],
+        {"size": 256, "micro": 96},
+        ["batch", "multiple"],
+    ),
     "no seeds": (SCALE, ["seeds"], [], ["seeds", "at least 1"]),
     "a negative seed": (SCALE, ["seeds"], [-1], ["seeds", "greater than or equal to 0"]),
     "a seed twice": (SCALE, ["seeds"], [0, 1, 0], ["seeds", "twice"]),
@@ -49,16 +89,48 @@ MISTAKES: dict[str, tuple[str, list[str], Any, list[str]]] = {
     "unknown paper": (CONFIG, ["papers"], ["norms"], ["papers", "'norms'", "embedding_norms"]),
     "no papers": (CONFIG, ["papers"], [], ["papers", "at least 1"]),
     "unknown device": (CONFIG, ["device"], "tpu", ["device", "'auto', 'cpu' or 'cuda'"]),
-    "unknown dataset": (SCALE, ["datasets", "cifar10_lt"], "digit_lt", ["datasets.cifar10_lt", "'digit_lt'", "digits_lt"]),
-    "a column without a dataset": (PAPER, ["artifacts", "table5", "columns"], ["stl10"], ["datasets", "stl10", "table5"]),
-    "unknown variant": (PAPER, ["artifacts", "table5", "rows"], ["simclr.cut5"], ["table5.rows", "'simclr.cut5'", "cut3"]),
-    "unknown row method": (PAPER, ["artifacts", "table5", "rows"], ["byol.default"], ["table5.rows", "'byol.default'", "simclr"]),
+    "unknown dataset": (
+        SCALE,
+        ["datasets", "cifar10_lt"],
+        "digit_lt",
+        ["datasets.cifar10_lt", "'digit_lt'", "digits_lt"],
+    ),
+    "a column without a dataset": (
+        PAPER,
+        ["artifacts", "table5", "columns"],
+        ["stl10"],
+        ["datasets", "stl10", "table5"],
+    ),
+    "unknown variant": (
+        PAPER,
+        ["artifacts", "table5", "rows"],
+        ["simclr.cut5"],
+        ["table5.rows", "'simclr.cut5'", "cut3"],
+    ),
+    "unknown row method": (
+        PAPER,
+        ["artifacts", "table5", "rows"],
+        ["byol.default"],
+        ["table5.rows", "'byol.default'", "simclr"],
+    ),
     "a row that is no name": (PAPER, ["artifacts", "table5", "rows"], ["simclr"], ["table5.rows", "'simclr'"]),
-    "unknown kind of artifact": (PAPER, ["artifacts", "table5", "kind"], "pie", ["artifacts.table5", "'table'", "'curves'"]),
-    "an imbalance that grows": (DATASETS, ["digits_lt", "imbalance", "ratio"], 0.5, ["digits_lt.imbalance.ratio", "equal to 1"]),
+    "unknown kind of artifact": (
+        PAPER,
+        ["artifacts", "table5", "kind"],
+        "pie",
+        ["artifacts.table5", "'table'", "'curves'"],
+    ),
+    "an imbalance that grows": (
+        DATASETS,
+        ["digits_lt", "imbalance", "ratio"],
+        0.5,
+        ["digits_lt.imbalance.ratio", "equal to 1"],
+    ),
     "a required key left out": (SCALE, ["epochs"], ..., ["epochs", "required"]),
     "epochs in words": (SCALE, ["epochs"], "many", ["epochs"]),
-}  # fmt: skip
+}
+PUBLISHED = ("unknown encoder", "a probability above 1")
+"""Mistakes in what the quick scale replaces, so that only the paper scale sees them."""
 
 
 def edit(file: Path, keys: list[str], value: Any) -> None:
@@ -89,7 +161,8 @@ def test_mistakes(
 ) -> None:
     file, keys, value, words = MISTAKES[name]
     edit(config_root / "config" / file, keys, value)
-    error = command(config_root, monkeypatch, capsys)
+    options = ("--set", "scale=paper") if name in PUBLISHED else ()
+    error = command(config_root, monkeypatch, capsys, *options)
     assert error.startswith("hypersphere: ")
     assert error.count("\n") == 1
     assert error.endswith("\n")
@@ -170,6 +243,15 @@ def test_changed_numbers_go_to_a_folder_of_their_own(config_root: Path) -> None:
     assert all(name == "quick" or name.startswith("quick-") for name in results)
 
 
+def sentence(root: Path) -> str:
+    """What planning says, or nothing; any other exception passes through and fails the test."""
+    try:
+        planning.make(root)
+    except HypersphereError as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize("value", [None, [], "x", -1, {"name": "x"}, {"a": {"b": 1}}], ids=repr)
 @pytest.mark.parametrize("file", [CONFIG, PAPER, SCALE, DATASETS])
 def test_any_value_anywhere_is_taken_or_refused_in_a_sentence(config_root: Path, file: str, value: Any) -> None:
@@ -182,9 +264,4 @@ def test_any_value_anywhere_is_taken_or_refused_in_a_sentence(config_root: Path,
     for keys in places:
         path.write_text(text)
         edit(path, keys, value)
-        try:
-            planning.make(config_root)
-        except HypersphereError as error:
-            assert "\n" not in str(error), keys
-        except Exception as error:
-            pytest.fail(f"{keys} = {value!r}: {type(error).__name__}: {error}")
+        assert "\n" not in sentence(config_root), keys

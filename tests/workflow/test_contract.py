@@ -15,10 +15,27 @@ from .conftest import REPOSITORY, TINY, Checkout
 pytestmark = pytest.mark.xdist_group("workflow")
 
 # DESIGN.md, Contracts.
-CLAIMS = (
-    "id,kind,paper,artifact,method,variant,dataset,setting,metric,reported,reported_std,measured,measured_std,n,p,"
-    "scale,reading,verdict,source"
-).split(",")
+CLAIMS = [
+    "id",
+    "kind",
+    "paper",
+    "artifact",
+    "method",
+    "variant",
+    "dataset",
+    "setting",
+    "metric",
+    "reported",
+    "reported_std",
+    "measured",
+    "measured_std",
+    "n",
+    "p",
+    "scale",
+    "reading",
+    "verdict",
+    "source",
+]
 RUN_FILES = {"run.yaml", "encoder.safetensors", "history.csv", "timing.csv", "manifest.json"}
 
 

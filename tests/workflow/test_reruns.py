@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import DATASETS, METHODS, Checkout, batches, rules
+from .conftest import DATASETS, METHODS, TINY, Checkout, batches, rules
 
 pytestmark = pytest.mark.xdist_group("workflow")
 
@@ -82,8 +82,6 @@ def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) 
 
 
 def test_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(finished: Checkout) -> None:
-    from .conftest import TINY
-
     assert finished.jobs("--cores", "1", settings=(*TINY, "device=cpu", "scale=quick")) == []
 
 

@@ -18,7 +18,7 @@ from hypersphere import files, registry
 from hypersphere.datasets import imbalance
 from hypersphere.datasets.types import Arrays
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Dataset
+from hypersphere.spec import Dataset, Imbalance
 
 MANIFEST = "manifest.json"
 ARRAYS = ("train_images", "train_labels", "train_index", "test_images", "test_labels")
@@ -86,19 +86,23 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
     index = np.arange(len(arrays.train_labels), dtype=np.int64)
     if dataset.imbalance is not None:
         index = imbalance.choose(arrays.train_labels, dataset.imbalance, classes)
+    test = np.arange(len(arrays.test_labels), dtype=np.int64)
+    if dataset.test_per_class is not None:
+        balanced = Imbalance(head=dataset.test_per_class, ratio=1)
+        test = imbalance.choose(arrays.test_labels, balanced, classes)
     content = (
         arrays.train_images[index],
         arrays.train_labels[index],
         index,
-        arrays.test_images,
-        arrays.test_labels,
+        arrays.test_images[test],
+        arrays.test_labels[test],
     )
     described = {}
     for name, array in zip(ARRAYS, content, strict=True):
         path = folder / f"{name}.npy"
         np.save(path, np.ascontiguousarray(array), allow_pickle=False)
         described[path.name] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
-    counted = {"train": arrays.train_labels[index], "test": arrays.test_labels}
+    counted = {"train": arrays.train_labels[index], "test": arrays.test_labels[test]}
     manifest = {
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),

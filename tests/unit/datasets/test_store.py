@@ -52,7 +52,7 @@ def test_manifest_describes_the_files(folder: Path) -> None:
     assert manifest["name"] == "small_lt"
     assert manifest["spec"] == SMALL
     assert manifest["counts"] == {"train": COUNTS, "test": [3] * 10}
-    assert manifest["image_shape"] == [16, 16, 3]
+    assert manifest["image_shape"] == [12, 12, 3]
     assert {path.name for path in folder.iterdir()} == {*manifest["files"], "manifest.json"}
     for name, about in manifest["files"].items():
         assert about == {"sha256": files.sha256(folder / name), "bytes": (folder / name).stat().st_size}
@@ -62,6 +62,16 @@ def test_manifest_describes_the_files(folder: Path) -> None:
 def test_without_imbalance_all_images_are_kept(tmp_path: Path) -> None:
     prepared = store.open(store.prepare(Dataset.model_validate({**SMALL, "imbalance": None}), tmp_path, None))
     assert prepared.train_index.tolist() == list(range(120))
+
+
+def test_a_smaller_test_set_keeps_as_many_images_of_each_class(tmp_path: Path) -> None:
+    whole = store.open(store.prepare(Dataset.model_validate(SMALL), tmp_path, None))
+    fewer = store.open(store.prepare(Dataset.model_validate({**SMALL, "test_per_class": 2}), tmp_path, None))
+    assert np.bincount(fewer.test_labels).tolist() == [2] * 10
+    kept = {image.tobytes() for image in fewer.test_images}
+    assert len(kept) == 20
+    assert kept < {image.tobytes() for image in whole.test_images}
+    np.testing.assert_array_equal(fewer.train_images, whole.train_images)
 
 
 def test_digest_depends_on_content_alone(folder: Path, dataset: Dataset, tmp_path: Path) -> None:

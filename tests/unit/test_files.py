@@ -1,0 +1,81 @@
+"""Atomic writes, canonical digests, and sentences for what cannot be read."""
+
+import hashlib
+import threading
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    files.write_text(path, "old")
+    with pytest.raises(RuntimeError, match="half way"), files.replacing(path) as temporary:
+        temporary.write_text("new, half of i")
+        assert path.read_text() == "old"
+        raise RuntimeError("half way")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_newlines_are_written_as_given(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "deeper" / "a", "x\ny\r\nµ")
+    assert (tmp_path / "deeper" / "a").read_bytes() == "x\ny\r\nµ".encode()
+
+
+def test_equal_content_is_equal_bytes(tmp_path: Path) -> None:
+    files.write_json(tmp_path / "a", {"b": 1, "a": [0.1]})
+    files.write_json(tmp_path / "b", {"a": [0.1], "b": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert files.read_json(tmp_path / "a") == {"a": [0.1], "b": 1}
+    with pytest.raises(ValueError, match="Out of range"):
+        files.write_json(tmp_path / "c", float("nan"))
+    assert not (tmp_path / "c").exists()
+
+
+def test_digest_is_sha256_of_canonical_json() -> None:
+    expected = hashlib.sha256(b'{"a":[1,2.5,null],"b":"x"}').hexdigest()
+    assert files.digest({"b": "x", "a": (1, 2.5, None)}, 64) == expected
+    assert files.digest({"b": "x", "a": [1, 2.5, None]}) == expected[:16]
+
+
+def test_sha256(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    # FIPS 180-2, App. B.1
+    assert files.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.mark.parametrize(("read", "kind"), [(files.read_json, "JSON"), (files.read_yaml, "YAML")])
+def test_what_cannot_be_read_is_said(tmp_path: Path, read: object, kind: str) -> None:
+    assert callable(read)
+    with pytest.raises(HypersphereError, match="a: the file is missing"):
+        read(tmp_path / "a")
+    for content in (b"{", b"\xff\xfe\xff", b"[1,\n2"):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(HypersphereError, match=f"a: not valid {kind}") as caught:
+            read(tmp_path / "a")
+        assert "\n" not in str(caught.value)
+
+
+def test_the_first_of_two_folders_stays(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    with files.replacing_folder(path) as ours:
+        (ours / "who").write_text("ours")
+        with files.replacing_folder(path) as theirs:
+            (theirs / "who").write_text("theirs")
+    assert (path / "who").read_text() == "theirs"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_writers_side_by_side_leave_one_whole_file(tmp_path: Path) -> None:
+    path, texts = tmp_path / "a", [str(i) * 100_000 for i in range(8)]
+    threads = [threading.Thread(target=files.write_text, args=(path, text)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in texts
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,63 @@
+"""Components are found by file, and checked against their own signatures, without being imported."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+from pydantic import ValidationError
+
+from hypersphere import registry
+from hypersphere.errors import HypersphereError
+
+ALL = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
+
+
+def test_what_there_is() -> None:
+    assert {"cut_initialisation", "grad_scale", "negative_cosine", "nt_xent"} <= set(registry.names("objectives"))
+    assert registry.names("methods") == ("simclr", "simsiam")
+    assert registry.names("encoders") == ("resnet", "resnet8")
+    assert registry.names("datasets") == ("cifar", "digits")
+    assert {"knn", "linear", "linear_sgd"} <= set(registry.names("probes"))
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_the_schema_is_the_imported_functions_signature(kind: registry.Kind, name: str) -> None:
+    """inspect on the function itself, against the syntax tree."""
+    function = registry.load(kind, name)
+    assert function is getattr(importlib.import_module(f"hypersphere.{kind}.{name}"), name)
+    parameters = inspect.signature(function).parameters.values()
+    expected = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    fields = registry.schema(kind, name).model_fields
+    assert fields.keys() == expected.keys()
+    for key, default in expected.items():
+        assert fields[key].is_required() == (default is inspect.Parameter.empty)
+        assert fields[key].is_required() or fields[key].default == default
+
+
+def test_constraints_are_the_annotations() -> None:
+    schema = registry.schema("objectives", "nt_xent")
+    assert schema.model_validate({"temperature": 0.5})
+    for wrong in ({"temperature": 0}, {"temperature": "x"}, {}, {"temperature": 1, "t": 1}, {"temperature": 1e999}):
+        with pytest.raises(ValidationError):
+            schema.model_validate(wrong)
+    with pytest.raises(ValidationError, match="18 or 50"):
+        registry.schema("encoders", "resnet").model_validate({"depth": 34, "stem": "cifar"})
+
+
+def test_an_unknown_component_is_said() -> None:
+    with pytest.raises(HypersphereError, match=r"^'x' is not one of simclr, simsiam$"):
+        registry.schema("methods", "x")
+
+
+def test_reading_signatures_imports_nothing() -> None:
+    code = (
+        "import sys; from hypersphere import registry;"
+        "[registry.schema(kind, name) for kind in registry.KINDS for name in registry.names(kind)];"
+        "sys.exit(str([m for m in sys.modules if m.startswith('hypersphere.') and m.count('.') > 1] or '')"
+        " if any(m.startswith('hypersphere.') and m.count('.') > 1 for m in sys.modules) or 'torch' in sys.modules"
+        " else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

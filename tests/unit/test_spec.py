@@ -1,0 +1,125 @@
+"""Runs are frozen, strict, and named by what differs from the defaults."""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from hypersphere.spec import Batch, Dataset, Run, Views
+
+RUN: dict[str, Any] = {
+    "dataset": {"name": "noise", "source": {"name": "digits"}},
+    "views": {},
+    "method": {"name": "simclr", "hidden": 8, "dim": 4},
+    "objective": {"name": "nt_xent", "temperature": 0.5},
+    "encoder": {"name": "resnet8"},
+    "optimiser": {"learning_rate": 0.18, "weight_decay": 0.0},
+    "schedule": {"epochs": 4, "warmup": 0.0},
+    "batch": {"size": 8, "micro": 8},
+    "seed": 3,
+}
+
+
+def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
+    """The digest worked out here with json and hashlib; ``views`` has only defaults."""
+    text = json.dumps(RUN, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    assert Run.model_validate(RUN).name == f"simclr-default-noise-s3-{digest}"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"gradient": None, "initialisation": None},
+        {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
+        {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
+        {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
+        {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
+    ],
+)
+def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
+    assert Run.model_validate(RUN | same).name == Run.model_validate(RUN).name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 4},
+        {"encoder": {"name": "resnet8", "width": 8}},
+        {"views": {"flip": 0.4}},
+        {"objective": {"name": "nt_xent", "temperature": 0.1}},
+        {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
+        {"gradient": {"name": "grad_scale", "power": 0}},
+    ],
+)
+def test_every_other_value_renames(other: dict[str, Any]) -> None:
+    assert Run.model_validate(RUN | other).name != Run.model_validate(RUN).name
+
+
+@pytest.mark.parametrize(
+    ("change", "tag"),
+    [
+        ({}, "default"),
+        ({"initialisation": {"name": "cut_initialisation", "c": 3}}, "cut3"),
+        ({"gradient": {"name": "grad_scale", "power": 1}}, "gradscale1"),
+        (
+            {
+                "initialisation": {"name": "cut_initialisation", "c": 2.5},
+                "gradient": {"name": "grad_scale", "power": 0.5},
+            },
+            "cut2.5-gradscale0.5",
+        ),
+    ],
+)
+def test_tag(change: dict[str, Any], tag: str) -> None:
+    run = Run.model_validate(RUN | change)
+    assert run.tag == tag
+    assert run.name.startswith(f"simclr-{tag}-noise-s3-")
+
+
+def test_a_run_survives_json() -> None:
+    run = Run.model_validate(RUN | {"gradient": {"name": "grad_scale", "power": 1}})
+    again = Run.model_validate_json(run.model_dump_json())
+    assert again == run
+    assert again.name == run.name
+
+
+def test_runs_are_frozen_and_strict() -> None:
+    run = Run.model_validate(RUN)
+    with pytest.raises(ValidationError, match="frozen"):
+        run.seed = 1  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Run.model_validate(RUN | {"device": "cpu"})
+    for missing in RUN:
+        with pytest.raises(ValidationError, match="Field required"):
+            Run.model_validate({key: value for key, value in RUN.items() if key != missing})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_are_finite(value: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        Run.model_validate(RUN | {"objective": {"name": "nt_xent", "temperature": value}})
+    with pytest.raises(ValidationError, match="finite"):
+        Run.model_validate(RUN | {"optimiser": {"learning_rate": value, "weight_decay": 0}})
+
+
+@pytest.mark.parametrize("scale", [(0.5, 0.2), (0.5, 1.1), (0.0, 1.0)])
+def test_crop_scale(scale: tuple[float, float]) -> None:
+    with pytest.raises(ValidationError):
+        Views(crop_scale=scale)
+
+
+def test_batches_are_whole_passes() -> None:
+    with pytest.raises(ValidationError, match="size 10 is not a multiple of micro 4"):
+        Batch(size=10, micro=4)
+
+
+def test_a_datasets_folder_changes_with_its_content() -> None:
+    base: dict[str, Any] = {"name": "d", "source": {"name": "digits"}}
+    plain = Dataset.model_validate(base)
+    assert plain.folder == Dataset.model_validate({"name": "d", "source": {"name": "digits", "seed": 0}}).folder
+    assert plain.folder.startswith("d-")
+    changed = Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}})
+    assert changed.folder != plain.folder
