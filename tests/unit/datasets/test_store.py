@@ -150,7 +150,7 @@ def _other_hash(path: Path) -> None:
         ("manifest.json", _other_hash, "list of files was changed"),
         ("train_images.npy", Path.unlink, "the file is missing"),
         ("train_labels.npy", _truncate, "bytes, not"),
-        ("test_images.npy", _reshape, r"holds uint8 \(30, 256, 1, 3\), not uint8 \(30, 16, 16, 3\)"),
+        ("test_images.npy", _reshape, r"holds uint8 \(30, 144, 1, 3\), not uint8 \(30, 12, 12, 3\)"),
         ("train_index.npy", _no_array, "not a readable array"),
     ],
 )
