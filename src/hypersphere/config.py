@@ -7,6 +7,7 @@ import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -157,6 +158,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         HypersphereError: a sentence naming the file, the field and the allowed values.
     """
     folder = root / "config"
+    overrides = _typed(overrides)
     for key in overrides:
         if key not in Settings.model_fields and key not in Scale.model_fields:
             allowed = ", ".join(sorted({*Settings.model_fields, *Scale.model_fields}))
@@ -185,6 +187,17 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
     _cross_check(config, folder, scale_file)
     return config
+
+
+def _typed(value: Any) -> Any:
+    """``value`` with numbers and booleans that came as text inside lists and mappings, as from snakemake --config."""
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    if isinstance(value, str) and re.fullmatch(r"true|false|null|[-+]?[0-9][-+.0-9e]*", value, re.IGNORECASE):
+        return yaml.safe_load(value)
+    return value
 
 
 def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:

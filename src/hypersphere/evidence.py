@@ -1,5 +1,7 @@
 """Evidence: one small JSON record per finished run, with everything needed to judge it and nothing to load it."""
 
+import csv
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,7 +45,8 @@ class Record(Spec):
     environment: dict[str, Any]
     seconds: float
     peak_memory_mb: int
-    history: list[dict[str, float]]
+    history: list[dict[str, float | None]]
+    """None where a diverged run's loss or norm is not a finite number, which JSON cannot say."""
     evaluations: list[Measured]
 
 
@@ -69,7 +72,7 @@ def pack(plan: Plan, run: Run) -> Path:
         "run": run.model_dump(mode="json"),
         "seconds": manifest["seconds"],
         "peak_memory_mb": manifest["peak_memory_mb"],
-        "history": pd.read_csv(folder / "history.csv").to_dict("records"),
+        "history": _history(folder / "history.csv"),
         "evaluations": _evaluations(plan, run),
     }
     published = plan.config.scale_name == "paper"
@@ -89,6 +92,12 @@ def read(path: Path) -> Record:
     if record.name != record.run.name or path.stem != record.name:
         raise HypersphereError(f"{path}: name: the record's content is named {record.run.name}")
     return record
+
+
+def _history(path: Path) -> list[dict[str, float | None]]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    return [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
 
 
 def _evaluations(plan: Plan, run: Run) -> list[dict[str, Any]]:

@@ -252,7 +252,7 @@ def sentence(root: Path) -> str:
     return ""
 
 
-@pytest.mark.parametrize("value", [None, [], "x", -1, {"name": "x"}, {"a": {"b": 1}}], ids=repr)
+@pytest.mark.parametrize("value", [None, [], "x", {"a": {"b": 1}}], ids=repr)
 @pytest.mark.parametrize("file", [CONFIG, PAPER, SCALE, DATASETS])
 def test_any_value_anywhere_is_taken_or_refused_in_a_sentence(config_root: Path, file: str, value: Any) -> None:
     """Each key of the first two levels in turn; nothing but a HypersphereError may come out."""

@@ -10,13 +10,18 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    files.write_text(path, "old")
-    with pytest.raises(RuntimeError, match="half way"), files.replacing(path) as temporary:
+def fail_half_way(path: Path) -> None:
+    with files.replacing(path) as temporary:
         temporary.write_text("new, half of i")
         assert path.read_text() == "old"
         raise RuntimeError("half way")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    files.write_text(path, "old")
+    with pytest.raises(RuntimeError, match="half way"):
+        fail_half_way(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -88,6 +88,6 @@ def test_show(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 def test_a_refusal_is_said(tmp_path: Path) -> None:
     """Really run: no Snakefile there."""
-    with pytest.raises(HypersphereError, match="^snakemake --dry-run: ") as caught:
+    with pytest.raises(HypersphereError, match=r"^snakemake --dry-run: ") as caught:
         preview.dry_run(tmp_path, {})
     assert "\n" not in str(caught.value)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from hypersphere import preview
 from hypersphere.preview import Job
@@ -114,28 +115,55 @@ def clone(source: Path, target: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all of pytest-xdist's workers share in this session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "workflow"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def once(folder: Path, make: Callable[[], None]) -> None:
+    """Call ``make``, which fills ``folder``, unless another worker of this session did; a failure fails them all."""
+    done, failed = folder.with_suffix(".done"), folder.with_suffix(".failed")
+    with FileLock(folder.with_suffix(".lock")):
+        if failed.exists():
+            pytest.fail(f"another worker could not make {folder}: {failed.read_text()}")
+        if not done.exists():
+            try:
+                make()
+            except BaseException as error:
+                failed.write_text(str(error))
+                raise
+            done.touch()
+
+
+@pytest.fixture(scope="session")
+def environment(shared: Path) -> dict[str, str]:
     """This interpreter's programs first, and one cache of bytecode, without which every job compiles torch anew."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "PYTHON", "SNAKEMAKE"))}
-    programs = Path(sys.executable).parent
-    cache = tmp_path_factory.mktemp("bytecode")
-    return kept | {"PATH": f"{programs}{os.pathsep}{kept['PATH']}", "PYTHONPYCACHEPREFIX": str(cache)}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    return kept | {"PATH": path, "PYTHONPYCACHEPREFIX": str(shared / "bytecode")}
 
 
 @pytest.fixture(scope="session")
-def fresh(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def fresh(environment: dict[str, str], shared: Path) -> Checkout:
     """A copy in which nothing has run. Tests only read it, or dry-run in it."""
-    root = tmp_path_factory.mktemp("fresh") / "checkout"
-    clone(REPOSITORY, root)
-    return Checkout(root, environment)
+    made = Checkout(shared / "fresh", environment)
+    once(made.root, lambda: clone(REPOSITORY, made.root))
+    return made
 
 
 @pytest.fixture(scope="session")
-def finished(fresh: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def finished(fresh: Checkout, shared: Path) -> Checkout:
     """A copy in which everything ran, two jobs at a time. Tests only read it, or dry-run in it."""
-    made = Checkout(tmp_path_factory.mktemp("finished") / "checkout", fresh.environment)
-    shutil.copytree(fresh.root, made.root)
-    made.make("--cores", "2")
+    made = Checkout(shared / "finished", fresh.environment)
+
+    def make() -> None:
+        shutil.copytree(fresh.root, made.root, ignore=shutil.ignore_patterns(".snakemake"))
+        made.make("--cores", "2")
+
+    once(made.root, make)
     return made
 
 

@@ -6,8 +6,6 @@ import pytest
 
 from .conftest import TINY, Checkout
 
-pytestmark = pytest.mark.xdist_group("workflow")
-
 RUNS = ("runs/*/encoder.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 RESULTS = ("batches/*", "evaluations/*", "statistics/*", "claims.csv", "tables/**/*", "figures/**/*", "*.html", "*.pdf")
 

@@ -7,8 +7,6 @@ import yaml
 
 from .conftest import MAKES_NOTHING, REPOSITORY, Checkout
 
-pytestmark = pytest.mark.xdist_group("workflow")
-
 SCALES = ("quick", "smoke", "laptop", "paper")
 PROFILES = ((), ("--workflow-profile", "profiles/slurm"), ("--profile", "profiles/slurm"))
 

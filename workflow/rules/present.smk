@@ -40,9 +40,7 @@ rule figure:
         "hypersphere figure {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
 
 
-DRAWN = [f"{RESULTS}/tables/{paper}/{artifact}.csv" for paper, artifact in TABLES] + [
-    f"{RESULTS}/figures/{paper}/{artifact}.svg" for paper, artifact in FIGURES
-]
+DRAWN = expand("{stem}.csv", stem=TABLES) + expand("{stem}.svg", stem=FIGURES)
 
 
 rule scorecard:

@@ -30,6 +30,7 @@ def knn(features: Features, *, k: PositiveInt = 200, temperature: PositiveFloat 
     predicted = []
     for block in queries.split(BLOCK):
         similarity, neighbours = (block @ bank.T).topk(min(k, len(bank)), dim=1)
-        votes = (one_hot[neighbours] * (similarity / temperature).exp()[..., None]).sum(dim=1)
+        weight = ((similarity - similarity[:, :1]) / temperature).exp()  # the nearest counts 1: no overflow
+        votes = (one_hot[neighbours] * weight[..., None]).sum(dim=1)
         predicted.append(votes.argmax(dim=1))
     return torch.cat(predicted)

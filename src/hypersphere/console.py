@@ -1,0 +1,101 @@
+"""A calm console for Snakemake: one line per finished job, and on a terminal a bar with the time left.
+
+Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone); this handler,
+attached by workflow/Snakefile, says what a person wants to know. Everything else is in the log files.
+"""
+
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+TAIL = 12
+"""Lines of a failed job's log that are shown."""
+
+
+class Handler(logging.Handler):
+    """Turns Snakemake's log events into lines and a bar."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console = console
+        self.jobs: dict[int, tuple[str, float]] = {}
+        self.started = time.monotonic()
+        self.done = self.total = 0
+        times = (TimeElapsedColumn(), TextColumn("·"), TimeRemainingColumn(), TextColumn("left"))
+        columns = (BarColumn(), MofNCompleteColumn(), *times)
+        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.task = self.bar.add_task("", total=None)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record, if it is one of the few worth showing."""
+        event = str(getattr(record, "event", None) or "")
+        show = {
+            "run_info": self._begin,
+            "job_info": self._job,
+            "job_finished": self._finished,
+            "progress": self._progress,
+            "job_error": self._failed,
+            "group_error": self._failed,
+        }.get(event)
+        if show is not None:
+            show(record.__dict__)
+        elif record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be done"):
+            self.console.print(record.getMessage(), markup=False, highlight=False)
+
+    def _begin(self, event: dict[str, Any]) -> None:
+        self.total = int(event.get("stats", {}).get("total", 0))
+        self.console.print(f"{self.total} jobs; each one's output goes to a file under logs/", highlight=False)
+        self.bar.update(self.task, total=self.total or None)
+        self.bar.start()
+
+    def _job(self, event: dict[str, Any]) -> None:
+        named = "-".join(map(str, (event.get("wildcards") or {}).values()))
+        self.jobs[event["jobid"]] = (f"{event['rule_name']} {named}".strip(), time.monotonic())
+
+    def _finished(self, event: dict[str, Any]) -> None:
+        name, began = self.jobs.get(event["job_id"], ("job", time.monotonic()))
+        self.done += 1
+        width = len(str(self.total))
+        self.console.print(
+            f"[{self.done:>{width}}/{self.total}] {_clock(time.monotonic() - began):>6}  {name}{self._left()}",
+            markup=False,
+            highlight=False,
+        )
+
+    def _left(self) -> str:
+        """Time left where there is no bar to show it."""
+        if self.console.is_terminal or not 0 < self.done < self.total:
+            return ""
+        return f"  (about {_clock((time.monotonic() - self.started) / self.done * (self.total - self.done))} left)"
+
+    def _progress(self, event: dict[str, Any]) -> None:
+        self.bar.update(self.task, completed=event["done"], total=event["total"])
+
+    def _failed(self, event: dict[str, Any]) -> None:
+        name, _ = self.jobs.get(event.get("jobid", -1), (event.get("rule_name") or "job", 0.0))
+        self.console.print(f"failed: {name}", style="bold", markup=False, highlight=False)
+        for log in map(Path, event.get("log") or []):
+            lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+            self.console.print("\n".join([f"  {log}", *(f"    {line}" for line in lines[-TAIL:])]), markup=False)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self.bar.stop()
+        super().close()
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds, hours where there are any."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def attach(logger: logging.Logger) -> None:
+    """Add the handler to Snakemake's logger, once."""
+    if not any(isinstance(handler, Handler) for handler in logger.handlers):
+        logger.addHandler(Handler(Console(stderr=True)))

@@ -1,0 +1,60 @@
+"""What no unit test can show: at the quick scale, training makes features better than no training does."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+
+from hypersphere import plan as planning
+from hypersphere.datasets import store
+from hypersphere.probes.features import features
+from hypersphere.probes.knn import knn
+from hypersphere.probes.linear import linear
+from hypersphere.spec import Run
+from hypersphere.training import checkpoint, device
+from hypersphere.training.loop import ENCODER, Execution, build_encoder, snapshot_name, train
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = range(5)
+
+
+def gains(run: Run, data: store.Prepared, k: int, folder: Path) -> list[float]:
+    """Points of accuracy that training adds: kNN, linear probe."""
+    cpu = torch.device("cpu")
+    assert train(run, data.train_images, Execution(cpu, frozenset({0}), ""), folder).status == "finished"
+    accuracies = []
+    for file in (snapshot_name(0), ENCODER):
+        encoder = build_encoder(run)
+        checkpoint.load_weights(encoder, folder / file)
+        seen = features(encoder, data, cpu)
+        predictions = (knn(seen, k=k), linear(seen))
+        accuracies.append([100 * (p == seen.query_labels).double().mean().item() for p in predictions])
+    return list(np.subtract(accuracies[1], accuracies[0]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["digits_lt", "turned_digits_lt"])
+def test_simclr_learns(tmp_path: Path, dataset: str) -> None:
+    """Five pretrainings: the 95 % t interval of trained minus untrained lies above zero, by either probe."""
+    plan = planning.make(ROOT, {"scale": "quick"})
+    runs = [
+        cell.run
+        for cell in plan.cells
+        if (cell.method, cell.variant, cell.run.dataset.name) == ("simclr", "default", dataset)
+    ]
+    assert [run.seed for run in runs] == list(SEEDS)
+    data = store.open(store.prepare(plan.datasets[dataset], tmp_path, None))
+    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
+    device.make_deterministic(plan.config.scale.threads)
+    try:
+        k = plan.config.scale.probes["knn"]["k"]
+        found = np.array([gains(run, data, k, tmp_path / run.name) for run in runs])
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_deterministic_debug_mode(mode)
+    half = scipy.stats.t.ppf(0.975, len(found) - 1) * found.std(axis=0, ddof=1) / len(found) ** 0.5
+    for probe, mean, width in zip(("kNN", "linear"), found.mean(axis=0), half, strict=True):
+        print(f"{dataset}, {probe}: {mean:+.1f} ± {width:.1f} points (n = {len(found)})")
+        assert mean - width > 0, f"{probe}: {mean:.1f} ± {width:.1f}"
