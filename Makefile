@@ -23,7 +23,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@awk '/^[a-z0-9]/ {keep = /^uv==/} keep' requirements.lock > .venv/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt
-	@$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
