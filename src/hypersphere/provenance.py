@@ -88,10 +88,11 @@ def run_modules(run: Run) -> tuple[str, ...]:
         ("methods", run.method),
         ("objectives", run.objective),
         ("encoders", run.encoder),
-        ("objectives", run.gradient),
-        ("objectives", run.initialisation),
+        ("gradients", run.gradient),
+        ("initialisations", run.initialisation),
     ]
-    return ("hypersphere.training.loop", *(registry.module_name(kind, part.name) for kind, part in named if part))
+    loop = ("hypersphere.training.loop", "hypersphere.training.device")
+    return (*loop, *(registry.module_name(kind, part.name) for kind, part in named if part))
 
 
 def run_digest(run: Run) -> str:

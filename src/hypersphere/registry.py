@@ -11,15 +11,19 @@ import importlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hypersphere.errors import HypersphereError
 
-KINDS = ("objectives", "methods", "encoders", "datasets", "probes")
-Kind = Literal["objectives", "methods", "encoders", "datasets", "probes"]
+Kind = Literal["objectives", "gradients", "initialisations", "methods", "encoders", "datasets", "probes"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# What a component of objectives/ is for, by what its function returns: a scalar loss, nothing (it changes a model in
+# place), or else embeddings with another gradient.
+_ROLES: dict[str, Kind] = {"Float[Tensor, '']": "objectives", "None": "initialisations"}
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # What an annotation of a keyword-only argument may say.
@@ -38,7 +42,16 @@ _TYPES: dict[str, Any] = {
 
 def module_name(kind: Kind, name: str) -> str:
     """The dotted module that holds a component."""
-    return f"hypersphere.{kind}.{name}"
+    return f"hypersphere.{_folder(kind).name}.{name}"
+
+
+def _folder(kind: Kind) -> Path:
+    return Path(__file__).parent / ("objectives" if kind in ("gradients", "initialisations") else kind)
+
+
+def _kind(folder: Path, function: ast.FunctionDef) -> str:
+    returns = ast.unparse(function.returns) if function.returns else ""
+    return _ROLES.get(returns, "gradients") if folder.name == "objectives" else folder.name
 
 
 def _function(path: Path) -> ast.FunctionDef | None:
@@ -51,8 +64,9 @@ def _function(path: Path) -> ast.FunctionDef | None:
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
     """All components of a kind, sorted: the files that define a function of their own name."""
-    folder = Path(__file__).parent / kind
-    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py") if _function(path)))
+    folder = _folder(kind)
+    found = {path.stem: _function(path) for path in folder.glob("[a-z]*.py")}
+    return tuple(sorted(name for name, function in found.items() if function and _kind(folder, function) == kind))
 
 
 @cache
@@ -64,7 +78,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     """
     if name not in names(kind):
         raise HypersphereError(f"'{name}' is not one of {', '.join(names(kind))}")
-    function = _function(Path(__file__).parent / kind / f"{name}.py")
+    function = _function(_folder(kind) / f"{name}.py")
     assert function is not None
     fields: dict[str, Any] = {}
     for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):

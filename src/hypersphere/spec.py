@@ -66,6 +66,8 @@ def _check(kind: registry.Kind) -> AfterValidator:
 
 Method = Annotated[Component, _check("methods")]
 Objective = Annotated[Component, _check("objectives")]
+Gradient = Annotated[Component, _check("gradients")]
+Initialisation = Annotated[Component, _check("initialisations")]
 Encoder = Annotated[Component, _check("encoders")]
 Source = Annotated[Component, _check("datasets")]
 Probe = Annotated[Component, _check("probes")]
@@ -153,8 +155,8 @@ class Run(Spec):
     optimiser: Optimiser
     schedule: Schedule
     batch: Batch
-    gradient: Objective | None = None
-    initialisation: Objective | None = None
+    gradient: Gradient | None = None
+    initialisation: Initialisation | None = None
     seed: NonNegativeInt
 
     def scientific(self) -> dict[str, Any]:

@@ -15,18 +15,26 @@ ALL = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
 
 
 def test_what_there_is() -> None:
-    assert {"cut_initialisation", "grad_scale", "negative_cosine", "nt_xent"} <= set(registry.names("objectives"))
+    assert {"negative_cosine", "nt_xent"} <= set(registry.names("objectives"))
+    assert registry.names("gradients") == ("grad_scale",)
+    assert registry.names("initialisations") == ("cut_initialisation",)
     assert registry.names("methods") == ("simclr", "simsiam")
     assert registry.names("encoders") == ("resnet", "resnet8")
     assert registry.names("datasets") == ("cifar", "digits")
-    assert {"knn", "linear", "linear_sgd"} <= set(registry.names("probes"))
+    assert registry.names("probes") == ("knn", "linear", "linear_sgd")
+
+
+def test_a_gradient_transform_is_no_objective() -> None:
+    """They share a folder; what a function returns tells them apart."""
+    with pytest.raises(HypersphereError, match="'grad_scale' is not one of negative_cosine, nt_xent"):
+        registry.schema("objectives", "grad_scale")
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_the_schema_is_the_imported_functions_signature(kind: registry.Kind, name: str) -> None:
     """inspect on the function itself, against the syntax tree."""
     function = registry.load(kind, name)
-    assert function is getattr(importlib.import_module(f"hypersphere.{kind}.{name}"), name)
+    assert function is getattr(importlib.import_module(registry.module_name(kind, name)), name)
     parameters = inspect.signature(function).parameters.values()
     expected = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     fields = registry.schema(kind, name).model_fields

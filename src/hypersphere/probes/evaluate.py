@@ -13,7 +13,7 @@ from hypersphere import files, registry
 from hypersphere.config import Evaluation
 from hypersphere.datasets import store
 from hypersphere.plan import BatchOfRuns, Plan
-from hypersphere.probes.features import Features, Pixels, encoder_path, features
+from hypersphere.probes.features import Features, Pixels, encoder_path, extract
 from hypersphere.spec import Dataset, Run
 from hypersphere.training import checkpoint, pretrain
 from hypersphere.training import device as devices
@@ -40,7 +40,7 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
     devices.make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
         data = _open(plan, dataset)
-        seen = features(Pixels(), data, device)
+        seen = extract(Pixels(), data, device)
         rows: list[Row] = [_row("pixels", 0, True, "classes", dataset, float(data.classes), len(data.test_labels))]
         for evaluation in plan.evaluations:
             rows.append(_probe("pixels", 0, True, evaluation, dataset, seen))
@@ -61,7 +61,7 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
 
         @cache
         def seen(name: str, encoder: nn.Module = encoder) -> Features:
-            return features(encoder, _open(plan, plan.datasets[name]), device)
+            return extract(encoder, _open(plan, plan.datasets[name]), device)
 
         for evaluation in plan.evaluations:
             # The untrained encoder (epoch 0) is a control row of every table, so every probe sees it.

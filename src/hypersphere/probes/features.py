@@ -25,7 +25,7 @@ class Features(NamedTuple):
     classes: int
 
 
-def features(encoder: nn.Module, data: Prepared, device: torch.device) -> Features:
+def extract(encoder: nn.Module, data: Prepared, device: torch.device) -> Features:
     """Backbone features of plain images, evaluation batch norm.
 
     Args:

@@ -63,7 +63,7 @@ def build_method(run: Run) -> Method:
     )
     initialise(method, run.seed)
     if run.initialisation is not None:
-        registry.load("objectives", run.initialisation.name)(method, **run.initialisation.parameters)
+        registry.load("initialisations", run.initialisation.name)(method, **run.initialisation.parameters)
     return method
 
 
@@ -74,11 +74,20 @@ def _bind(function, component: Component):  # type: ignore[no-untyped-def]
 def _gradient(component: Component | None):  # type: ignore[no-untyped-def]
     if component is None:
         return lambda z: z
-    return _bind(registry.load("objectives", component.name), component)
+    return _bind(registry.load("gradients", component.name), component)
 
 
-def train(run: Run, images: UInt8[np.ndarray, "n h w 3"], execution: Execution, folder: Path) -> Outcome:
+def train(
+    run: Run,
+    images: UInt8[np.ndarray, "n h w 3"],
+    execution: Execution,
+    folder: Path,
+    numbers: Int[np.ndarray, "n"] | None = None,
+) -> Outcome:
     """Train one run and write its weights, snapshots, history and timing into ``folder``.
+
+    ``numbers`` are the images' original numbers, by which their views are drawn: an image gets the same views in a
+    part of a dataset as in the whole. None: 0 … n-1.
 
     A loss that is not finite ends training with status ``diverged``: the files are written all the same, with the
     weights as they then are.
@@ -98,6 +107,7 @@ def train(run: Run, images: UInt8[np.ndarray, "n h w 3"], execution: Execution, 
     progress = done or Progress(execution.digest, 0, [], [])
     start = progress.epochs
     data = torch.from_numpy(np.array(images)).to(execution.device)
+    number = torch.arange(len(images)) if numbers is None else torch.from_numpy(np.array(numbers))
     if start == 0:
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
@@ -105,7 +115,7 @@ def train(run: Run, images: UInt8[np.ndarray, "n h w 3"], execution: Execution, 
     status, saved = "finished", time.monotonic()
     for epoch in range(start, run.schedule.epochs):
         begun = time.perf_counter()
-        row = _epoch(run, method, optimiser, data, epoch)
+        row = _epoch(run, method, optimiser, data, number, epoch)
         seconds = time.perf_counter() - begun
         progress.history.append(row)
         progress.timing.append({"epoch": epoch + 1, "seconds": round(seconds, 4)})
@@ -125,12 +135,17 @@ def train(run: Run, images: UInt8[np.ndarray, "n h w 3"], execution: Execution, 
 
 
 def _epoch(
-    run: Run, method: Method, optimiser: torch.optim.Optimizer, data: UInt8[Tensor, "n h w 3"], epoch: int
+    run: Run,
+    method: Method,
+    optimiser: torch.optim.Optimizer,
+    data: UInt8[Tensor, "n h w 3"],
+    number: Int[Tensor, "n"],
+    epoch: int,
 ) -> dict[str, float]:
     """One pass over the images; returns its history row (epoch counted from 1, mean loss, mean norm, last rate)."""
     images, size = len(data), data.shape[1]
     order = torch.from_numpy(keyed.permutation(images, run.seed, "order", epoch))
-    draws = draw(run.views, images, size, run.seed, epoch)
+    draws = draw(run.views, int(number.max()) + 1, size, run.seed, epoch).take(number)
     batches = order[: images - images % run.batch.size].split(run.batch.size)
     steps, peak = run.schedule.epochs * len(batches), optimisation.peak_rate(run)
     total, fraction = torch.zeros(2, dtype=torch.float64, device=data.device), 0.0

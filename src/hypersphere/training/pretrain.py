@@ -69,8 +69,9 @@ def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float)
                 print(f"{run.name}: finished before", flush=True)
                 return
             _discard(folder)
-            # A state saved under another list of snapshots, or on another kind of device, is no state of this run.
-            digest = files.digest([run.name, code, data.digest, snapshots, device.type])
+            # A state saved under other snapshots, threads or device is no state of this run: its bytes would differ.
+            execution = [snapshots, device.type, torch.get_num_threads()]
+            digest = files.digest([run.name, code, data.digest, *execution])
             _train(run, data, code, Execution(device, frozenset(snapshots), digest, save_every), folder)
     except Timeout:
         raise HypersphereError(f"{folder}: another process is training this run") from None
@@ -79,7 +80,7 @@ def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float)
 def _train(run: Run, data: store.Prepared, code: str, execution: Execution, folder: Path) -> None:
     begun = time.perf_counter()
     files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
-    outcome = train(run, data.train_images, execution, folder)
+    outcome = train(run, data.train_images, execution, folder, data.train_index)
     produced = [ENCODER, HISTORY, *sorted(str(p.relative_to(folder)) for p in folder.glob("snapshots/*.safetensors"))]
     manifest = {
         "schema": SCHEMA,

@@ -15,7 +15,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
 from hypersphere.probes import evaluate
 from hypersphere.probes import features as features_module
-from hypersphere.probes.features import Pixels, features
+from hypersphere.probes.features import Pixels, extract
 from hypersphere.probes.linear import linear
 from hypersphere.training import checkpoint
 from hypersphere.training.pretrain import pretrain_batch
@@ -39,7 +39,7 @@ def encoder() -> nn.Module:
 def test_features_are_the_encoders_of_plain_images(data: store.Prepared, encoder: nn.Module) -> None:
     """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
     state = {name: value.clone() for name, value in encoder.state_dict().items()}
-    found = features(encoder, data, CPU)
+    found = extract(encoder, data, CPU)
     assert not encoder.training
     assert all(torch.equal(value, state[name]) for name, value in encoder.state_dict().items())
     for i in (0, 17, 79):
@@ -55,15 +55,15 @@ def test_features_are_the_encoders_of_plain_images(data: store.Prepared, encoder
 def test_features_do_not_depend_on_the_block(
     data: store.Prepared, encoder: nn.Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = features(encoder, data, CPU)
+    whole = extract(encoder, data, CPU)
     monkeypatch.setattr(features_module, "BLOCK", 7)
-    parts = features(encoder, data, CPU)
+    parts = extract(encoder, data, CPU)
     torch.testing.assert_close(parts.bank, whole.bank, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(parts.queries, whole.queries, atol=1e-6, rtol=1e-5)
 
 
 def test_pixels_are_the_images(data: store.Prepared) -> None:
-    found = features(Pixels(), data, CPU)
+    found = extract(Pixels(), data, CPU)
     expected = torch.tensor(data.train_images.tolist()).permute(0, 3, 1, 2).reshape(80, -1) / 255
     torch.testing.assert_close(found.bank, expected)
 
@@ -101,7 +101,7 @@ def test_a_value_is_the_share_of_correct_predictions(
     encoder = resnet8(width=2)
     for epoch, file in ((0, "snapshots/epoch-0000.safetensors"), (4, "encoder.safetensors")):
         checkpoint.load_weights(encoder, tiny_plan.run_folder(run.name) / file)
-        correct = linear(features(encoder, data, CPU)) == torch.tensor(data.test_labels.tolist())
+        correct = linear(extract(encoder, data, CPU)) == torch.tensor(data.test_labels.tolist())
         row = table[(table["run"] == run.name) & (table["epoch"] == epoch) & (table["metric"] == "linear_top1")]
         assert row["value"].item() == pytest.approx(100 * correct.double().mean().item(), abs=1e-6)
 

@@ -44,6 +44,34 @@ CONTRACT = {
 }
 
 
+def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
+    run, drawn = make_run("simclr", schedule={"epochs": 1, "warmup": 0.0}), []
+
+    def record(data: Any, draws: Any, views: Any) -> Any:
+        drawn.append(
+            {image.numpy().tobytes(): box.numpy().tobytes() for image, box in zip(data, draws.box, strict=True)}
+        )
+        return make_views(data, draws, views)
+
+    monkeypatch.setattr(loop, "make_views", record)
+    part = np.arange(3, len(images))
+    train(run, images, Execution(torch.device("cpu"), frozenset(), "d"), tmp_path / "whole")
+    whole = {key: box for step in drawn for key, box in step.items()}
+    drawn.clear()
+    train(run, images[part], Execution(torch.device("cpu"), frozenset(), "d"), tmp_path / "part", part)
+    alone = {key: box for step in drawn for key, box in step.items()}
+    shared = whole.keys() & alone.keys()
+    assert len(shared) >= 8
+    assert all(whole[key] == alone[key] for key in shared)
+    drawn.clear()
+    train(run, images[part], Execution(torch.device("cpu"), frozenset(), "d"), tmp_path / "control")
+    control = {key: box for step in drawn for key, box in step.items()}
+    assert any(whole[key] != control[key] for key in shared & control.keys())
+
+
 # What a step is
 
 
