@@ -11,6 +11,7 @@ from pydantic import PositiveInt
 from hypersphere import files
 from hypersphere.config import validate
 from hypersphere.errors import HypersphereError
+from hypersphere.manifest import check_files
 from hypersphere.plan import Plan
 from hypersphere.spec import Run, Spec
 
@@ -60,10 +61,7 @@ def pack(plan: Plan, run: Run) -> Path:
         HypersphereError: the run or its evaluations are missing, or its files were altered.
     """
     folder = plan.run_folder(run.name)
-    manifest = files.read_json(folder / "manifest.json")
-    for name, expected in manifest["files"].items():
-        if not (folder / name).is_file() or files.sha256(folder / name) != expected:
-            raise HypersphereError(f"{folder / name}: missing, or not the bytes that the manifest lists")
+    manifest = check_files(folder)
     kept = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
     record = {
         **{key: manifest[key] for key in kept},

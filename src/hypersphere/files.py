@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,12 +64,7 @@ def read_json(path: Path) -> Any:
     Raises:
         HypersphereError: the file is missing or not JSON.
     """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise HypersphereError(f"{path}: not valid JSON ({error})") from None
+    return _read(path, json.loads, "JSON")
 
 
 def read_yaml(path: Path) -> Any:
@@ -78,12 +73,16 @@ def read_yaml(path: Path) -> Any:
     Raises:
         HypersphereError: the file is missing or not YAML.
     """
+    return _read(path, yaml.safe_load, "YAML")
+
+
+def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise HypersphereError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+    except (ValueError, yaml.YAMLError) as error:  # JSON's and the decoder's errors are ValueErrors
+        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
 
 
 def canonical_json(value: Any) -> str:

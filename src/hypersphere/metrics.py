@@ -21,7 +21,7 @@ METRICS: dict[str, Metric] = {
         "logistic regression on frozen features, full-batch L-BFGS, no seed and no schedule",
     ),
     "linear_sgd_top1": Metric(
-        "linear probe (SGD)", "%", 1, "logistic regression on frozen features, the authors' two epochs of SGD"
+        "linear probe (SGD)", "%", 1, "logistic regression on frozen features, plain SGD at a constant rate"
     ),
     "transfer_top1": Metric("transfer", "%", 1, "the L-BFGS linear probe, trained and tested on another dataset"),
     "norm": Metric("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),

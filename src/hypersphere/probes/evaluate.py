@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from hypersphere import files, registry
 from hypersphere.config import Evaluation
 from hypersphere.datasets import store
+from hypersphere.manifest import check_files
 from hypersphere.plan import BatchOfRuns, Plan
 from hypersphere.probes.features import Features, Pixels, encoder_path, extract
 from hypersphere.spec import Dataset, Run
@@ -49,7 +50,7 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
 
 def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
     folder = plan.run_folder(run.name)
-    manifest = pretrain.check_files(folder)
+    manifest = check_files(folder)
     last = run.schedule.epochs
     if manifest["status"] == "diverged":
         for evaluation in plan.evaluations:

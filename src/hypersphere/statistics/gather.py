@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from hypersphere import files
 from hypersphere.errors import HypersphereError
+from hypersphere.manifest import read_manifest
 from hypersphere.plan import MANIFEST, Plan
 
 CELL = ["paper", "method", "variant", "dataset", "measured_on"]
@@ -92,13 +92,10 @@ def runs(plan: Plan) -> pd.DataFrame:
         path = plan.run_folder(name) / MANIFEST
         if not path.is_file():
             continue
-        found = files.read_json(path)
-        try:
-            row = {key: found[key] for key in ("status", "epochs", "code", "data")}
-            row |= {"run": name, "device": found["device"]["name"], "threads": found["numerics"]["threads"]}
-            rows.append(row | {"torch": found["environment"]["packages"]["torch"]})
-        except (KeyError, TypeError) as error:
-            raise HypersphereError(f"{path}: not a run's manifest ({error} is missing)") from None
+        found = read_manifest(path.parent)
+        row = {key: found[key] for key in ("status", "epochs", "code", "data")}
+        row |= {"run": name, "device": found["device"]["name"], "threads": found["numerics"]["threads"]}
+        rows.append(row | {"torch": found["environment"]["packages"]["torch"]})
     return pd.DataFrame(rows, columns=RUNS)
 
 

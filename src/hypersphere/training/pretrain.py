@@ -6,7 +6,6 @@ import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 import yaml
@@ -15,6 +14,7 @@ from filelock import FileLock, Timeout
 from hypersphere import files, provenance
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
+from hypersphere.manifest import check_files, read_manifest
 from hypersphere.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.spec import Run
 from hypersphere.training import device as devices
@@ -111,38 +111,6 @@ def _train(run: Run, data: store.Prepared, code: str, execution: Execution, fold
 def snapshot_epochs(fractions: Sequence[float], epochs: int) -> list[int]:
     """Fractions of the schedule as whole epochs, sorted, each once."""
     return sorted({round(fraction * epochs) for fraction in fractions})
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """A run's manifest.
-
-    Raises:
-        HypersphereError: missing, not JSON, or not a manifest.
-    """
-    path = folder / MANIFEST
-    manifest = files.read_json(path)
-    if not isinstance(manifest, dict) or not {"name", "status", "code", "data", "files"} <= manifest.keys():
-        raise HypersphereError(f"{path}: not a run's manifest; delete the folder to train the run again")
-    return manifest
-
-
-def check_files(folder: Path) -> dict[str, Any]:
-    """The manifest of a finished run whose files are all there, unaltered.
-
-    Raises:
-        HypersphereError: naming the file that is missing or altered.
-    """
-    manifest = read_manifest(folder)
-    for name, expected in manifest["files"].items():
-        path = folder / name
-        if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere pretrain {folder.name}` makes it again")
-        if files.sha256(path) != expected:
-            raise HypersphereError(
-                f"{path}: the file's bytes are not those of the manifest; "
-                f"`hypersphere pretrain {folder.name}` makes it again"
-            )
-    return manifest
 
 
 def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bool:

@@ -195,6 +195,9 @@ def test_runs_say_what_they_were_made_by(make_world: Make) -> None:
     world = make_world(seeds=[0])
     name = world.run_name("simclr.default", "digits", 0)
     manifest = {
+        "name": name,
+        "run": {},
+        "files": {},
         "status": "finished",
         "epochs": 30,
         "code": "c0de",
