@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce plan test test-long lint bench lock clean-results
+.PHONY: help setup reproduce plan test lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,11 +35,8 @@ reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
 plan: $(READY) ## what would run, what is done, and why each thing would run again
 	@hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s))
 
-test: $(READY) ## all tests but the longest
-	@pytest -n 2 --dist loadgroup -m "not long"
-
-test-long: $(READY) ## the longest tests
-	@pytest -m long
+test: $(READY) ## all tests
+	@pytest -n 2
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy
