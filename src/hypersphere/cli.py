@@ -15,6 +15,7 @@ from hypersphere import plan as planning
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
 
+WHAT = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
 
 
@@ -103,7 +104,7 @@ Command = Callable[[Plan, argparse.Namespace], None]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hypersphere", description=__doc__, epilog=EPILOG)
+    parser = argparse.ArgumentParser(prog="hypersphere", description=WHAT, epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name: str, run: Command, what: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
