@@ -69,7 +69,7 @@ def test_a_table_that_the_original_does_not_print_has_no_published_column(quick:
 
 def test_transfer_names_both_datasets(quick: Any) -> None:
     text = quick.read(f"{FOLDER}/table5_transfer.md")
-    assert "CIFAR-10 unb. → CIFAR-100 unb.<br>measured on digits_lt → digit_pairs_lt" in text
+    assert "CIFAR-10 unb. → CIFAR-100 unb.<br>measured on digits_lt → turned_digits_lt" in text
 
 
 def test_csv_has_one_row_per_cell_and_full_precision(make: Any) -> None:
