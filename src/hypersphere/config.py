@@ -142,7 +142,7 @@ class Config(BaseModel):
     @property
     def scale_name(self) -> str:
         """The results folder's name; a scale whose numbers were changed is another scale."""
-        changed = {key: value for key, value in self.overrides.items() if key in Scale.model_fields and key != "scale"}
+        changed = _numbers(self.overrides)
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     @property
@@ -170,7 +170,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     if settings.data_root is None and os.environ.get("HYPERSPHERE_DATA"):
         settings = settings.model_copy(update={"data_root": os.environ["HYPERSPHERE_DATA"]})
     scale_file = _named(folder / "scales", settings.scale, base, "scale")
-    numbers = {k: v for k, v in overrides.items() if k in Scale.model_fields and k != "scale"}
+    numbers = _numbers(overrides)
     scale = validate(Scale, _mapping(scale_file), scale_file)
     if numbers:
         scale = validate(Scale, {**_mapping(scale_file), **numbers}, Path("command line"))
@@ -187,6 +187,11 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
     _cross_check(config, folder, scale_file)
     return config
+
+
+def _numbers(overrides: dict[str, Any]) -> dict[str, Any]:
+    """The overrides that change the scale itself, which makes it another scale."""
+    return {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
 
 
 def _typed(value: Any) -> Any:

@@ -14,11 +14,11 @@ from hypersphere.config import Evaluation
 from hypersphere.datasets import store
 from hypersphere.manifest import check_files
 from hypersphere.plan import BatchOfRuns, Plan
-from hypersphere.probes.features import Features, Pixels, encoder_path, extract
+from hypersphere.probes.features import Features, Pixels, extract
 from hypersphere.spec import Dataset, Run
 from hypersphere.training import checkpoint, pretrain
 from hypersphere.training import device as devices
-from hypersphere.training.loop import build_encoder
+from hypersphere.training.loop import ENCODER, build_encoder, snapshot_name
 
 COLUMNS = ("run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status")
 Row = dict[str, str | int | bool | float | None]
@@ -78,7 +78,7 @@ def _targets(plan: Plan, run: Run, evaluation: Evaluation) -> list[Dataset]:
 
 def _load(run: Run, folder: Path, epoch: int) -> nn.Module:
     encoder = build_encoder(run)
-    checkpoint.load_weights(encoder, encoder_path(folder, epoch, run.schedule.epochs))
+    checkpoint.load_weights(encoder, folder / (ENCODER if epoch == run.schedule.epochs else snapshot_name(epoch)))
     return encoder
 
 

@@ -1,6 +1,5 @@
 """Frozen features: what every probe sees."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -51,10 +50,3 @@ class Pixels(nn.Module):
     def forward(self, images: Float[Tensor, "n c h w"]) -> Float[Tensor, "n chw"]:
         """Flatten."""
         return images.flatten(1)
-
-
-def encoder_path(folder: Path, epoch: int, last: int) -> Path:
-    """The weights of a run after ``epoch`` of ``last`` epochs."""
-    from hypersphere.training.loop import ENCODER, snapshot_name
-
-    return folder / (ENCODER if epoch == last else snapshot_name(epoch))
