@@ -14,37 +14,71 @@ import yaml
 
 from hypersphere.errors import HypersphereError
 
+PART = ".part"
+"""How the names of half-written files and folders end; they begin with a dot."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says against a write (a full disk, a read-only folder) into a sentence naming ``path``.
+
+    Raises:
+        HypersphereError: the block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).strip().rstrip(".")
+        raise HypersphereError(f"{path}: could not be written ({reason}); nothing half-written is left") from None
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure.
+
+    Raises:
+        HypersphereError: the system refused, for example because the disk is full; ``path`` is as it was.
+    """
+    temporary = _temporary(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield temporary
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside ``path``; rename it to ``path`` on success, delete it on failure.
+    """Yield a temporary folder beside ``path``; put it in the place of ``path`` on success, delete it on failure.
 
-    If ``path`` came to exist meanwhile (another job prepared the same content), ours is dropped.
+    Raises:
+        HypersphereError: the system refused, for example because the disk is full; ``path`` is as it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    temporary.mkdir()
-    try:
-        yield temporary
+    temporary = _temporary(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
         try:
+            yield temporary
+            shutil.rmtree(path, ignore_errors=True)
             os.rename(temporary, path)
-        except OSError:
-            if not path.is_dir():
-                raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left half-written in ``folder``. Call it only under the folder's lock."""
+    for left in folder.glob(f"**/.*{PART}"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -81,6 +115,8 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
         return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, yaml.YAMLError) as error:  # JSON's and the decoder's errors are ValueErrors
         raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
 

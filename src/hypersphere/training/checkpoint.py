@@ -1,12 +1,14 @@
 """Weights and resume states as safetensors: nothing is ever unpickled.
 
 Random draws are functions of (seed, purpose, epoch), so a resume state needs no generator state: parameters, buffers,
-momentum, history and the number of epochs done are all there is.
+momentum, history and the number of steps taken are all there is.
 """
 
+import hashlib
 import json
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,21 +19,29 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 
 
-class Progress(NamedTuple):
+@dataclass
+class Progress:
     """What a resume state says besides tensors."""
 
-    digest: str
-    """Of run, code and data; a state with another digest is not resumed."""
-    epochs: int
-    """Finished ones."""
-    history: list[dict[str, float]]
-    timing: list[dict[str, float]]
+    parts: dict[str, Any]
+    """What decided the run's bytes (run, code, data …): a state of other parts is not resumed."""
+    step: int = 0
+    """Optimiser steps taken, counted over all epochs."""
+    sums: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    """Loss and norm, summed over the steps of the epoch begun."""
+    seconds: float = 0.0
+    """Spent in the epoch begun."""
+    history: list[dict[str, float]] = field(default_factory=list)
+    timing: list[dict[str, float]] = field(default_factory=list)
+    snapshots: dict[str, str] = field(default_factory=dict)
+    """sha256 of each snapshot written so far, by its name."""
+    starts: list[int] = field(default_factory=list)
+    """The step at which each process that worked on the run began."""
 
 
 def save_weights(module: nn.Module, path: Path) -> None:
     """Write parameters and buffers, contiguous and on the CPU, atomically."""
-    with files.replacing(path) as temporary:
-        save_file(_plain(module.state_dict()), temporary)
+    _save(path, _plain(module.state_dict()))
 
 
 def load_weights(module: nn.Module, path: Path) -> None:
@@ -51,37 +61,95 @@ def load_weights(module: nn.Module, path: Path) -> None:
         raise HypersphereError(f"{path}: the weights are of another architecture ({detail})") from None
 
 
-def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-    """Write everything that training needs to go on, atomically."""
+def state_name(parts: dict[str, Any]) -> str:
+    """``resume-<digest of the parts>.safetensors``: a changed run, code or dataset has a state of its own."""
+    return f"resume-{files.digest(parts, 8)}.safetensors"
+
+
+def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+    """Write everything that training needs to go on, atomically and sealed by a checksum."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"momentum.{i}": buffer for i, buffer in _momentum(optimiser).items()}
-    with files.replacing(path) as temporary:
-        save_file(_plain(tensors), temporary, metadata={"progress": json.dumps(progress._asdict())})
+    _save_sealed(folder / state_name(progress.parts), _plain(tensors), json.dumps(asdict(progress)))
 
 
-def load_state(path: Path, digest: str, model: nn.Module, optimiser: torch.optim.Optimizer) -> Progress | None:
-    """Restore ``model`` and ``optimiser``; None if there is no state, or one of another run, code or data.
+def load_state(
+    folder: Path, parts: dict[str, Any], model: nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[Progress | None, list[str]]:
+    """Restore ``model`` and ``optimiser`` from the folder's state of the same parts, if there is one.
 
-    Raises:
-        HypersphereError: the file is damaged.
+    Returns the progress, None if training has to start over; and a sentence for each state that was refused, because
+    it is damaged, or of another run, code or dataset.
     """
-    if not path.exists():
-        return None
-    try:
-        with safe_open(path, framework="pt") as handle:
-            progress = Progress(**json.loads(handle.metadata()["progress"]))
-        tensors = load_file(path)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise HypersphereError(f"{path}: the resume state cannot be read ({error}); delete it to start over") from None
-    if progress.digest != digest:
-        return None
+    refused, ours = [], None
+    for path in sorted(folder.glob("resume-*.safetensors")):
+        try:
+            progress, tensors = _load_sealed(path)
+        except HypersphereError as error:
+            refused.append(f"{error}; the run starts over")
+            continue
+        if progress.parts == parts:
+            ours = path, progress, tensors
+        else:
+            changed = sorted(key for key in parts | progress.parts if parts.get(key) != progress.parts.get(key))
+            refused.append(
+                f"{path}: not resumed at step {progress.step}: it was saved with another {' and '.join(changed)}; "
+                "the state is kept until the run is finished"
+            )
+    if ours is None:
+        return None, refused
+    path, progress, tensors = ours
+    lost = [name for name, sha256 in progress.snapshots.items() if _sha256(folder / name) != sha256]
+    if lost:
+        return None, [*refused, f"{folder / lost[0]}: missing or altered since {path.name} was saved; starting over"]
+    _restore(tensors, model, optimiser)
+    return progress, refused
+
+
+def _sha256(path: Path) -> str | None:
+    return files.sha256(path) if path.is_file() else None
+
+
+def _restore(tensors: dict[str, Tensor], model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
     model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     for i, parameter in enumerate(parameters):
         if f"momentum.{i}" in tensors:
             buffer = torch.empty_like(parameter, memory_format=torch.preserve_format)
             optimiser.state[parameter]["momentum_buffer"] = buffer.copy_(tensors[f"momentum.{i}"])
-    return progress
+
+
+def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
+    _save(path, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
+
+
+def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
+    try:
+        with safe_open(path, framework="pt") as handle:
+            metadata = handle.metadata()
+        tensors = load_file(path)
+        if _seal(tensors, metadata["progress"]) != metadata["sha256"]:
+            raise ValueError("its bytes are not those that were saved")
+        return Progress(**json.loads(metadata["progress"])), tensors
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise HypersphereError(f"{path}: the resume state is damaged ({error})") from None
+
+
+def _seal(tensors: dict[str, Tensor], progress: str) -> str:
+    """sha256 over the progress and every tensor, by name."""
+    seal = hashlib.sha256(progress.encode())
+    for name, tensor in sorted(tensors.items()):
+        seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        seal.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return seal.hexdigest()
+
+
+def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    with files.replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, metadata)
+        except SafetensorError as error:  # what a full disk is called there
+            raise OSError(str(error)) from None
 
 
 def _momentum(optimiser: torch.optim.Optimizer) -> dict[int, Tensor]:

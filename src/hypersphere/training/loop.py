@@ -25,7 +25,6 @@ from hypersphere.views.ops import make_views
 ENCODER = "encoder.safetensors"
 HISTORY = "history.csv"
 TIMING = "timing.csv"
-RESUME = "resume.safetensors"
 
 
 class Execution(NamedTuple):
@@ -34,8 +33,8 @@ class Execution(NamedTuple):
     device: torch.device
     snapshots: frozenset[int]
     """Numbers of finished epochs at which to keep the encoder; 0 is the untrained one."""
-    digest: str
-    """Of run, code and data: a resume state with another one is left alone and overwritten."""
+    parts: dict[str, Any]
+    """What decides the bytes (run, code, data …): only a resume state of the same parts is gone on with."""
     save_every: float = 60.0
     """Seconds between resume states."""
 
@@ -46,8 +45,10 @@ class Outcome(NamedTuple):
     status: str
     """``finished`` or ``diverged``."""
     epochs: int
-    started_at: int
-    """The epoch resumed from; 0 if from the start."""
+    starts: list[int]
+    """The step at which each process that worked on the run began: [0], unless it was resumed."""
+    snapshots: dict[str, str]
+    """sha256 of each snapshot, by its name."""
 
 
 def build_encoder(run: Run) -> nn.Module:
@@ -102,36 +103,70 @@ def train(
     method = build_method(run)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
-    state = folder / RESUME
-    done = checkpoint.load_state(state, execution.digest, method, optimiser)
-    progress = done or Progress(execution.digest, 0, [], [])
-    start = progress.epochs
+    saved, refused = checkpoint.load_state(folder, execution.parts, method, optimiser)
+    for sentence in refused:
+        print(f"note: {sentence}", flush=True)
+    progress = saved or Progress(execution.parts)
+    progress.starts.append(progress.step)
     data = torch.from_numpy(np.array(images)).to(execution.device)
     number = torch.arange(len(images)) if numbers is None else torch.from_numpy(np.array(numbers))
-    if start == 0:
+    if saved is None:
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
-        _snapshot(method, folder, 0, execution, run.schedule.epochs)
-    status, saved = "finished", time.monotonic()
-    for epoch in range(start, run.schedule.epochs):
-        begun = time.perf_counter()
-        row = _epoch(run, method, optimiser, data, number, epoch)
-        seconds = time.perf_counter() - begun
-        progress.history.append(row)
-        progress.timing.append({"epoch": epoch + 1, "seconds": round(seconds, 4)})
-        progress = progress._replace(epochs=epoch + 1)
-        if not np.isfinite([row["loss"], row["norm"]]).all():
-            status = "diverged"
-            break
-        _snapshot(method, folder, epoch + 1, execution, run.schedule.epochs)
-        if time.monotonic() - saved >= execution.save_every and epoch + 1 < run.schedule.epochs:
-            checkpoint.save_state(state, method, optimiser, progress)
-            saved = time.monotonic()
+        _snapshot(method, folder, 0, execution, run.schedule.epochs, progress)
+    status, per_epoch = "finished", len(images) // run.batch.size
+    with stop.on_request() as request:
+        keep = _Keeper(folder, method, optimiser, progress, execution.save_every, request)
+        while progress.step < run.schedule.epochs * per_epoch:
+            epoch = progress.step // per_epoch
+            row = _epoch(run, method, optimiser, data, number, progress, keep)
+            progress.history.append(row)
+            progress.timing.append({"epoch": epoch + 1, "seconds": round(progress.seconds, 4)})
+            progress.sums, progress.seconds = [0.0, 0.0], 0.0
+            if not np.isfinite([row["loss"], row["norm"]]).all():
+                status = "diverged"
+                break
+            _snapshot(method, folder, epoch + 1, execution, run.schedule.epochs, progress)
+            if epoch + 1 < run.schedule.epochs:
+                keep.if_due()
     checkpoint.save_weights(method.encoder, folder / ENCODER)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
-    state.unlink(missing_ok=True)
-    return Outcome(status, progress.epochs, start)
+    for state in folder.glob("resume-*.safetensors"):
+        state.unlink()
+    return Outcome(status, len(progress.history), progress.starts, progress.snapshots)
+
+
+class _Keeper:
+    """Saves the resume state every so often, and when asked to stop."""
+
+    def __init__(
+        self,
+        folder: Path,
+        method: Method,
+        optimiser: torch.optim.Optimizer,
+        progress: Progress,
+        every: float,
+        request: stop.Request,
+    ) -> None:
+        self.state = (folder, method, optimiser, progress)
+        self.every, self.request = every, request
+        self.saved = time.monotonic()
+
+    def if_due(self) -> None:
+        """Save if it is time to, or if we were asked to stop.
+
+        Raises:
+            StoppedError: we were asked to stop; the state is saved.
+        """
+        if self.request.number is None and time.monotonic() - self.saved < self.every:
+            return
+        folder, method, optimiser, progress = self.state
+        checkpoint.save_state(folder, method, optimiser, progress)
+        self.saved = time.monotonic()
+        if self.request.number is not None:
+            sentence = f"stopped by {self.request.name} after step {progress.step}; run again to go on from there"
+            raise stop.StoppedError(f"{folder}: {sentence}", self.request.number)
 
 
 def _epoch(
@@ -140,21 +175,27 @@ def _epoch(
     optimiser: torch.optim.Optimizer,
     data: UInt8[Tensor, "n h w 3"],
     number: Int[Tensor, "n"],
-    epoch: int,
+    progress: Progress,
+    keep: _Keeper,
 ) -> dict[str, float]:
-    """One pass over the images; returns its history row (epoch counted from 1, mean loss, mean norm, last rate)."""
-    images, size = len(data), data.shape[1]
-    order = torch.from_numpy(keyed.permutation(images, run.seed, "order", epoch))
-    draws = draw(run.views, int(number.max()) + 1, size, run.seed, epoch).take(number)
-    batches = order[: images - images % run.batch.size].split(run.batch.size)
-    steps, peak = run.schedule.epochs * len(batches), optimisation.peak_rate(run)
-    total, fraction = torch.zeros(2, dtype=torch.float64, device=data.device), 0.0
+    """The rest of an epoch; returns its history row (epoch counted from 1, mean loss, mean norm, last rate)."""
+    per_epoch = len(data) // run.batch.size
+    epoch, first = divmod(progress.step, per_epoch)
+    order = torch.from_numpy(keyed.permutation(len(data), run.seed, "order", epoch))
+    draws = draw(run.views, int(number.max()) + 1, data.shape[1], run.seed, epoch).take(number)
+    batches = order[: per_epoch * run.batch.size].split(run.batch.size)
+    steps, peak = run.schedule.epochs * per_epoch, optimisation.peak_rate(run)
+    total = torch.tensor(progress.sums, dtype=torch.float64, device=data.device)
     method.train()
-    for i, index in enumerate(batches):
-        fraction = optimisation.annealing(epoch * len(batches) + i, steps, run.schedule.warmup)
+    begun, before = time.perf_counter(), progress.seconds
+    for i in range(first, per_epoch):
+        if i > first:  # between two steps; the end of the epoch is the caller's
+            keep.if_due(total, time.perf_counter())
+        fraction = optimisation.annealing(progress.step, steps, run.schedule.warmup)
         optimisation.set_rate(optimiser, peak, fraction)
-        total += _step(run, method, optimiser, data, draws, index)
-    loss, norm = (total / max(1, len(batches))).tolist()
+        total += _step(run, method, optimiser, data, draws, batches[i])
+        progress.step += 1
+    loss, norm = (total / per_epoch).tolist()
     return {"epoch": epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
 
