@@ -11,8 +11,9 @@ from typing import Any
 
 import yaml
 
+from hypersphere import files, stop
 from hypersphere import plan as planning
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.plan import Plan
 
 WHAT = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
@@ -35,7 +36,7 @@ def _pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import pretrain
 
     if arguments.batch:
-        pretrain.pretrain_batch(plan, plan.batch(arguments.batch))
+        pretrain.pretrain_batch(plan, plan.batch(arguments.batch), arguments.save_every)
     if arguments.run:
         pretrain.pretrain(plan, [plan.run(name) for name in arguments.run], arguments.save_every)
 
@@ -134,13 +135,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0, or 2 after a sentence on standard error."""
+    """Run one command; 0, or after a sentence on standard error 2 (128 + n if signal n stopped it)."""
     parsed = _parser().parse_args(arguments)
+    stop.exit_in_order()
     try:
         parsed.overrides = _overrides(parsed.settings)
         parsed.call(planning.make(_root(), parsed.overrides), parsed)
     except HypersphereError as error:
+        if isinstance(error, DamagedError):
+            error.disprove()
         print(f"hypersphere: {error}", file=sys.stderr)
+        return error.status
+    except OSError as error:
+        print(f"hypersphere: {files.reason(error)}", file=sys.stderr)
         return 2
     return 0
 

@@ -6,6 +6,7 @@ attached by workflow/Snakefile, says what a person wants to know. Everything els
 
 import logging
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 TAIL = 12
 """Lines of a failed job's log that are shown."""
+NOTE = "note: "
+"""How a line of any job's log begins that a person should see: something was not as it should be, and was mended."""
 
 
 class Handler(logging.Handler):
@@ -22,7 +25,7 @@ class Handler(logging.Handler):
     def __init__(self, console: Console) -> None:
         super().__init__()
         self.console = console
-        self.jobs: dict[int, tuple[str, float]] = {}
+        self.jobs: dict[int, tuple[str, float, list[str]]] = {}
         self.started = time.monotonic()
         self.done = self.total = 0
         times = (TimeElapsedColumn(), TextColumn("·"), TimeRemainingColumn(), TextColumn("left"))
@@ -54,10 +57,11 @@ class Handler(logging.Handler):
 
     def _job(self, event: dict[str, Any]) -> None:
         named = "-".join(map(str, (event.get("wildcards") or {}).values()))
-        self.jobs[event["jobid"]] = (f"{event['rule_name']} {named}".strip(), time.monotonic())
+        logs = [str(log) for log in event.get("log") or []]
+        self.jobs[event["jobid"]] = (f"{event['rule_name']} {named}".strip(), time.monotonic(), logs)
 
     def _finished(self, event: dict[str, Any]) -> None:
-        name, began = self.jobs.get(event["job_id"], ("job", time.monotonic()))
+        name, began, logs = self.jobs.get(event["job_id"], ("job", time.monotonic(), []))
         self.done += 1
         width = len(str(self.total))
         self.console.print(
@@ -65,6 +69,9 @@ class Handler(logging.Handler):
             markup=False,
             highlight=False,
         )
+        for line in _lines(logs):
+            if line.startswith(NOTE):
+                self.console.print(f"  {line}", markup=False, highlight=False)
 
     def _left(self) -> str:
         """Time left where there is no bar to show it."""
@@ -76,16 +83,21 @@ class Handler(logging.Handler):
         self.bar.update(self.task, completed=event["done"], total=event["total"])
 
     def _failed(self, event: dict[str, Any]) -> None:
-        name, _ = self.jobs.get(event.get("jobid", -1), (event.get("rule_name") or "job", 0.0))
+        name, *_ = self.jobs.get(event.get("jobid", -1), (event.get("rule_name") or "job",))
         self.console.print(f"failed: {name}", style="bold", markup=False, highlight=False)
-        for log in map(Path, event.get("log") or []):
-            lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
-            self.console.print("\n".join([f"  {log}", *(f"    {line}" for line in lines[-TAIL:])]), markup=False)
+        for log in event.get("log") or []:
+            lines = [f"  {log}", *(f"    {line}" for line in _lines([log])[-TAIL:])]
+            self.console.print("\n".join(lines), markup=False)
 
     def close(self) -> None:
         """Take the bar away."""
         self.bar.stop()
         super().close()
+
+
+def _lines(logs: Iterable[str]) -> list[str]:
+    found = [log for log in map(Path, logs) if log.is_file()]
+    return [line for log in found for line in log.read_text(errors="replace").splitlines()]
 
 
 def _clock(seconds: float) -> str:
@@ -95,7 +107,9 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def attach(logger: logging.Logger) -> None:
-    """Add the handler to Snakemake's logger, once."""
+def attach(logger: logging.Logger, note: str | None = None) -> None:
+    """Add the handler to Snakemake's logger, once, and show a note."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
         logger.addHandler(Handler(Console(stderr=True)))
+    if note:
+        Console(stderr=True).print(note, markup=False, highlight=False)

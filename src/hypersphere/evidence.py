@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from hypersphere import files
 from hypersphere.config import validate
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import check_files
+from hypersphere.manifest import check_evaluation, check_files
 from hypersphere.plan import Plan
 from hypersphere.spec import Run, Spec
 
@@ -99,10 +99,11 @@ def _history(path: Path) -> list[dict[str, float | None]]:
 
 
 def _evaluations(plan: Plan, run: Run) -> list[dict[str, Any]]:
-    batch = next(batch for batch in plan.batches if run.name in {r.name for r in batch.runs})
+    batch = plan.batch_of(run.name)
     path = plan.config.results / "evaluations" / f"{batch.id}.csv"
     if not path.is_file():
         raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch.id}` makes it")
+    check_evaluation(path)
     table = pd.read_csv(path, dtype={"n_test": "Int64"})
     rows = table[table["run"] == run.name].drop(columns="run").astype(object)
     return [

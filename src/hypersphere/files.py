@@ -16,6 +16,8 @@ from hypersphere.errors import HypersphereError
 
 PART = ".part"
 """How the names of half-written files and folders end; they begin with a dot."""
+SEAL = "seal"
+"""The key under which a manifest holds the digest of its other keys."""
 
 
 @contextmanager
@@ -28,8 +30,13 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or str(error)).strip().rstrip(".")
-        raise HypersphereError(f"{path}: could not be written ({reason}); nothing half-written is left") from None
+        raise HypersphereError(f"{path}: cannot be written ({reason(error)}); nothing half-written is left") from None
+
+
+def reason(error: OSError) -> str:
+    """What the system says, in one line: ``No space left on device``, with the file if it is known."""
+    said = " ".join((error.strerror or str(error)).split()).rstrip(".")
+    return f"{error.filename}: {said}" if error.filename else said
 
 
 @contextmanager
@@ -72,9 +79,9 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
 
 
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written in ``folder``. Call it only under the folder's lock."""
-    for left in folder.glob(f"**/.*{PART}"):
+def sweep(folder: Path, name: str = "*") -> None:
+    """Remove what killed processes left half-written of ``name`` in ``folder``. Call it only under a lock."""
+    for left in folder.glob(f".{name}.*{PART}"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
@@ -90,6 +97,24 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write ``value`` as JSON, keys sorted, so that equal content is equal bytes."""
     write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write ``value`` as JSON with a digest of itself, so that a changed field is seen."""
+    write_json(path, value | {SEAL: digest(value, 64)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """What `write_sealed` wrote, without the seal.
+
+    Raises:
+        HypersphereError: the file is missing, not JSON, or not as it was written.
+    """
+    value = read_json(path)
+    seal = value.pop(SEAL, None) if isinstance(value, dict) else None
+    if seal is None or seal != digest(value, 64):
+        raise HypersphereError(f"{path}: was altered since it was written")
+    return dict(value)
 
 
 def read_json(path: Path) -> Any:
@@ -135,3 +160,13 @@ def sha256(path: Path) -> str:
     """Hex sha256 of a file's bytes."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def problem(path: Path, expected: str | None) -> str | None:
+    """What is wrong with a file whose sha256 should be ``expected``, in words; None if nothing is."""
+    if not path.is_file():
+        return "the file is missing"
+    try:
+        return None if sha256(path) == expected else "the file's bytes are not those of its manifest"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"

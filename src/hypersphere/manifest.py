@@ -1,42 +1,67 @@
-"""A finished run's manifest, read and checked without importing torch."""
+"""The manifests of finished runs and of evaluations, read and checked without importing torch."""
 
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.errors import HypersphereError
-from hypersphere.plan import MANIFEST
-
-KEYS = {"name", "run", "status", "epochs", "code", "data", "files", "device", "numerics", "environment"}
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.plan import MANIFEST, Plan
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """A run's manifest.
 
     Raises:
-        HypersphereError: missing, not JSON, or not a manifest.
+        HypersphereError: missing, not JSON, or altered.
     """
-    path = folder / MANIFEST
-    manifest = files.read_json(path)
-    if not isinstance(manifest, dict) or not manifest.keys() >= KEYS:
-        raise HypersphereError(f"{path}: not a run's manifest; delete the folder to train the run again")
-    return manifest
+    try:
+        return files.read_sealed(folder / MANIFEST)
+    except HypersphereError as error:
+        raise HypersphereError(f"{error}; {_again(folder)}") from None
 
 
-def check_files(folder: Path) -> dict[str, Any]:
-    """The manifest of a finished run whose files are all there, unaltered.
+def check_files(folder: Path, *names: str) -> dict[str, Any]:
+    """The manifest of a finished run whose files (all of them, or those of ``names``) are there, unaltered.
 
     Raises:
         HypersphereError: naming the file that is missing or altered.
     """
     manifest = read_manifest(folder)
-    for name, expected in manifest["files"].items():
-        path = folder / name
-        if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere pretrain {folder.name}` makes it again")
-        if files.sha256(path) != expected:
-            raise HypersphereError(
-                f"{path}: the file's bytes are not those of the manifest; "
-                f"`hypersphere pretrain {folder.name}` makes it again"
-            )
+    for name in names or manifest["files"]:
+        problem = files.problem(folder / name, manifest["files"].get(name))
+        if problem:
+            raise HypersphereError(f"{folder / name}: {problem}; {_again(folder)}")
+    return manifest
+
+
+def _again(folder: Path) -> str:
+    return f"run again, or: hypersphere pretrain {folder.name}"
+
+
+def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
+    """The same for a run of the plan; the next Snakemake trains a damaged one again.
+
+    Raises:
+        DamagedError: naming the file that is missing or altered.
+    """
+    try:
+        return check_files(plan.run_folder(run), *names)
+    except HypersphereError as error:
+        raise DamagedError(str(error), plan.marker(plan.batch_of(run))) from None
+
+
+def check_evaluation(path: Path) -> dict[str, Any]:
+    """The manifest beside an evaluations file whose bytes are those that the probes wrote.
+
+    Raises:
+        DamagedError: the file or its manifest is missing or altered; the next Snakemake evaluates again.
+    """
+    proof = path.with_suffix(".json")
+    try:
+        manifest = files.read_sealed(proof)
+    except HypersphereError as error:
+        raise DamagedError(f"{error}; run again to evaluate again", proof) from None
+    problem = files.problem(path, manifest["files"].get(path.name))
+    if problem:
+        raise DamagedError(f"{path}: {problem}; run again to evaluate again", proof)
     return manifest

@@ -78,6 +78,10 @@ class Plan:
                 return batch
         raise HypersphereError(f"no batch '{identifier}' at scale {self.config.scale_name}")
 
+    def batch_of(self, run: str) -> BatchOfRuns:
+        """The batch that trains a run of this plan."""
+        return next(batch for batch in self.batches if run in {one.name for one in batch.runs})
+
     def run(self, name: str) -> Run:
         """The run of that name.
 
@@ -103,6 +107,12 @@ class Plan:
         value = {**evaluation.model_dump(), "probe": replaced}
         return cfg.validate(cfg.Evaluation, value, file, f"probes.{probe.name}")
 
+    @property
+    def evaluation_files(self) -> list[Path]:
+        """results/<scale>/evaluations/<batch or pixels-dataset>.csv; beside each lies its manifest, ending in .json."""
+        names = [batch.id for batch in self.batches] + [f"pixels-{name}" for name in self.datasets]
+        return [self.config.results / "evaluations" / f"{name}.csv" for name in names]
+
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
         return self.config.results / "runs" / name
@@ -114,15 +124,6 @@ class Plan:
     def data_folder(self, dataset: Dataset) -> Path:
         """data/processed/<dataset>."""
         return self.config.root / "data" / "processed" / dataset.folder
-
-    def forget_lost_runs(self) -> None:
-        """Remove the marker of each batch one of whose runs is no longer on disk, so that it is trained again.
-
-        Run folders are not declared to Snakemake, which deletes what it is told of; this is how it learns of a loss.
-        """
-        for batch in self.batches:
-            if not all((self.run_folder(run.name) / MANIFEST).is_file() for run in batch.runs):
-                self.marker(batch).unlink(missing_ok=True)
 
     def others(self, dataset: Dataset) -> list[Dataset]:
         """The datasets that a run on ``dataset`` is transferred to: the other ones of this plan."""

@@ -51,14 +51,14 @@ def on_request() -> Iterator[Request]:
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {int(asked): signal.getsignal(asked) for asked in SIGNALS}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number
         signal.signal(number, before[number])
 
-    for number in SIGNALS:
-        signal.signal(number, note)
+    for asked in SIGNALS:
+        signal.signal(asked, note)
     try:
         yield request
     finally:

@@ -56,6 +56,20 @@ def test_a_failed_job_shows_the_end_of_its_log(tmp_path: Path) -> None:
     assert "line 10" not in shown
 
 
+def test_a_note_in_the_log_of_a_job_that_went_well_is_shown(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("much\nnote: the state is damaged; starting over\nthe word note: in a line\n")
+    handler, text = _handler()
+    handler.emit(_record(event="job_info", jobid=1, rule_name="pretrain", wildcards={}, log=[str(log)]))
+    handler.emit(_record(event="job_finished", job_id=1))
+    assert text.getvalue().splitlines()[1:] == ["  note: the state is damaged; starting over"]
+
+
+def test_a_note_for_the_person_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    module.attach(logging.Logger("test"), "the locks are removed")
+    assert capsys.readouterr().err == "the locks are removed\n"
+
+
 def test_attached_once() -> None:
     logger = logging.Logger("test")
     module.attach(logger)

@@ -83,7 +83,7 @@ def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
         path = tiny_plan.run_folder(run.name) / name
         data = path.read_bytes()
         path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
-        with pytest.raises(HypersphereError, match=f"{name}: the file's bytes are not those of the manifest"):
+        with pytest.raises(HypersphereError, match=f"{name}: the file's bytes are not those of its manifest"):
             evidence.pack(tiny_plan, run)
         path.write_bytes(data)
     evidence.pack(tiny_plan, run)

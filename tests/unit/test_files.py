@@ -65,14 +65,50 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, read: object, kind: str) ->
         assert "\n" not in str(caught.value)
 
 
-def test_the_first_of_two_folders_stays(tmp_path: Path) -> None:
+def test_a_folder_replaces_the_one_before_whole(tmp_path: Path) -> None:
     path = tmp_path / "folder"
+    path.mkdir()
+    (path / "old").touch()
     with files.replacing_folder(path) as ours:
-        (ours / "who").write_text("ours")
-        with files.replacing_folder(path) as theirs:
-            (theirs / "who").write_text("theirs")
-    assert (path / "who").read_text() == "theirs"
+        (ours / "new").touch()
+        assert [p.name for p in path.iterdir()] == ["old"]
+    assert [p.name for p in path.iterdir()] == ["new"]
+    with (
+        pytest.raises(HypersphereError, match=r"folder: cannot be written \(disk full\)"),
+        files.replacing_folder(path),
+    ):
+        raise OSError("disk full.")
+    assert [p.name for p in path.iterdir()] == ["new"]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    kept = [tmp_path / name for name in ("a", ".a.lock", "a.part", ".b.1.part")]
+    for path in [*kept, tmp_path / ".a.0123.part"]:
+        path.touch()
+    (tmp_path / ".a.4567.part").mkdir()
+    files.sweep(tmp_path, "a")
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
+    files.sweep(tmp_path)
+    assert not kept[-1].exists()
+
+
+def test_a_sealed_file_shows_any_change(tmp_path: Path) -> None:
+    path, value = tmp_path / "a", {"b": 1, "c": {"d": [0.1, None]}}
+    files.write_sealed(path, value)
+    assert files.read_sealed(path) == value
+    for altered in (value, value | {"b": 2, "seal": files.read_json(path)["seal"]}, [], {}):
+        files.write_json(path, altered)
+        with pytest.raises(HypersphereError, match="a: was altered since it was written"):
+            files.read_sealed(path)
+
+
+def test_what_the_system_says_is_one_line_with_the_file_if_it_is_known(tmp_path: Path) -> None:
+    assert files.reason(OSError(28, "No space left on device")) == "No space left on device"
+    assert files.reason(OSError(13, "Permission denied", "x")) == "x: Permission denied"
+    assert files.reason(OSError("a\nb.")) == "a b"
+    with pytest.raises(HypersphereError, match="cannot be read"):
+        files.read_json(tmp_path)
 
 
 def test_writers_side_by_side_leave_one_whole_file(tmp_path: Path) -> None:

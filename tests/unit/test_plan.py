@@ -117,23 +117,6 @@ def test_lookups(plan: Plan) -> None:
         plan.run("x")
 
 
-def test_forgetting_lost_runs_removes_only_their_batches_marker(plan: Plan) -> None:
-    for batch in plan.batches:
-        plan.marker(batch).parent.mkdir(parents=True, exist_ok=True)
-        plan.marker(batch).write_text("{}")
-        for run in batch.runs:
-            folder = plan.run_folder(run.name)
-            folder.mkdir(parents=True)
-            (folder / "manifest.json").write_text("{}")
-    plan.forget_lost_runs()
-    assert all(plan.marker(batch).exists() for batch in plan.batches)
-    lost = plan.batches[1]
-    (plan.run_folder(lost.runs[-1].name) / "manifest.json").unlink()
-    plan.forget_lost_runs()
-    assert [plan.marker(batch).exists() for batch in plan.batches] == [batch is not lost for batch in plan.batches]
-    plan.forget_lost_runs()
-
-
 def test_transfer_goes_to_the_other_datasets(plan: Plan) -> None:
     assert plan.datasets.keys() == {"upright", "turned"}
     assert [other.name for other in plan.others(plan.datasets["upright"])] == ["turned"]

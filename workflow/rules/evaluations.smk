@@ -6,7 +6,7 @@ rule evaluate:
         f"{RESULTS}/batches/{{batch}}.json",
         [f"data/processed/{folder}/manifest.json" for folder in FOLDERS],
     output:
-        f"{RESULTS}/evaluations/{{batch}}.csv",
+        multiext(f"{RESULTS}/evaluations/{{batch}}", ".csv", ".json"),
     log:
         f"{LOGS}/evaluate/{{batch}}.log",
     wildcard_constraints:
@@ -28,7 +28,7 @@ rule evaluate_pixels:
     input:
         [f"data/processed/{folder}/manifest.json" for folder in FOLDERS],
     output:
-        f"{RESULTS}/evaluations/pixels-{{dataset}}.csv",
+        multiext(f"{RESULTS}/evaluations/pixels-{{dataset}}", ".csv", ".json"),
     log:
         f"{LOGS}/evaluate/pixels-{{dataset}}.log",
     wildcard_constraints:

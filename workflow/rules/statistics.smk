@@ -5,8 +5,7 @@ TIDY = [f"{RESULTS}/statistics/{name}.csv" for name in ("measurements", "summary
 
 rule statistics:
     input:
-        [f"{RESULTS}/evaluations/{batch}.csv" for batch in BATCHES],
-        [f"{RESULTS}/evaluations/pixels-{dataset}.csv" for dataset in PLAN.datasets],
+        [path.relative_to(Path.cwd()).as_posix() for path in PLAN.evaluation_files],
         [f"{RESULTS}/batches/{batch}.json" for batch in BATCHES],
     output:
         TIDY,
@@ -29,7 +28,7 @@ rule claims:
         TIDY,
         [f"paper/claims/{paper}.csv" for paper in PLAN.config.papers],
     output:
-        f"{RESULTS}/claims.csv",
+        report(f"{RESULTS}/claims.csv", **shown_once("claims")),
     log:
         f"{LOGS}/claims.log",
     conda:

@@ -5,8 +5,10 @@ draws of views are keyed by them) and ``manifest.json``. The bytes depend on the
 prepared or from which copy of the source.
 """
 
-import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,11 @@ from jaxtyping import Int64, UInt8
 from hypersphere import files, registry
 from hypersphere.datasets import imbalance
 from hypersphere.datasets.types import Arrays
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.spec import Dataset, Imbalance
 
 MANIFEST = "manifest.json"
 ARRAYS = ("train_images", "train_labels", "train_index", "test_images", "test_labels")
-KEYS = {"name", "spec", "counts", "image_shape", "files", "source", "licence", "citation", "class_names", "digest"}
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,28 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     folder = data / "processed" / dataset.folder
     if _whole(folder):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(f".{folder.name}.lock")):
+    with _locked(folder):
         if _whole(folder):  # another process prepared it while we waited
             return folder
-        shutil.rmtree(folder, ignore_errors=True)  # a damaged copy
+        files.sweep(folder.parent, folder.name)
         source = registry.load("datasets", dataset.source.name)
         root, download = (data / "raw", True) if data_root is None else (data_root, False)
         arrays = source(root, download=download, **dataset.source.parameters)
         with files.replacing_folder(folder) as temporary:
             _write(temporary, dataset, arrays)
     return folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+    with files.writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
@@ -111,20 +123,15 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
         "files": described,
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
         "class_names": list(arrays.class_names),
-        "digest": _digest(described),
+        "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
     }
-    files.write_json(folder / MANIFEST, manifest)
-
-
-def _digest(described: dict[str, Any]) -> str:
-    """sha256 over the files' hashes."""
-    return files.digest({name: about["sha256"] for name, about in described.items()}, 64)
+    files.write_sealed(folder / MANIFEST, manifest)
 
 
 def _whole(folder: Path) -> bool:
-    """Whether the manifest is there and readable, and every file has the size it says."""
+    """Whether the manifest is there and readable, and every file has the bytes it says."""
     try:
-        _check_sizes(folder, read_manifest(folder))
+        verify(folder)
     except HypersphereError:
         return False
     return True
@@ -134,77 +141,52 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """A prepared dataset's manifest.
 
     Raises:
-        HypersphereError: missing, unreadable, or lacking a key.
+        DamagedError: missing, unreadable, or altered.
     """
     path = folder / MANIFEST
     try:
-        manifest = files.read_json(path)
-    except (HypersphereError, OSError) as error:
-        problem = str(error) if isinstance(error, HypersphereError) else f"{path}: {error.strerror}"
-        raise HypersphereError(f"{problem}; {_advice(folder)}") from None
-    if not isinstance(manifest, dict) or not manifest.keys() >= KEYS:
-        raise HypersphereError(f"{path}: not a dataset's manifest; {_advice(folder)}")
-    expected = {f"{name}.npy" for name in ARRAYS}
-    described = manifest["files"]
-    if not isinstance(described, dict) or described.keys() != expected or _digest(described) != manifest["digest"]:
-        raise HypersphereError(f"{path}: its list of files was changed; {_advice(folder)}")
-    return manifest
+        return files.read_sealed(path)
+    except HypersphereError as error:
+        raise DamagedError(f"{error}; {_advice(folder)}", path) from None
 
 
 def _advice(folder: Path) -> str:
-    return f"run: hypersphere prepare {folder.name.rpartition('-')[0] or folder.name}"
+    return f"run again, or: hypersphere prepare {folder.name.rpartition('-')[0] or folder.name}"
 
 
-def _check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
+def verify(folder: Path) -> dict[str, Any]:
+    """The manifest of a prepared dataset whose files have the sizes and sha256 that it says.
+
+    Raises:
+        DamagedError: a file is missing or its bytes differ from the manifest's.
+    """
+    manifest = read_manifest(folder)
     for name, about in manifest["files"].items():
-        path = folder / name
-        if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; {_advice(folder)}")
-        if path.stat().st_size != about["bytes"]:
-            raise HypersphereError(f"{path}: has {path.stat().st_size} bytes, not {about['bytes']}; {_advice(folder)}")
+        problem = _problem(folder / name, about)
+        if problem:
+            raise DamagedError(f"{folder / name}: {problem}; {_advice(folder)}", folder / MANIFEST)
+    return manifest
+
+
+def _problem(path: Path, about: dict[str, Any]) -> str | None:
+    status = path.stat() if path.is_file() else None
+    if status is not None and status.st_size != about["bytes"]:
+        return f"has {status.st_size} bytes, not {about['bytes']}"
+    return _hashed(path, about["sha256"], status.st_mtime_ns if status else 0)
+
+
+@cache
+def _hashed(path: Path, expected: str, changed_ns: int) -> str | None:
+    """What is wrong with a file as it is now; a job that opens a dataset for each of its runs reads its bytes once."""
+    return files.problem(path, expected)
 
 
 def open(folder: Path) -> Prepared:
     """Memory-map a prepared dataset.
 
     Raises:
-        HypersphereError: a file is missing, unreadable, or of the wrong size or shape; says what to run.
+        DamagedError: a file is missing or altered; says what to run.
     """
-    manifest = read_manifest(folder)
-    _check_sizes(folder, manifest)
-    arrays = {name: _map(folder / f"{name}.npy", folder) for name in ARRAYS}
-    for name, array in arrays.items():
-        count = sum(manifest["counts"][name.partition("_")[0]])
-        images = name.endswith("images")
-        shape = (count, *manifest["image_shape"]) if images else (count,)
-        kind = np.uint8 if images else np.int64
-        if array.shape != shape or array.dtype != kind:
-            raise HypersphereError(
-                f"{folder / name}.npy: holds {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}; "
-                f"{_advice(folder)}"
-            )
+    manifest = verify(folder)
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ARRAYS}
     return Prepared(folder=folder, manifest=manifest, **arrays)
-
-
-def _map(path: Path, folder: Path) -> np.ndarray:
-    try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise HypersphereError(f"{path}: not a readable array ({error}); {_advice(folder)}") from None
-    assert isinstance(mapped, np.ndarray)
-    return mapped
-
-
-def verify(folder: Path) -> None:
-    """Recompute every file's sha256.
-
-    Raises:
-        HypersphereError: a file is missing or its bytes differ from the manifest's.
-    """
-    manifest = read_manifest(folder)
-    _check_sizes(folder, manifest)
-    for name, about in manifest["files"].items():
-        if files.sha256(folder / name) != about["sha256"]:
-            raise HypersphereError(
-                f"{folder / name}: its sha256 is not the manifest's; delete {folder} and {_advice(folder)}"
-            )

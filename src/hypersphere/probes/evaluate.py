@@ -1,18 +1,19 @@
 """Every probe of every run of a batch, features once per run, epoch and dataset."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from hypersphere import files, registry
+from hypersphere import files, provenance, registry
 from hypersphere.config import Evaluation
 from hypersphere.datasets import store
-from hypersphere.manifest import check_files
+from hypersphere.manifest import check_run, read_manifest
 from hypersphere.plan import BatchOfRuns, Plan
 from hypersphere.probes.features import Features, Pixels, extract
 from hypersphere.spec import Dataset, Run
@@ -32,8 +33,9 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
     """
     devices.make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
+        weights = {run.name: check_run(plan, run.name)["files"] for run in batch.runs}
         rows = [row for run in batch.runs for row in _run_rows(plan, run, device)]
-    _write(plan, batch.id, rows)
+        _write(plan, batch.id, rows, device, batch.runs, weights)
 
 
 def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
@@ -45,12 +47,12 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
         rows: list[Row] = [_row("pixels", 0, True, "classes", dataset, float(data.classes), len(data.test_labels))]
         for evaluation in plan.evaluations:
             rows.append(_probe("pixels", 0, True, evaluation, dataset, seen))
-    _write(plan, f"pixels-{dataset.name}", rows)
+        _write(plan, f"pixels-{dataset.name}", rows, device)
 
 
 def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
     folder = plan.run_folder(run.name)
-    manifest = check_files(folder)
+    manifest = read_manifest(folder)
     last = run.schedule.epochs
     if manifest["status"] == "diverged":
         for evaluation in plan.evaluations:
@@ -107,7 +109,26 @@ def _row(
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _write(plan: Plan, name: str, rows: list[Row]) -> None:
+def _write(
+    plan: Plan,
+    name: str,
+    rows: list[Row],
+    device: torch.device,
+    runs: Sequence[Run] = (),
+    weights: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> None:
+    """The rows, and beside them a manifest: their checksum, and what they were made from."""
     text = io.StringIO()
     pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
-    files.write_text(plan.config.results / "evaluations" / f"{name}.csv", text.getvalue())
+    path = plan.config.results / "evaluations" / f"{name}.csv"
+    files.write_text(path, text.getvalue())
+    manifest = {
+        "files": {path.name: files.sha256(path)},
+        "code": provenance.evaluation_digest(plan, runs),
+        "weights": {run: dict(of) for run, of in weights.items()},
+        "data": {dataset.name: _open(plan, dataset).digest for dataset in plan.datasets.values()},
+        "device": {"type": device.type, "name": devices.describe(device)},
+        "threads": torch.get_num_threads(),
+        "environment": provenance.environment(),
+    }
+    files.write_sealed(path.with_suffix(".json"), manifest)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from hypersphere import files
+from hypersphere.manifest import check_evaluation, check_run
 from hypersphere.plan import Plan
 from hypersphere.statistics import effects, gather, rules
 
@@ -17,11 +18,10 @@ def build(plan: Plan, evaluations: Sequence[Path] | None = None) -> None:
     ``evaluations`` are the files of the batches and of the pixel controls, in any order; those of the plan if None.
 
     Raises:
-        HypersphereError: a file is missing or not as expected; nothing has been written.
+        HypersphereError: a file is missing, altered or not as expected; nothing has been written.
     """
     if evaluations is None:
-        names = [batch.id for batch in plan.batches] + [f"{gather.PIXELS}-{name}" for name in plan.datasets]
-        evaluations = [plan.config.results / "evaluations" / f"{name}.csv" for name in names]
+        evaluations = _checked(plan)
     judged_by = rules.load(plan.config.root)
     histories = gather.history(plan)
     measured = gather.measurements(plan, gather.evaluations(evaluations), histories)
@@ -34,6 +34,16 @@ def build(plan: Plan, evaluations: Sequence[Path] | None = None) -> None:
     }
     for name, (table, columns) in tables.items():
         write(plan.config.results / "statistics" / f"{name}.csv", table, columns)
+
+
+def _checked(plan: Plan) -> list[Path]:
+    """The plan's evaluation files; they and the histories are as the jobs that made them wrote them."""
+    for run in plan.runs:
+        check_run(plan, run, "history.csv")
+    paths = plan.evaluation_files
+    for path in paths:
+        check_evaluation(path)
+    return paths
 
 
 def write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ momentum, history and the number of steps taken are all there is.
 
 import hashlib
 import json
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from hypersphere import files
+from hypersphere import files, stop
 from hypersphere.errors import HypersphereError
+
+RESUME = "resume.safetensors"
 
 
 @dataclass
@@ -37,6 +40,12 @@ class Progress:
     """sha256 of each snapshot written so far, by its name."""
     starts: list[int] = field(default_factory=list)
     """The step at which each process that worked on the run began."""
+
+    def end_epoch(self, row: dict[str, float]) -> None:
+        """Add an epoch's row to the history, and begin the next one."""
+        self.history.append(row)
+        self.timing.append({"epoch": row["epoch"], "seconds": round(self.seconds, 4)})
+        self.sums, self.seconds = [0.0, 0.0], 0.0
 
 
 def save_weights(module: nn.Module, path: Path) -> None:
@@ -61,53 +70,84 @@ def load_weights(module: nn.Module, path: Path) -> None:
         raise HypersphereError(f"{path}: the weights are of another architecture ({detail})") from None
 
 
-def state_name(parts: dict[str, Any]) -> str:
-    """``resume-<digest of the parts>.safetensors``: a changed run, code or dataset has a state of its own."""
-    return f"resume-{files.digest(parts, 8)}.safetensors"
-
-
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything that training needs to go on, atomically and sealed by a checksum."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"momentum.{i}": buffer for i, buffer in _momentum(optimiser).items()}
-    _save_sealed(folder / state_name(progress.parts), _plain(tensors), json.dumps(asdict(progress)))
+    _save_sealed(folder / RESUME, _plain(tensors), json.dumps(asdict(progress)))
+
+
+class Keeper:
+    """Saves the resume state every so often, and when asked to stop."""
+
+    def __init__(
+        self,
+        folder: Path,
+        model: nn.Module,
+        optimiser: torch.optim.Optimizer,
+        progress: Progress,
+        every: float,
+        request: stop.Request,
+    ) -> None:
+        self.folder, self.model, self.optimiser, self.progress = folder, model, optimiser, progress
+        self.every, self.request = every, request
+        self.saved = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether it is time to save (``every`` is in seconds), or we were asked to stop."""
+        return self.request.number is not None or time.monotonic() - self.saved >= self.every
+
+    def save(self) -> None:
+        """Save the state.
+
+        Raises:
+            StoppedError: we were asked to stop; the state is saved.
+        """
+        save_state(self.folder, self.model, self.optimiser, self.progress)
+        self.saved = time.monotonic()
+        if self.request.number is not None:
+            sentence = f"stopped by {self.request.name} after step {self.progress.step}; run again to go on from there"
+            raise stop.StoppedError(f"{self.folder}: {sentence}", self.request.number)
 
 
 def load_state(
     folder: Path, parts: dict[str, Any], model: nn.Module, optimiser: torch.optim.Optimizer
-) -> tuple[Progress | None, list[str]]:
-    """Restore ``model`` and ``optimiser`` from the folder's state of the same parts, if there is one.
+) -> Progress | None:
+    """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
-    Returns the progress, None if training has to start over; and a sentence for each state that was refused, because
-    it is damaged, or of another run, code or dataset.
+    Raises:
+        HypersphereError: the state is damaged or was saved with other ``parts``, or a snapshot that goes with it is
+            lost; nothing was restored.
     """
-    refused, ours = [], None
-    for path in sorted(folder.glob("resume-*.safetensors")):
-        try:
-            progress, tensors = _load_sealed(path)
-        except HypersphereError as error:
-            refused.append(f"{error}; the run starts over")
-            continue
-        if progress.parts == parts:
-            ours = path, progress, tensors
-        else:
-            changed = sorted(key for key in parts | progress.parts if parts.get(key) != progress.parts.get(key))
-            refused.append(
-                f"{path}: not resumed at step {progress.step}: it was saved with another {' and '.join(changed)}; "
-                "the state is kept until the run is finished"
-            )
-    if ours is None:
-        return None, refused
-    path, progress, tensors = ours
-    lost = [name for name, sha256 in progress.snapshots.items() if _sha256(folder / name) != sha256]
-    if lost:
-        return None, [*refused, f"{folder / lost[0]}: missing or altered since {path.name} was saved; starting over"]
+    path = folder / RESUME
+    if not path.exists():
+        return None
+    progress, tensors = _load_sealed(path)
+    if progress.parts != parts:
+        raise HypersphereError(f"{path}: not resumed: {differing(progress, parts)}")
+    for name, sha256 in progress.snapshots.items():
+        if not (folder / name).is_file() or files.sha256(folder / name) != sha256:
+            raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
+    names = {name.removeprefix("model.") for name in tensors if name.startswith("model.")}
+    if names != model.state_dict().keys():
+        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
     _restore(tensors, model, optimiser)
-    return progress, refused
+    return progress
 
 
-def _sha256(path: Path) -> str | None:
-    return files.sha256(path) if path.is_file() else None
+def read_progress(folder: Path) -> Progress:
+    """What a state says besides tensors.
+
+    Raises:
+        HypersphereError: there is none, or it is damaged.
+    """
+    return _load_sealed(folder / RESUME)[0]
+
+
+def differing(progress: Progress, parts: dict[str, Any]) -> str:
+    """How a state's parts differ from ``parts``, in words."""
+    changed = sorted(key for key in parts | progress.parts if parts.get(key) != progress.parts.get(key))
+    return f"it was saved at step {progress.step} with another {' and '.join(changed)}"
 
 
 def _restore(tensors: dict[str, Tensor], model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
@@ -131,7 +171,7 @@ def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
         if _seal(tensors, metadata["progress"]) != metadata["sha256"]:
             raise ValueError("its bytes are not those that were saved")
         return Progress(**json.loads(metadata["progress"])), tensors
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise HypersphereError(f"{path}: the resume state is damaged ({error})") from None
 
 
@@ -140,7 +180,7 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
     seal = hashlib.sha256(progress.encode())
     for name, tensor in sorted(tensors.items()):
         seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
-        seal.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return seal.hexdigest()
 
 

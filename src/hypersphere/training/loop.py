@@ -5,19 +5,19 @@ Shapes: n images of a batch, m of a forward pass (m divides n), h = w pixels.
 
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Int, UInt8
 from torch import Tensor, nn
 
-from hypersphere import files, keyed, registry
+from hypersphere import files, keyed, registry, stop
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.spec import Component, Run
 from hypersphere.training import checkpoint, optimisation
-from hypersphere.training.checkpoint import Progress
+from hypersphere.training.checkpoint import Keeper, Progress
 from hypersphere.training.initialise import initialise
 from hypersphere.views.draws import Draws, draw
 from hypersphere.views.ops import make_views
@@ -37,6 +37,8 @@ class Execution(NamedTuple):
     """What decides the bytes (run, code, data …): only a resume state of the same parts is gone on with."""
     save_every: float = 60.0
     """Seconds between resume states."""
+    request: stop.Request = stop.Request()
+    """To stop: looked at between two steps."""
 
 
 class Outcome(NamedTuple):
@@ -85,7 +87,9 @@ def train(
     folder: Path,
     numbers: Int[np.ndarray, "n"] | None = None,
 ) -> Outcome:
-    """Train one run and write its weights, snapshots, history and timing into ``folder``.
+    """Train one run and write its weights, snapshots, history and timing into ``folder``, or go on with it there.
+
+    The resume state is left in ``folder``: it is for the caller to remove, once the result is where it belongs.
 
     ``numbers`` are the images' original numbers, by which their views are drawn: an image gets the same views in a
     part of a dataset as in the whole. None: 0 … n-1.
@@ -94,7 +98,8 @@ def train(
     weights as they then are.
 
     Raises:
-        HypersphereError: fewer images than a batch, or a damaged resume state.
+        HypersphereError: fewer images than a batch, or a file cannot be written.
+        StoppedError: we were asked to stop; the state to go on from is saved.
     """
     if len(images) < run.batch.size:
         raise HypersphereError(
@@ -103,9 +108,11 @@ def train(
     method = build_method(run)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
-    saved, refused = checkpoint.load_state(folder, execution.parts, method, optimiser)
-    for sentence in refused:
-        print(f"note: {sentence}", flush=True)
+    try:
+        saved = checkpoint.load_state(folder, execution.parts, method, optimiser)
+    except HypersphereError as refused:
+        print(f"note: {refused}; starting over", flush=True)
+        saved = None
     progress = saved or Progress(execution.parts)
     progress.starts.append(progress.step)
     data = torch.from_numpy(np.array(images)).to(execution.device)
@@ -115,58 +122,20 @@ def train(
             stale.unlink()
         _snapshot(method, folder, 0, execution, run.schedule.epochs, progress)
     status, per_epoch = "finished", len(images) // run.batch.size
-    with stop.on_request() as request:
-        keep = _Keeper(folder, method, optimiser, progress, execution.save_every, request)
-        while progress.step < run.schedule.epochs * per_epoch:
-            epoch = progress.step // per_epoch
-            row = _epoch(run, method, optimiser, data, number, progress, keep)
-            progress.history.append(row)
-            progress.timing.append({"epoch": epoch + 1, "seconds": round(progress.seconds, 4)})
-            progress.sums, progress.seconds = [0.0, 0.0], 0.0
-            if not np.isfinite([row["loss"], row["norm"]]).all():
-                status = "diverged"
-                break
-            _snapshot(method, folder, epoch + 1, execution, run.schedule.epochs, progress)
-            if epoch + 1 < run.schedule.epochs:
-                keep.if_due()
+    keeper = Keeper(folder, method, optimiser, progress, execution.save_every, execution.request)
+    while progress.step < run.schedule.epochs * per_epoch:
+        row = _epoch(run, method, optimiser, data, number, progress, keeper)
+        progress.end_epoch(row)
+        if not np.isfinite([row["loss"], row["norm"]]).all():
+            status = "diverged"
+            break
+        _snapshot(method, folder, len(progress.history), execution, run.schedule.epochs, progress)
+        if len(progress.history) < run.schedule.epochs and keeper.due():
+            keeper.save()
     checkpoint.save_weights(method.encoder, folder / ENCODER)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
-    for state in folder.glob("resume-*.safetensors"):
-        state.unlink()
     return Outcome(status, len(progress.history), progress.starts, progress.snapshots)
-
-
-class _Keeper:
-    """Saves the resume state every so often, and when asked to stop."""
-
-    def __init__(
-        self,
-        folder: Path,
-        method: Method,
-        optimiser: torch.optim.Optimizer,
-        progress: Progress,
-        every: float,
-        request: stop.Request,
-    ) -> None:
-        self.state = (folder, method, optimiser, progress)
-        self.every, self.request = every, request
-        self.saved = time.monotonic()
-
-    def if_due(self) -> None:
-        """Save if it is time to, or if we were asked to stop.
-
-        Raises:
-            StoppedError: we were asked to stop; the state is saved.
-        """
-        if self.request.number is None and time.monotonic() - self.saved < self.every:
-            return
-        folder, method, optimiser, progress = self.state
-        checkpoint.save_state(folder, method, optimiser, progress)
-        self.saved = time.monotonic()
-        if self.request.number is not None:
-            sentence = f"stopped by {self.request.name} after step {progress.step}; run again to go on from there"
-            raise stop.StoppedError(f"{folder}: {sentence}", self.request.number)
 
 
 def _epoch(
@@ -176,7 +145,7 @@ def _epoch(
     data: UInt8[Tensor, "n h w 3"],
     number: Int[Tensor, "n"],
     progress: Progress,
-    keep: _Keeper,
+    keeper: Keeper,
 ) -> dict[str, float]:
     """The rest of an epoch; returns its history row (epoch counted from 1, mean loss, mean norm, last rate)."""
     per_epoch = len(data) // run.batch.size
@@ -187,14 +156,16 @@ def _epoch(
     steps, peak = run.schedule.epochs * per_epoch, optimisation.peak_rate(run)
     total = torch.tensor(progress.sums, dtype=torch.float64, device=data.device)
     method.train()
-    begun, before = time.perf_counter(), progress.seconds
     for i in range(first, per_epoch):
-        if i > first:  # between two steps; the end of the epoch is the caller's
-            keep.if_due(total, time.perf_counter())
+        begun = time.perf_counter()
         fraction = optimisation.annealing(progress.step, steps, run.schedule.warmup)
         optimisation.set_rate(optimiser, peak, fraction)
         total += _step(run, method, optimiser, data, draws, batches[i])
         progress.step += 1
+        progress.seconds += time.perf_counter() - begun
+        if i + 1 < per_epoch and keeper.due():  # the end of the epoch is the caller's
+            progress.sums = total.tolist()
+            keeper.save()
     loss, norm = (total / per_epoch).tolist()
     return {"epoch": epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
@@ -221,9 +192,10 @@ def _step(
     return mean
 
 
-def _snapshot(method: Method, folder: Path, epoch: int, execution: Execution, last: int) -> None:
+def _snapshot(method: Method, folder: Path, epoch: int, execution: Execution, last: int, progress: Progress) -> None:
     if epoch in execution.snapshots and epoch != last:
         checkpoint.save_weights(method.encoder, folder / snapshot_name(epoch))
+        progress.snapshots[snapshot_name(epoch)] = files.sha256(folder / snapshot_name(epoch))
 
 
 def snapshot_name(epoch: int) -> str:

@@ -1,36 +1,47 @@
 """Train a batch of runs: one lock, one manifest and one fate per run, one marker for the batch."""
 
+import os
 import resource
+import shutil
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
 from filelock import FileLock, Timeout
 
-from hypersphere import files, provenance
+from hypersphere import files, provenance, stop
 from hypersphere.datasets import store
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.manifest import check_files, read_manifest
 from hypersphere.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.spec import Run
+from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
 from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, snapshot_name, train
 
 SCHEMA = 1
+UNFINISHED = "unfinished-"
+"""How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
 
 
-def pretrain_batch(plan: Plan, batch: BatchOfRuns) -> None:
+LOCK_SECONDS = 60.0
+"""How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
+
+
+def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> None:
     """Train every unfinished run of ``batch``, then write the marker that Snakemake waits for.
 
     Raises:
         HypersphereError: some runs failed; the others are finished and will not be trained again.
     """
     marker = plan.marker(batch)
-    pretrain(plan, batch.runs)
+    pretrain(plan, batch.runs, save_every)
     manifests = {run.name: read_manifest(plan.run_folder(run.name)) for run in batch.runs}
     kept = ("status", "epochs", "code", "data", "files")
     files.write_json(marker, {name: {key: m[key] for key in kept} for name, m in manifests.items()})
@@ -41,15 +52,23 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0) -> None:
 
     Raises:
         HypersphereError: naming each run that failed, after all were tried.
+        StoppedError: a signal asked to stop; the state to go on from is saved.
     """
     devices.make_deterministic(plan.config.scale.threads)
     failures = []
-    with devices.acquire(plan.config.settings.device) as device:
+    with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
         for run in runs:
             try:
-                _pretrain_one(plan, run, device, save_every)
+                _pretrain_one(plan, run, device, save_every, request)
+            except stop.StoppedError:
+                raise
+            except DamagedError as error:
+                error.disprove()
+                failures.append(f"{run.name}: {error}")
             except HypersphereError as error:
                 failures.append(f"{run.name}: {error}")
+            except OSError as error:
+                failures.append(f"{run.name}: {files.reason(error)}")
             except Exception as error:
                 traceback.print_exc()
                 failures.append(f"{run.name}: {type(error).__name__}: {' '.join(str(error).split())}")
@@ -57,41 +76,63 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0) -> None:
         raise HypersphereError("; ".join(failures))
 
 
-def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float) -> None:
+def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request) -> None:
     folder = plan.run_folder(run.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        if request.number is not None:
+            raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
+        data = store.open(plan.data_folder(run.dataset))
+        code = provenance.run_digest(run)
+        snapshots = snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)
+        if finished(folder, code, data.digest, snapshots):
+            print(f"{run.name}: finished before", flush=True)
+            return
+        # A state saved under other snapshots, threads or device is no state of this run: its bytes would differ.
+        parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest, "device": device.type}
+        parts |= {"snapshots": snapshots, "threads": torch.get_num_threads()}
+        _train(run, data, Execution(device, frozenset(snapshots), parts, save_every, request), folder)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the run: nobody else may train it meanwhile.
+
+    Raises:
+        HypersphereError: another process holds it, or the folder cannot be written.
+    """
+    lock = FileLock(folder / ".lock")
+    with files.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=LOCK_SECONDS)
+        except Timeout:
+            raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
     try:
-        with FileLock(folder / ".lock", timeout=0):
-            data = store.open(plan.data_folder(run.dataset))
-            code = provenance.run_digest(run)
-            snapshots = snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)
-            if finished(folder, code, data.digest, snapshots):
-                print(f"{run.name}: finished before", flush=True)
-                return
-            _discard(folder)
-            # A state saved under other snapshots, threads or device is no state of this run: its bytes would differ.
-            execution = [snapshots, device.type, torch.get_num_threads()]
-            digest = files.digest([run.name, code, data.digest, *execution])
-            _train(run, data, code, Execution(device, frozenset(snapshots), digest, save_every), folder)
-    except Timeout:
-        raise HypersphereError(f"{folder}: another process is training this run") from None
+        yield
+    finally:
+        lock.release()
 
 
-def _train(run: Run, data: store.Prepared, code: str, execution: Execution, folder: Path) -> None:
+def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
+    """Train in a folder of the run's own, which a change of code or data does not share, then publish the result."""
     begun = time.perf_counter()
-    files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
-    outcome = train(run, data.train_images, execution, folder, data.train_index)
-    produced = [ENCODER, HISTORY, *sorted(str(p.relative_to(folder)) for p in folder.glob("snapshots/*.safetensors"))]
+    unfinished = folder / f"{UNFINISHED}{files.digest(execution.parts, 8)}"
+    for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
+        _say_refused(other, execution.parts)
+    for place in (folder, unfinished, unfinished / "snapshots"):
+        files.sweep(place)
+    outcome = train(run, data.train_images, execution, unfinished, data.train_index)
+    produced = [ENCODER, HISTORY, *sorted(outcome.snapshots)]
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
         "run": run.model_dump(mode="json"),
         "status": outcome.status,
         "epochs": outcome.epochs,
-        "resumed_at_epoch": outcome.started_at,
-        "code": code,
-        "data": data.digest,
-        "files": {name: files.sha256(folder / name) for name in produced},
+        "started_at_steps": outcome.starts,
+        "code": execution.parts["code"],
+        "data": execution.parts["data"],
+        "files": {name: files.sha256(unfinished / name) for name in produced},
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": "float32",
@@ -104,7 +145,7 @@ def _train(run: Run, data: store.Prepared, code: str, execution: Execution, fold
         "peak_memory_mb": _peak_memory_mb(execution.device),
         "environment": provenance.environment(),
     }
-    files.write_json(folder / MANIFEST, manifest)
+    _publish(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
 
 
@@ -126,10 +167,33 @@ def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bo
     return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()
 
 
-def _discard(folder: Path) -> None:
-    """Remove an older result of other code or data, manifest first; the resume state is judged by its own digest."""
-    for name in (MANIFEST, ENCODER, HISTORY, TIMING):
-        (folder / name).unlink(missing_ok=True)
+def _say_refused(unfinished: Path, parts: dict[str, Any]) -> None:
+    try:
+        said = checkpoint.differing(checkpoint.read_progress(unfinished), parts)
+    except HypersphereError:
+        return  # killed before its first state was saved, or damaged: nothing to go on with
+    print(f"note: {unfinished}: not resumed: {said}; it is kept until the run is finished", flush=True)
+
+
+def _publish(run: Run, unfinished: Path, folder: Path, produced: Sequence[str], manifest: dict[str, Any]) -> None:
+    """Put the result in the place of an older one: manifest away first and back last, so that it is never half."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(folder / "snapshots", ignore_errors=True)
+    files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
+    for name in produced:
+        with files.replacing(folder / name) as temporary:
+            _link(unfinished / name, temporary)
+    files.write_sealed(folder / MANIFEST, manifest)
+    for leftover in folder.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(leftover)
+
+
+def _link(source: Path, target: Path) -> None:
+    """A second name for the same bytes, which are never written in place; a copy where the system has no such thing."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _peak_memory_mb(device: torch.device) -> int:

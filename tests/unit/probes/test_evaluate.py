@@ -1,6 +1,5 @@
 """Features of frozen encoders, and the rows that evaluation writes."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -8,10 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from hypersphere import files
+from hypersphere import files, provenance
 from hypersphere.datasets import store
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError
+from hypersphere.manifest import check_evaluation
 from hypersphere.plan import Plan
 from hypersphere.probes import evaluate
 from hypersphere.probes import features as features_module
@@ -119,7 +119,7 @@ def test_a_diverged_run_has_no_values(tiny_plan: Plan, table: pd.DataFrame) -> N
     """Never chance accuracy."""
     batch = tiny_plan.batches[0]
     manifest = tiny_plan.run_folder(batch.runs[0].name) / "manifest.json"
-    files.write_json(manifest, json.loads(manifest.read_text()) | {"status": "diverged", "epochs": 3})
+    files.write_sealed(manifest, files.read_sealed(manifest) | {"status": "diverged", "epochs": 3})
     evaluate.evaluate_batch(tiny_plan, batch)
     table = pd.read_csv(tiny_plan.config.results / "evaluations" / f"{batch.id}.csv")
     rows = table[table["run"] == batch.runs[0].name]
@@ -151,6 +151,27 @@ def test_damaged_runs_are_refused(tiny_plan: Plan, problem: str) -> None:
         path.write_bytes(path.read_bytes()[:-1] + b"\x01")
     else:
         path.unlink()
-    with pytest.raises(HypersphereError, match=path.name):
+    with pytest.raises(DamagedError, match=path.name) as caught:
         evaluate.evaluate_batch(tiny_plan, batch)
     assert not (tiny_plan.config.results / "evaluations" / f"{batch.id}.csv").exists()
+    # Without its marker the batch is trained again by the next Snakemake; the damaged file is left to be looked at.
+    assert tiny_plan.marker(batch).exists()
+    caught.value.disprove()
+    assert not tiny_plan.marker(batch).exists()
+
+
+def test_beside_the_rows_lies_what_they_were_made_from(tiny_plan: Plan) -> None:
+    batch = tiny_plan.batches[0]
+    pretrain_batch(tiny_plan, batch)
+    evaluate.evaluate_batch(tiny_plan, batch)
+    path = tiny_plan.config.results / "evaluations" / f"{batch.id}.csv"
+    about = check_evaluation(path)
+    assert about["code"] == provenance.evaluation_digest(tiny_plan, batch.runs)
+    weights = {run.name: tiny_plan.run_folder(run.name) / "encoder.safetensors" for run in batch.runs}
+    assert {name: of["encoder.safetensors"] for name, of in about["weights"].items()} == {
+        name: files.sha256(file) for name, file in weights.items()
+    }
+    assert about["data"] == {
+        name: store.open(tiny_plan.data_folder(dataset)).digest for name, dataset in tiny_plan.datasets.items()
+    }
+    assert (about["device"]["type"], about["threads"]) == ("cpu", 1)

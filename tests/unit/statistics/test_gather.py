@@ -207,10 +207,10 @@ def test_runs_say_what_they_were_made_by(make_world: Make) -> None:
         "environment": {"packages": {"torch": "2.13.0"}},
     }
     path = world.plan.run_folder(name) / MANIFEST
-    files.write_json(path, manifest)
+    files.write_sealed(path, manifest)
     table = gather.runs(world.plan)
     assert table.iloc[0].tolist() == [name, "finished", 30, "a processor", 1, "2.13.0", "c0de", "da7a"]
     assert len(table) == 1  # the other runs have no manifest
-    files.write_json(path, {"status": "finished"})
-    with pytest.raises(HypersphereError, match=r"manifest\.json: not a run's manifest"):
+    files.write_json(path, manifest | {"status": "diverged", "seal": files.read_json(path)["seal"]})
+    with pytest.raises(HypersphereError, match=r"manifest\.json: was altered"):
         gather.runs(world.plan)

@@ -57,19 +57,12 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: Callable[..., Run], tmp_path: Path) -> None:
-    run, path = make_run(), tmp_path / "resume.safetensors"
+    run, parts = make_run(), {"run": "r", "snapshots": [0, 2]}
     model = loop.build_method(run)
     optimiser = optimisation.build(model, run.optimiser)
     rows = [{"epoch": 1, "loss": 0.1 + 0.2, "norm": 1 / 3, "learning_rate": 1e-17}]
-    progress = Progress("digest", 1, rows, [{"epoch": 1, "seconds": 0.25}])
-    checkpoint.save_state(path, model, optimiser, progress)
-    assert checkpoint.load_state(path, "digest", model, optimiser) == progress
-    assert checkpoint.load_state(path, "other", model, optimiser) is None
-    assert checkpoint.load_state(tmp_path / "none", "digest", model, optimiser) is None
-
-
-def test_weights_are_no_resume_state(make_run: Callable[..., Run], path: Path) -> None:
-    run = make_run()
-    model = loop.build_method(run)
-    with pytest.raises(HypersphereError, match="the resume state cannot be read"):
-        checkpoint.load_state(path, "digest", model, optimisation.build(model, run.optimiser))
+    progress = Progress(parts, 7, [0.1 + 0.2, 2 / 3], 0.25, rows, [{"epoch": 1, "seconds": 0.25}], {}, [0, 3])
+    checkpoint.save_state(tmp_path, model, optimiser, progress)
+    assert checkpoint.load_state(tmp_path, parts, model, optimiser) == progress
+    assert checkpoint.read_progress(tmp_path) == progress
+    assert checkpoint.load_state(tmp_path / "none", parts, model, optimiser) is None

@@ -1,0 +1,165 @@
+"""What is lost is forgotten, and nothing else; a killed Snakemake's locks are removed, and no living one's."""
+
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files, recovery
+from hypersphere.errors import HypersphereError
+from hypersphere.plan import Plan
+
+
+@pytest.fixture
+def marked(tiny_plan: Plan) -> Plan:
+    """Every batch has its marker, and every run its files, none of them by training."""
+    for batch in tiny_plan.batches:
+        marker = {run.name: {"files": {"encoder.safetensors": "0", "snapshots/a": "0"}} for run in batch.runs}
+        files.write_json(tiny_plan.marker(batch), marker)
+        for run in batch.runs:
+            for name in ("manifest.json", "encoder.safetensors", "snapshots/a"):
+                files.write_text(tiny_plan.run_folder(run.name) / name, "")
+    return tiny_plan
+
+
+def markers(plan: Plan) -> list[bool]:
+    return [plan.marker(batch).exists() for batch in plan.batches]
+
+
+def manifests(plan: Plan) -> list[bool]:
+    return [(plan.data_folder(dataset) / "manifest.json").exists() for dataset in plan.datasets.values()]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "encoder.safetensors", "snapshots/a"])
+def test_a_batch_that_lacks_a_file_is_forgotten_and_no_other(marked: Plan, name: str) -> None:
+    recovery.forget_what_is_lost(marked)
+    assert all(markers(marked))
+    (marked.run_folder(marked.batches[1].runs[-1].name) / name).unlink()
+    recovery.forget_what_is_lost(marked)
+    assert markers(marked) == [i != 1 for i in range(len(marked.batches))]
+    assert all(manifests(marked))
+    recovery.forget_what_is_lost(marked)  # a marker that is gone already
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"a": 1}', '{"a": {"files": []}}'])
+def test_a_damaged_marker_is_forgotten(marked: Plan, content: str) -> None:
+    name = marked.batches[0].runs[0].name
+    marked.marker(marked.batches[0]).write_text(content.replace('"a"', f'"{name}"'))
+    recovery.forget_what_is_lost(marked)
+    assert markers(marked) == [i != 0 for i in range(len(marked.batches))]
+
+
+HARMS: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("name", ["train_images.npy", "train_labels.npy"])
+def test_a_dataset_that_lacks_an_array_is_forgotten_and_no_other(marked: Plan, name: str, harm: str) -> None:
+    recovery.forget_what_is_lost(marked)
+    assert all(manifests(marked))
+    HARMS[harm](marked.data_folder(marked.datasets["turned"]) / name)
+    recovery.forget_what_is_lost(marked)
+    assert manifests(marked) == [name != "turned" for name in marked.datasets]
+    assert all(markers(marked))
+
+
+def test_a_damaged_manifest_of_a_dataset_is_forgotten(marked: Plan) -> None:
+    manifest = marked.data_folder(marked.datasets["upright"]) / "manifest.json"
+    manifest.write_text(manifest.read_text()[:-5])
+    recovery.forget_what_is_lost(marked)
+    assert not manifest.exists()
+
+
+SNAKEMAKE = """
+import sys
+from pathlib import Path
+from hypersphere import recovery
+from hypersphere.errors import HypersphereError
+try:
+    print(recovery.take_over(Path(sys.argv[1])), flush=True)
+except HypersphereError as error:
+    print(f"refused: {error}", flush=True)
+sys.stdin.read()
+"""
+
+
+class Process:
+    """A process that takes ``folder`` over, as the Snakefile does, and stays."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-c", SNAKEMAKE, str(folder)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        """With -9."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def snakemake_locks(tmp_path: Path) -> Path:
+    """As a Snakemake at work has them."""
+    folder = tmp_path / ".snakemake" / "locks"
+    folder.mkdir(parents=True)
+    (folder / "0.output.lock").write_text("results/a")
+    return folder
+
+
+def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path, snakemake_locks: Path) -> None:
+    first = Process(tmp_path)
+    try:
+        # No holder is known yet: whose these locks are cannot be told, so they stay (and Snakemake says what to do).
+        assert first.said == "None"
+        assert snakemake_locks.exists()
+        second = Process(tmp_path)
+        second.kill()
+        # The control: while the first lives, nothing is removed.
+        assert f"another Snakemake (process {first.process.pid} on {platform.node()}) is at work here" in second.said
+        assert snakemake_locks.exists()
+    finally:
+        first.kill()
+    third = Process(tmp_path)
+    third.kill()
+    assert f"(process {first.process.pid}) was killed" in third.said
+    assert not snakemake_locks.exists()
+
+
+def test_locks_made_on_another_machine_are_left_alone(tmp_path: Path, snakemake_locks: Path) -> None:
+    """Our own lock may not be seen from there."""
+    files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"host": "another-host", "process": 1})
+    process = Process(tmp_path)
+    process.kill()
+    assert process.said == "None"
+    assert snakemake_locks.exists()
+
+
+def test_where_nothing_can_be_locked_nothing_is_removed(
+    tmp_path: Path, snakemake_locks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"host": platform.node(), "process": 1})
+
+    def unsupported(self: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr(recovery.FileLock, "acquire", unsupported)
+    assert recovery.take_over(tmp_path) is None
+    assert snakemake_locks.exists()
+
+
+def test_a_marker_that_cannot_be_removed_is_a_sentence(marked: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    (marked.run_folder(marked.batches[0].runs[0].name) / "manifest.json").unlink()
+
+    def refuse(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(30, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(HypersphereError, match=r"batches/.*\.json: cannot be written \(.*Read-only file system\)"):
+        recovery.forget_what_is_lost(marked)

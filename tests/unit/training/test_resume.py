@@ -1,0 +1,229 @@
+"""Resuming inside one process: at any step, from every part of the state, and never from another run's.
+
+tests/resume/ does the same with real processes and real signals.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from jaxtyping import UInt8
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from hypersphere import stop
+from hypersphere.spec import Run
+from hypersphere.training import checkpoint, loop
+from hypersphere.training.loop import Execution, Outcome, train
+
+Images = UInt8[np.ndarray, "n h w 3"]
+MakeRun = Callable[..., Run]
+PARTS = {"run": "a run", "code": "its code", "data": "its data"}
+STEPS = 8  # four epochs of two steps: tests/unit/training/conftest.py
+
+
+def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
+    """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
+    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": PARTS, "save_every": 0.0} | changes
+    return train(run, images, Execution(device=torch.device("cpu"), **options), folder)
+
+
+def result(folder: Path) -> dict[str, bytes]:
+    """Weights, snapshots and history."""
+    paths = [*folder.rglob("*.safetensors"), folder / "history.csv"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.name != checkpoint.RESUME and p.exists()}
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing catches it."""
+
+
+def dying(after: int) -> Callable[..., Tensor]:
+    """An optimiser step that fails instead of taking more than ``after`` steps."""
+    step, count = loop._step, [0]
+
+    def maybe(*arguments: Any) -> Tensor:
+        count[0] += 1
+        if count[0] > after:
+            raise KilledError
+        return step(*arguments)
+
+    return maybe
+
+
+Broken = Callable[..., tuple[dict[str, bytes], Path, Callable[..., Outcome]]]
+
+
+@pytest.fixture
+def broken(make_run: MakeRun, images: Images, tmp_path: Path) -> Broken:
+    """Train once unbroken, once killed; return the first's bytes, the second's folder, and how to go on with it."""
+
+    def make(*deaths: int, method: str = "simclr") -> tuple[dict[str, bytes], Path, Callable[..., Outcome]]:
+        run, folder = make_run(method), tmp_path / "broken"
+        execute(run, images, tmp_path / "whole")
+        for after in deaths:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(loop, "_step", dying(after))
+                with pytest.raises(KilledError):
+                    execute(run, images, folder)
+        return result(tmp_path / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
+
+    return make
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+@pytest.mark.parametrize("after", range(STEPS))
+def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, after: int, method: str) -> None:
+    whole, folder, resume = broken(after, method=method)
+    assert not (folder / "encoder.safetensors").exists()
+    outcome = resume()
+    assert (outcome.status, outcome.epochs) == ("finished", 4)
+    assert outcome.starts == ([0, after] if after else [0])  # before the first step there is no state
+    assert result(folder) == whole
+    assert not list(folder.rglob("*.part"))
+
+
+def test_killed_again_and_again(broken: Broken) -> None:
+    whole, folder, resume = broken(3, 1, 2)
+    assert resume().starts == [0, 3, 4, 6]
+    assert result(folder) == whole
+
+
+def test_asked_to_stop_it_saves_the_state_first(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the next state would have been due in an hour."""
+    whole, folder, resume = broken()
+    request, step = stop.Request(), loop._step
+
+    def asking(*arguments: Any) -> Tensor:
+        request.number = 15
+        return step(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_step", asking)
+        with pytest.raises(stop.StoppedError, match=r"broken: stopped by SIGTERM after step 1; run again") as caught:
+            resume(request=request, save_every=3600.0)
+    assert caught.value.status == 128 + 15  # as a shell reports a process that a signal ended
+    assert resume().starts == [0, 1]
+    assert result(folder) == whole
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Tensor]], None], seal: bool) -> None:
+    """Rewrite a resume state after ``change`` to its tensors; ``seal`` it anew, or leave the seal as it was."""
+    with safe_open(path, framework="pt") as handle:
+        metadata = handle.metadata()
+    tensors = load_file(path)
+    change(tensors)
+    if seal:
+        metadata["sha256"] = checkpoint._seal(tensors, metadata["progress"])
+    save_file(tensors, path, metadata=metadata)
+
+
+def drop_momentum(tensors: dict[str, Tensor]) -> None:
+    for name in [name for name in tensors if name.startswith("momentum.")]:
+        del tensors[name]
+
+
+ALTERATIONS: dict[str, Callable[[dict[str, Tensor]], Any]] = {
+    "a weight": lambda tensors: tensors["model.encoder.conv1.weight"].mul_(1.01),
+    "a batch norm buffer": lambda tensors: tensors["model.encoder.bn1.running_mean"].add_(0.01),
+    "a head's bias": lambda tensors: tensors["model.projector.0.bias"].add_(0.01),
+    "one momentum": lambda tensors: tensors["momentum.0"].mul_(1.5),
+    "one momentum dropped": lambda tensors: tensors.pop("momentum.0"),
+    "no momentum": drop_momentum,
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_every_part_of_the_resume_state_matters(broken: Broken, name: str) -> None:
+    """Controls of the tests above: a state altered by someone who can seal it gives other bytes."""
+    whole, folder, resume = broken(5)
+    rewrite(folder / checkpoint.RESUME, ALTERATIONS[name], seal=True)
+    assert resume().starts == [0, 5]
+    assert result(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
+
+
+def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
+    """Likewise for the history: step 5 is the first of the third epoch's two."""
+    whole, folder, resume = broken(5)
+    progress, tensors = checkpoint._load_sealed(folder / checkpoint.RESUME)
+    progress.sums = [0.0, 0.0]
+    metadata = json.dumps(progress.__dict__)
+    checkpoint._save_sealed(folder / checkpoint.RESUME, tensors, metadata)
+    resume()
+    assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
+    assert result(folder)["history.csv"] != whole["history.csv"]
+
+
+def test_sealing_a_state_anew_unaltered_is_harmless(broken: Broken) -> None:
+    """Control of the controls."""
+    whole, folder, resume = broken(5)
+    rewrite(folder / checkpoint.RESUME, lambda tensors: None, seal=True)
+    assert resume().starts == [0, 5]
+    assert result(folder) == whole
+
+
+DAMAGE: dict[str, Callable[[Path], Any]] = {
+    "a weight altered": lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False),
+    "a key dropped": lambda path: rewrite(path, ALTERATIONS["one momentum dropped"], seal=False),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-10]),
+    "empty": lambda path: path.write_bytes(b""),
+    "not a state": lambda path: save_file({"x": torch.zeros(1)}, path),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_state_is_said_and_training_starts_over(
+    broken: Broken, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    whole, folder, resume = broken(5)
+    DAMAGE[name](folder / checkpoint.RESUME)
+    assert resume().starts == [0]
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert f"{folder / checkpoint.RESUME}: the resume state is damaged" in said
+    assert said.endswith("; starting over")
+    assert result(folder) == whole
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_state_of_another_run_code_or_dataset_is_refused(
+    broken: Broken, capsys: pytest.CaptureFixture[str], part: str
+) -> None:
+    whole, folder, resume = broken(5)
+    assert resume(parts=PARTS | {part: "another"}).starts == [0]
+    assert f"not resumed: it was saved at step 5 with another {part}; starting over" in capsys.readouterr().out
+    assert result(folder) == whole
+
+
+@pytest.mark.parametrize("harm", ["missing", "altered"])
+def test_a_snapshot_lost_on_the_way_is_seen(broken: Broken, capsys: pytest.CaptureFixture[str], harm: str) -> None:
+    """Step 5 is past the second epoch's snapshot, which going on would never write again."""
+    whole, folder, resume = broken(5)
+    snapshot = folder / "snapshots/epoch-0002.safetensors"
+    if harm == "missing":
+        snapshot.unlink()
+    else:
+        snapshot.write_bytes(snapshot.read_bytes()[:-1] + b"\1")
+    assert resume().starts == [0]
+    assert f"{snapshot}: missing, or altered since" in capsys.readouterr().out
+    assert result(folder) == whole
+
+
+def test_a_state_of_another_architecture_is_refused(
+    broken: Broken, make_run: MakeRun, images: Images, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parts name the run, so that this takes a forger; nothing is restored by halves."""
+    _, folder, _ = broken(5)
+    other = make_run("simsiam")
+    assert execute(other, images, folder).starts == [0]
+    assert "its tensors are not those of the run's model" in capsys.readouterr().out
+
+
+def test_the_progress_says_where_and_from_what(broken: Broken) -> None:
+    _, folder, _ = broken(5)
+    progress = checkpoint.read_progress(folder)
+    assert (progress.step, progress.parts, progress.starts, len(progress.history)) == (5, PARTS, [0], 2)
