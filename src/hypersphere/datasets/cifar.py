@@ -1,27 +1,25 @@
-"""CIFAR-10 and CIFAR-100, through torchvision, with every byte checked before a pickle is opened.
+"""CIFAR-10 and CIFAR-100 as torchvision publishes and lays them out, every byte checked before a pickle is opened.
 
-The published checksums are md5, and torchvision reads a file some time after checking it; unpickling a file runs what
-it says. So the sha256 of each extracted file is checked first, against the constants below.
+Unpickling a file runs what it says, and the published checksums are md5. So the sha256 of each file is checked first,
+against the constants below. Files are read into memory, out of the archive or of the unpacked folder, and what was
+checked is what is unpickled: nothing can change in between, and nothing is unpacked to a disk, which a kill would leave
+behind.
 """
 
-import http.client
-import os
-import socket
+import hashlib
+import pickle
 import tarfile
-import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
-from urllib.error import URLError
 
 import numpy as np
-from filelock import FileLock
+from jaxtyping import Int64, UInt8
 from torchvision.datasets import CIFAR10, CIFAR100
-from torchvision.datasets.utils import download_url, extract_archive
 
 from hypersphere import files
+from hypersphere.datasets.download import fetch, has_md5
 from hypersphere.datasets.types import Arrays
 from hypersphere.errors import HypersphereError
 
@@ -46,106 +44,102 @@ SHA256 = {
     },
 }
 
-STALLED = 60  # seconds without a byte after which a download is given up
-
-# What a download or an unreadable archive may raise; RuntimeError is torchvision's word for a wrong checksum.
-DOWNLOAD_ERRORS = (
-    URLError,
-    http.client.HTTPException,
-    OSError,
-    RuntimeError,
-    EOFError,
-    zlib.error,
-    tarfile.TarError,
-)
-
 
 def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) -> Arrays:
     """50,000 training and 10,000 test images, 32 × 32.
 
     Args:
-        root: the folder that holds, or is to hold, ``cifar-10-batches-py`` or ``cifar-100-python``.
-        download: fetch the official archive if that folder is missing; False: never write to ``root``.
+        root: the folder that holds ``cifar-10-batches-py`` or ``cifar-100-python``, or else the official archive.
+        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
         classes: which of the two sets; CIFAR-100 with its fine labels.
 
     Raises:
         HypersphereError: a file is missing or damaged, or the archive cannot be had.
     """
     official = SETS[classes]
-    folder = root / official.base_folder
-    if not folder.is_dir():
-        if not download:
-            raise HypersphereError(
-                f"data_root {root}: holds no folder {official.base_folder} (CIFAR-{classes} as torchvision lays it out)"
-            )
-        _download(root, classes)
-    problem = damage(folder, classes)
-    if problem:
+    folder, archive = root / official.base_folder, root / official.filename
+    if folder.is_dir():
         remedy = f"delete {folder} and run again to download it" if download else "put the official file there"
-        raise HypersphereError(f"{folder / problem}; {remedy}")
-    train, test = official(root, train=True, download=False), official(root, train=False, download=False)
-    about = {
-        "source": f"CIFAR-{classes}, {HOMEPAGE}",
-        "licence": "none stated; the authors ask that the report be cited",
-        "citation": "A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
-    }
-    labels = [np.asarray(part.targets, dtype=np.int64) for part in (train, test)]
-    return Arrays(train.data, labels[0], test.data, labels[1], tuple(train.classes), about)
+        contents = _read_folder(folder, SHA256[classes])
+        if problem := damage(contents, classes):
+            raise HypersphereError(f"{folder / problem}; {remedy}")
+        return _arrays(contents, official)
+    if download:
+        fetch(official.url, archive, official.tgz_md5)
+    elif not archive.exists():
+        raise HypersphereError(
+            f"data_root {root}: holds neither the folder {official.base_folder} nor the archive {official.filename} "
+            f"(CIFAR-{classes} as torchvision lays it out, or as its author publishes it)"
+        )
+    elif not has_md5(archive, official.tgz_md5):
+        size = archive.stat().st_size
+        raise HypersphereError(
+            f"{archive}: damaged: {size} bytes, not of the published md5; put the official file there"
+        )
+    contents, problem = _read_archive(archive, official.base_folder, SHA256[classes])
+    if problem := problem or damage(contents, classes):
+        if download:
+            with files.writing(archive):
+                archive.unlink(missing_ok=True)
+        remedy = "it was deleted, run again to download it" if download else "put the official file there"
+        raise HypersphereError(f"{archive}: {problem}, although the archive's md5 is the published one; {remedy}")
+    return _arrays(contents, official)
 
 
-def damage(folder: Path, classes: int) -> str | None:
-    """The first of the extracted files that is not the official one, and how; None if all are. Opens no pickle."""
+def damage(contents: dict[str, bytes], classes: int) -> str | None:
+    """The first file that is missing or not the official one, and how; None if all are official. Opens no pickle."""
     for name, expected in SHA256[classes].items():
-        path = folder / name
-        if not path.is_file():
+        if name not in contents:
             return f"{name}: the file is missing"
-        try:
-            found = files.sha256(path)
-        except OSError as error:
-            return f"{name}: cannot be read ({error.strerror})"
+        found = hashlib.sha256(contents[name]).hexdigest()
         if found != expected:
-            size = path.stat().st_size
-            return f"{name}: damaged: {size} bytes with sha256 {found[:12]}…, not {expected[:12]}…"
+            return f"{name}: damaged: {len(contents[name])} bytes with sha256 {found[:12]}…, not {expected[:12]}…"
     return None
 
 
-def _download(root: Path, classes: int) -> None:
-    """Fetch, check and extract the official archive, then rename its folder into ``root``; leaves nothing on failure.
+def _read_folder(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of those of the named files that are there."""
+    contents = {}
+    for path in (folder / name for name in names):
+        try:
+            contents[path.name] = path.read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    return contents
 
-    Raises:
-        HypersphereError: the archive cannot be fetched or is not the official one; names its address and the file.
-    """
-    official = SETS[classes]
-    target = root / official.base_folder
+
+def _read_archive(archive: Path, folder: str, names: Iterable[str]) -> tuple[dict[str, bytes], str | None]:
+    """The bytes of those of the named files that are in ``folder`` of a .tar.gz, and what broke it off, if anything."""
+    wanted = {f"{folder}/{name}": name for name in names}
+    contents = {}
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        with (
-            FileLock(root / f".{official.base_folder}.lock"),
-            tempfile.TemporaryDirectory(prefix=f".{official.base_folder}.", suffix=".part", dir=root) as scratch,
-        ):
-            if target.is_dir():  # another process fetched it while we waited
-                return
-            with _patience(STALLED):
-                download_url(official.url, scratch, official.filename, official.tgz_md5)
-            extract_archive(str(Path(scratch, official.filename)), scratch)
-            extracted = Path(scratch, official.base_folder)
-            problem = damage(extracted, classes)
-            if problem:
-                raise RuntimeError(f"in the archive, {problem}")
-            os.rename(extracted, target)
-    except DOWNLOAD_ERRORS as error:
-        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
-        raise HypersphereError(
-            f"{official.url}: {official.filename} could not be downloaded whole into {root} ({reason})"
-        ) from None
+        with tarfile.open(archive, "r:gz") as tar:
+            for member in tar:
+                opened = tar.extractfile(member) if member.name in wanted and member.isfile() else None
+                if opened is not None:
+                    contents[wanted[member.name]] = opened.read()
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:  # a broken gzip is an OSError too
+        return contents, f"cannot be unpacked ({' '.join(str(error).split())})"
+    return contents, None
 
 
-@contextmanager
-def _patience(seconds: float) -> Iterator[None]:
-    """Give up on silent sockets: torchvision passes no timeout, and a stalled server would hang the job."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(seconds)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)
+def _arrays(contents: dict[str, bytes], official: Any) -> Arrays:
+    """Images and labels of files whose bytes have been checked."""
+    batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
+    names = batches[official.meta["filename"]][official.meta["key"]]
+    about = {
+        "source": f"CIFAR-{len(names)}, {HOMEPAGE}",
+        "licence": "none stated; the authors ask that the report be cited",
+        "citation": "A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
+    }
+    train, test = ([batches[name] for name, _ in part] for part in (official.train_list, official.test_list))
+    return Arrays(*_join(train), *_join(test), tuple(names), about)
+
+
+def _join(batches: list[dict[str, Any]]) -> tuple[UInt8[np.ndarray, "N 32 32 3"], Int64[np.ndarray, "N"]]:
+    """Images and labels of some batches, one after another; in the files, colours come before rows and columns."""
+    images = np.concatenate([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
+    labels = [label for batch in batches for label in batch.get("labels") or batch["fine_labels"]]
+    return images.transpose(0, 2, 3, 1), np.asarray(labels, dtype=np.int64)

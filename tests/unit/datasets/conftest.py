@@ -1,16 +1,19 @@
-"""A server for archives that can misbehave, and a tiny set laid out as CIFAR-10 is."""
+"""A server for archives that can misbehave and keeps a log, and a tiny set laid out as CIFAR-10 is."""
 
 import hashlib
 import io
 import pickle
+import re
 import socket
 import struct
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,21 +21,73 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
+from hypersphere.datasets import download
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
+PATIENCE = 120  # seconds that a test waits for what must come, on however slow a machine
+
+
+@dataclass
+class Asked:
+    """A request: what it wanted, and how many bytes of the archive went its way."""
+
+    path: str
+    range: str | None
+    agent: str | None
+    sent: int = 0
+
+
+@dataclass
+class Habits:
+    """How a server answers.
+
+    ``fault`` is '' for well, a status, or:
+        wrong byte, half a file: another file, said to be whole;
+        closed, reset, stalled: after ``portion`` bytes of each answer, with the whole length announced;
+        trickle: in ten pieces, ``pause`` seconds apart;
+        no length, chunked: well, but the size is not announced;
+        other range: part of the file from another byte than asked for, as the answer says;
+        other bytes: the same, though the answer says that it is what was asked for.
+    """
+
+    fault: str = ""
+    first: list[str] = field(default_factory=list)  # faults of the first answers, before ``fault``
+    ranges: bool = True
+    portion: int | None = None  # default: half
+    pause: float = 0.0
+    released: threading.Event = field(default_factory=threading.Event)  # answers wait for it; set unless a test clears
+    over: threading.Event = field(default_factory=threading.Event)
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive at every path; ``fault`` says how it goes wrong ('' for not at all)."""
+    """Serves one archive at every path (``/moved/…`` redirects to it)."""
 
     daemon_threads = True
     archive = b""
-    fault = ""
     patch: pytest.MonkeyPatch
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.habits = Habits()
+        self.habits.released.set()
+        self.log: list[Asked] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/cifar-10-python.tar.gz"
+        return f"{self.address}/cifar-10-python.tar.gz"
+
+    @property
+    def ranges_asked(self) -> list[str | None]:
+        return [asked.range for asked in self.log]
+
+    @property
+    def sent(self) -> int:
+        """Bytes of the archive sent, in all answers."""
+        return sum(asked.sent for asked in self.log)
 
     def offer(self, content: Path | bytes) -> None:
         """Serve ``content`` (a folder is packed first) as the official CIFAR-10 archive, at this server's address."""
@@ -41,7 +96,7 @@ class Server(ThreadingHTTPServer):
         self.patch.setattr(module.SETS[10], "tgz_md5", hashlib.md5(self.archive).hexdigest())
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Quiet: torchvision closes its first connection unread (it only follows redirects with it)."""
+        """Quiet: clients are killed, and give up."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -50,25 +105,57 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        archive, fault = self.server.archive, self.server.fault
-        half = archive[: len(archive) // 2]
-        if fault == "404":
-            self.send_error(404)
+        habits, whole = self.server.habits, self.server.archive
+        fault = habits.first.pop(0) if habits.first else habits.fault
+        asked = Asked(self.path, self.headers.get("Range"), self.headers.get("User-Agent"))
+        self.server.log.append(asked)
+        habits.released.wait(PATIENCE)
+        if fault.isdigit():
+            self.send_error(int(fault))
+        elif self.path.startswith("/moved/"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/moved"))
+            self.end_headers()
+        else:
+            half = len(whole) // 2
+            whole = {"wrong byte": whole[:half] + b"\0" + whole[half + 1 :], "half a file": whole[:half]}.get(
+                fault, whole
+            )
+            self._give(fault, whole, asked)
+
+    def _give(self, fault: str, whole: bytes, asked: Asked) -> None:
+        habits = self.server.habits
+        found = re.fullmatch(r"bytes=(\d+)-", asked.range or "") if habits.ranges else None
+        start = int(found[1]) if found else 0
+        if found and start >= len(whole):
+            self.send_error(416)
             return
-        body = {"": archive, "wrong byte": half + b"\0" + archive[len(half) + 1 :], "half a file": half}.get(
-            fault, half
-        )
-        self.send_response(200)
-        whole = fault in ("cut short", "dropped", "stalled")  # promises more than it sends
-        self.send_header("Content-Length", str(len(archive if whole else body)))
+        self.send_response(206 if found else 200)
+        said = start
+        if found and fault in ("other range", "other bytes"):
+            start //= 2
+            said = start if fault == "other range" else said
+        body = whole[start:]
+        if found:
+            self.send_header("Content-Range", f"bytes {said}-{len(whole) - 1}/{len(whole)}")
+        if fault == "chunked":
+            self.send_header("Transfer-Encoding", "chunked")
+        elif fault != "no length":
+            self.send_header("Content-Length", str(len(whole) - said))
         self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-        if fault == "dropped":  # a reset, not an orderly close
+        if fault in ("closed", "reset", "stalled"):
+            body = body[: len(whole) // 2 if habits.portion is None else habits.portion]
+        pieces = 10 if fault == "trickle" else 1
+        for piece in range(pieces):
+            part = body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces]
+            asked.sent += len(part)  # before they go: the client may be done with them before we are
+            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(part), part) if fault == "chunked" else part)
+            time.sleep(habits.pause if fault == "trickle" else 0)
+        if fault == "reset":  # not an orderly close: what is on its way may be lost
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
         if fault == "stalled":
-            time.sleep(3)
+            habits.over.wait(PATIENCE)
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
@@ -76,14 +163,24 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A running server that behaves well; attempts follow one another at once."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with Server(("127.0.0.1", 0), Handler) as running:
+    monkeypatch.setattr(download, "PAUSE", 0.0)
+    with Server() as running:
         running.patch = monkeypatch
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
+        running.habits.released.set()
+        running.habits.over.set()
         running.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where a download should go; the folder is not there yet."""
+    return tmp_path / "raw" / "archive.bin"
 
 
 def pack(folder: Path) -> bytes:
@@ -115,3 +212,36 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(module.SETS, 10, Tiny)
     monkeypatch.setitem(module.SHA256, 10, {name: files.sha256(folder / name) for name in NAMES})
     return folder
+
+
+@pytest.fixture
+def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the official files whose bytes were unpickled, or ``?`` for other bytes."""
+    names: list[str] = []
+    loads = pickle.loads
+
+    def spy(content: bytes, **options: Any) -> Any:
+        known = {sha256: name for name, sha256 in module.SHA256[10].items()}
+        names.append(known.get(hashlib.sha256(content).hexdigest(), "?"))
+        return loads(content, **options)
+
+    monkeypatch.setattr(pickle, "loads", spy)
+    monkeypatch.setattr(pickle, "load", lambda file, **options: spy(file.read(), **options))
+    return names
+
+
+@pytest.fixture
+def agrees_with_torchvision() -> Callable[[Any, Path], None]:
+    """Asserts that arrays are those of torchvision's reader, an independent one, in the same folder."""
+
+    def agrees(arrays: Any, root: Path) -> None:
+        for train, images, labels in (
+            (True, arrays.train_images, arrays.train_labels),
+            (False, arrays.test_images, arrays.test_labels),
+        ):
+            theirs = module.SETS[10](root, train=train)
+            np.testing.assert_array_equal(images, theirs.data)
+            assert labels.tolist() == theirs.targets
+            assert list(arrays.class_names) == theirs.classes
+
+    return agrees

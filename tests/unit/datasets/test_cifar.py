@@ -1,44 +1,59 @@
-"""CIFAR: nothing is unpickled unchecked, and a download arrives whole or not at all.
+"""CIFAR: nothing is unpickled unchecked; the archive is fetched once, read where it lies, and replaced if damaged.
 
-Most tests use a tiny set in CIFAR-10's format, so that they run without the real files; those marked ``shared_data``
-use the real ones.
+A tiny set in CIFAR-10's format stands for the real files, which ``test_cifar_real.py`` uses.
 """
 
-import json
+import io
 import pickle
 import shutil
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hypersphere import files
+from hypersphere.cli import main
 from hypersphere.datasets import cifar as module
+from hypersphere.datasets import download, store
 from hypersphere.datasets.cifar import cifar
 from hypersphere.errors import HypersphereError
 
 NAMES = tuple(module.SHA256[10])  # before a test replaces them; the tiny set's files are called alike
-FAULTS = ["404", "wrong byte", "half a file", "cut short", "dropped", "stalled"]
-
-
-@pytest.fixture
-def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the files that pickle.load was called on."""
-    names: list[str] = []
-    load = pickle.load
-
-    def spy(file: Any, **options: Any) -> Any:
-        names.append(Path(file.name).name)
-        return load(file, **options)
-
-    monkeypatch.setattr(pickle, "load", spy)
-    return names
+Agrees = Callable[[Any, Path], None]
+ARCHIVE = "cifar-10-python.tar.gz"
+FAULTS = ["404", "wrong byte", "half a file", "closed", "reset", "stalled"]
 
 
 def _visible(folder: Path) -> list[str]:
     """What lies in a folder, but for the lock files."""
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+
+
+def _harmed(content: bytes, harm: str) -> bytes:
+    """``content`` with one bit flipped in its middle, without its last byte, or empty."""
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    return {"flipped": flipped, "truncated": content[:-1], "empty": b""}[harm]
+
+
+def _sentence(root: Path, download: bool) -> str:
+    """What reading a damaged set says: one line."""
+    with pytest.raises(HypersphereError) as caught:
+        cifar(root, download)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def own(tiny: Path, tmp_path: Path, server: Any) -> Path:
+    """A folder of the user's own that holds only the archive, which is also published."""
+    server.offer(tiny)
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / ARCHIVE).write_bytes(server.archive)
+    return folder
 
 
 def test_arrays_are_the_files_content(tiny: Path) -> None:
@@ -52,142 +67,171 @@ def test_arrays_are_the_files_content(tiny: Path) -> None:
     assert arrays.class_names[3] == "class 3"
 
 
+def test_arrays_are_those_of_torchvisions_reader(tiny: Path, agrees_with_torchvision: Agrees) -> None:
+    agrees_with_torchvision(cifar(tiny.parent, False), tiny.parent)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     tiny: Path, name: str, harm: str, unpickled: list[str]
 ) -> None:
     path = tiny / name
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    if harm == "flipped":
-        path.write_bytes(content)
-    elif harm == "truncated":
-        path.write_bytes(content[:-1])
-    else:
+    if harm == "missing":
         path.unlink()
-    with pytest.raises(HypersphereError) as caught:
-        cifar(tiny.parent, False)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    else:
+        path.write_bytes(_harmed(path.read_bytes(), harm))
+    assert str(path) in _sentence(tiny.parent, False)
+    assert f"delete {tiny} and run again" in _sentence(tiny.parent, True)
     assert unpickled == []
 
 
 def test_whole_files_are_unpickled(tiny: Path, unpickled: list[str]) -> None:
-    """Control of the test above: the spy does see torchvision's calls."""
+    """Control of the tests that nothing is: the spy does see what is."""
     cifar(tiny.parent, False)
-    assert set(unpickled) == set(NAMES)
+    assert sorted(unpickled) == sorted(NAMES)
 
 
-def test_a_folder_of_the_users_own_is_only_read(tiny: Path, tmp_path: Path) -> None:
-    before = sorted(tiny.parent.rglob("*"))
-    cifar(tiny.parent, False)
-    assert sorted(tiny.parent.rglob("*")) == before
+def test_a_folder_of_the_users_own_is_only_read(
+    tiny: Path, own: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Agrees
+) -> None:
+    """Whether it holds the set unpacked, or only the archive."""
+    for root in (tiny.parent, own):
+        before = {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))}
+        arrays = cifar(root, False)
+        assert {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))} == before
+        agrees_with_torchvision(arrays, tiny.parent)
     empty = tmp_path / "empty"
-    with pytest.raises(HypersphereError, match=r"data_root .*empty: holds no folder cifar-10-batches-py"):
-        cifar(empty, False)
+    said = _sentence(empty, False)
+    for words in (f"data_root {empty}", "cifar-10-batches-py", ARCHIVE):
+        assert words in said
     assert not empty.exists()
+    assert server.log == []
 
 
-def test_download(tiny: Path, tmp_path: Path, server: Any) -> None:
+def test_the_archive_is_fetched_once_and_kept(
+    tiny: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Agrees
+) -> None:
     server.offer(tiny)
-    arrays = cifar(tmp_path / "raw")
-    np.testing.assert_array_equal(arrays.train_images, cifar(tiny.parent, False).train_images)
-    assert _visible(tmp_path / "raw") == ["cifar-10-batches-py"]
-    server.fault = "404"  # what is there is not fetched again
-    cifar(tmp_path / "raw")
+    raw = tmp_path / "raw"
+    for _ in range(2):
+        agrees_with_torchvision(cifar(raw), tiny.parent)
+        assert _visible(raw) == [ARCHIVE]
+        assert (raw / ARCHIVE).read_bytes() == server.archive
+    assert len(server.log) == 1
+
+
+def test_an_unpacked_folder_is_used_before_the_archive(tiny: Path, server: Any) -> None:
+    server.offer(tiny)
+    cifar(tiny.parent, True)
+    assert _visible(tiny.parent) == [tiny.name]
+    assert server.log == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_failed_download_leaves_nothing_and_can_be_repeated(
+def test_a_failed_download_can_be_repeated(
     tiny: Path, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch, fault: str, unpickled: list[str]
 ) -> None:
-    monkeypatch.setattr(module, "STALLED", 0.5)
+    monkeypatch.setattr(download, "STALLED", 1.0)
+    monkeypatch.setattr(download, "ATTEMPTS", 1)
     server.offer(tiny)
-    server.fault = fault
-    with pytest.raises(HypersphereError) as caught:
-        cifar(tmp_path / "raw")
-    for words in (server.url, "cifar-10-python.tar.gz", str(tmp_path / "raw")):
-        assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert _visible(tmp_path / "raw") == []
+    server.habits.fault, server.habits.ranges = fault, False
+    said = _sentence(tmp_path / "raw", True)
+    for words in (server.url, str(tmp_path / "raw" / ARCHIVE)):
+        assert words in said
+    assert ARCHIVE not in _visible(tmp_path / "raw")
     assert unpickled == []
-    server.fault = ""
+    server.habits.fault = ""
     assert len(cifar(tmp_path / "raw").train_images) == 10
+    assert _visible(tmp_path / "raw") == [ARCHIVE]
 
 
-@pytest.mark.parametrize("harm", ["other member", "no member", "no archive"])
+@pytest.mark.parametrize("harm", ["flipped", "truncated", "empty"])
+def test_a_damaged_archive_of_ours_is_fetched_again(
+    own: Path,
+    tiny: Path,
+    server: Any,
+    harm: str,
+    unpickled: list[str],
+    capsys: pytest.CaptureFixture[str],
+    agrees_with_torchvision: Agrees,
+) -> None:
+    """At once, in the same run; while it cannot be had, the damaged one stays and nothing of it is used."""
+    archive = own / ARCHIVE
+    archive.write_bytes(_harmed(server.archive, harm))
+    server.habits.fault = "404"
+    assert str(archive) in _sentence(own, True)
+    assert archive.read_bytes() == _harmed(server.archive, harm)
+    assert unpickled == []
+    server.habits.fault = ""
+    agrees_with_torchvision(cifar(own), tiny.parent)
+    assert archive.read_bytes() == server.archive
+    assert f"{archive}: damaged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("harm", ["flipped", "truncated", "empty"])
+def test_a_damaged_archive_of_the_users_is_a_sentence_and_stays(
+    own: Path, server: Any, harm: str, unpickled: list[str]
+) -> None:
+    harmed = _harmed(server.archive, harm)
+    (own / ARCHIVE).write_bytes(harmed)
+    assert f"{own / ARCHIVE}: damaged: {len(harmed)} bytes" in _sentence(own, False)
+    assert _visible(own) == [ARCHIVE]
+    assert (own / ARCHIVE).read_bytes() == harmed
+    assert server.log == []
+    assert unpickled == []
+
+
+@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize("harm", ["other member", "no member", "linked member", "no archive"])
 def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
-    tiny: Path, tmp_path: Path, server: Any, harm: str, unpickled: list[str]
+    tiny: Path, own: Path, tmp_path: Path, server: Any, harm: str, ours: bool, unpickled: list[str]
 ) -> None:
     """md5 can be forged; the members' sha256 is what counts."""
     altered = tmp_path / "altered"
     shutil.copytree(tiny, altered)
+    (altered / "data_batch_4").unlink()
     if harm == "other member":
         (altered / "data_batch_4").write_bytes(pickle.dumps({"data": 0}))
-    else:
-        (altered / "data_batch_4").unlink()
+    if harm == "linked member":
+        (altered / "data_batch_4").symlink_to(tiny / "data_batch_4")
     server.offer(b"junk" * 99 if harm == "no archive" else altered)
-    with pytest.raises(HypersphereError, match="could not be downloaded" if harm == "no archive" else "data_batch_4"):
-        cifar(tmp_path / "raw")
-    assert _visible(tmp_path / "raw") == []
+    (own / ARCHIVE).write_bytes(server.archive)
+    said = _sentence(own, ours)
+    assert str(own / ARCHIVE) in said
+    assert ("cannot be unpacked" if harm == "no archive" else "data_batch_4") in said
+    assert _visible(own) == ([] if ours else [ARCHIVE])
     assert unpickled == []
+    server.offer(tiny)  # the next run recovers
+    if ours:
+        assert len(cifar(own).train_images) == 10
 
 
-def test_an_unreachable_server_is_a_sentence(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(module.SETS[10], "url", "http://127.0.0.1:9/cifar-10-python.tar.gz")
-    with pytest.raises(HypersphereError, match=r"127\.0\.0\.1:9/cifar-10-python\.tar\.gz"):
-        cifar(tmp_path / "raw")
+def test_an_archive_writes_nothing_of_its_own(own: Path, tiny: Path, tmp_path: Path, server: Any) -> None:
+    """Members that would leave their folder (or reach into others) are no harm: nothing is unpacked to a disk."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name in ("../escaped", str(tmp_path / "absolute"), "cifar-10-batches-py/extra"):
+            tar.addfile(tarfile.TarInfo(name))
+        tar.add(tiny, arcname="cifar-10-batches-py")
+    server.offer(buffer.getvalue())
+    (own / ARCHIVE).write_bytes(server.archive)
+    before = sorted(tmp_path.rglob("*"))
+    assert len(cifar(own, False).train_images) == 10
+    assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.shared_data
-def test_constants_are_the_hashes_of_the_real_files(shared_data: Path) -> None:
-    """The shared folder's manifest lists them, beside the md5 that torchvision publishes, checked on unpacking."""
-    groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
-    for classes, official in module.SETS.items():
-        real = {Path(item["path"]).name: item for item in groups[f"cifar{classes}"]}
-        published = {**dict(official.train_list + official.test_list), official.meta["filename"]: official.meta["md5"]}
-        assert module.SHA256[classes].keys() == published.keys()  # every file that torchvision unpickles
-        for name, sha256 in module.SHA256[classes].items():
-            assert (real[name]["sha256"], real[name]["md5"]) == (sha256, published[name])
-
-
-@pytest.mark.shared_data
-@pytest.mark.slow
-def test_real_cifar10_is_read_and_a_flipped_byte_refused(
-    real_cifar10: Path, tmp_path: Path, unpickled: list[str]
+def test_the_command_prepares_from_an_archive_and_ends_with_status_2_on_a_damaged_one(
+    own: Path, tiny_root: Path, server: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "cifar-10-batches-py"
-    folder.mkdir()
-    for name in NAMES:
-        (folder / name).symlink_to(real_cifar10 / "cifar-10-batches-py" / name)
-        assert files.sha256(folder / name) == module.SHA256[10][name]
-    arrays = cifar(tmp_path, False)
-    # the official description: 50,000 + 10,000 images of 32 × 32, 5,000 and 1,000 of each of ten classes
-    assert arrays.train_images.shape == (50_000, 32, 32, 3)
-    assert np.bincount(arrays.train_labels).tolist() == [5_000] * 10
-    assert np.bincount(arrays.test_labels).tolist() == [1_000] * 10
-    assert arrays.class_names[6] == "frog"
-    assert arrays.train_labels[0] == 6  # the first training image is the well-known frog
-    unpickled.clear()
-    content = bytearray((folder / "data_batch_3").read_bytes())
-    content[1_000_000] ^= 1
-    (folder / "data_batch_3").unlink()
-    (folder / "data_batch_3").write_bytes(content)
-    with pytest.raises(HypersphereError, match="data_batch_3: damaged"):
-        cifar(tmp_path, False)
-    assert unpickled == []
-
-
-@pytest.mark.shared_data
-@pytest.mark.slow
-def test_real_cifar10_through_the_real_download_path(real_cifar10: Path, tmp_path: Path, server: Any) -> None:
-    """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
-    server.offer(real_cifar10 / "cifar-10-batches-py")
-    server.fault = "dropped"
-    with pytest.raises(HypersphereError, match="could not be downloaded whole"):
-        cifar(tmp_path)
-    assert _visible(tmp_path) == []
-    server.fault = ""
-    assert len(cifar(tmp_path).test_images) == 10_000
+    monkeypatch.chdir(tiny_root)
+    command = ["prepare", "cifar10", "--set", f"data_root={own}"]
+    (own / ARCHIVE).write_bytes(_harmed(server.archive, "flipped"))
+    assert main(command) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"hypersphere: {own / ARCHIVE}: damaged")
+    assert len(said.err.splitlines()) == 1
+    assert not list((tiny_root / "data").glob("processed/cifar10-*"))
+    (own / ARCHIVE).write_bytes(server.archive)
+    assert main(command) == 0
+    store.verify(Path(capsys.readouterr().out.splitlines()[-1]))

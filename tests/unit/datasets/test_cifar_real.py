@@ -1,0 +1,73 @@
+"""CIFAR-10, the real files: read, refused when damaged, and fetched; skipped where they are not found."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere import files
+from hypersphere.datasets import cifar as module
+from hypersphere.datasets import store
+from hypersphere.datasets.cifar import cifar
+from hypersphere.errors import HypersphereError
+from hypersphere.spec import Dataset
+
+
+@pytest.mark.shared_data
+def test_constants_are_the_hashes_of_the_real_files(shared_data: Path) -> None:
+    """The shared folder's manifest lists them, beside the md5 that torchvision publishes, checked on unpacking."""
+    groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
+    for classes, official in module.SETS.items():
+        real = {Path(item["path"]).name: item for item in groups[f"cifar{classes}"]}
+        published = {**dict(official.train_list + official.test_list), official.meta["filename"]: official.meta["md5"]}
+        assert module.SHA256[classes].keys() == published.keys()  # every file that torchvision unpickles
+        for name, sha256 in module.SHA256[classes].items():
+            assert (real[name]["sha256"], real[name]["md5"]) == (sha256, published[name])
+
+
+@pytest.mark.shared_data
+@pytest.mark.slow
+def test_real_cifar10_is_read_and_a_flipped_byte_refused(
+    real_cifar10: Path, tmp_path: Path, unpickled: list[str]
+) -> None:
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+    for name in module.SHA256[10]:
+        (folder / name).symlink_to(real_cifar10 / "cifar-10-batches-py" / name)
+        assert files.sha256(folder / name) == module.SHA256[10][name]
+    arrays = cifar(tmp_path, False)
+    # the official description: 50,000 + 10,000 images of 32 × 32, 5,000 and 1,000 of each of ten classes
+    assert arrays.train_images.shape == (50_000, 32, 32, 3)
+    assert np.bincount(arrays.train_labels).tolist() == [5_000] * 10
+    assert np.bincount(arrays.test_labels).tolist() == [1_000] * 10
+    assert arrays.class_names[6] == "frog"
+    assert arrays.train_labels[0] == 6  # the first training image is the well-known frog
+    unpickled.clear()
+    content = bytearray((folder / "data_batch_3").read_bytes())
+    content[1_000_000] ^= 1
+    (folder / "data_batch_3").unlink()
+    (folder / "data_batch_3").write_bytes(content)
+    with pytest.raises(HypersphereError, match="data_batch_3: damaged"):
+        cifar(tmp_path, False)
+    assert unpickled == []
+
+
+@pytest.mark.shared_data
+@pytest.mark.slow
+def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
+    real_cifar10: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Callable[[Any, Path], None]
+) -> None:
+    """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
+    server.offer(real_cifar10 / "cifar-10-batches-py")
+    server.habits.first, server.habits.portion = ["closed", "closed"], 60_000_000
+    dataset = Dataset.model_validate({"name": "cifar10", "source": {"name": "cifar", "classes": 10}})
+    prepared = store.open(store.prepare(dataset, tmp_path, None))
+    assert server.ranges_asked == [None, "bytes=60000000-", "bytes=120000000-"]
+    assert server.sent == len(server.archive)
+    assert sorted(path.name for path in (tmp_path / "raw").glob("[!.]*")) == ["cifar-10-python.tar.gz"]
+    assert not list((tmp_path / "raw").glob(".*.part"))
+    store.verify(prepared.folder)
+    agrees_with_torchvision(prepared, real_cifar10)
