@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce plan test lint bench lock clean-results
+.PHONY: help setup reproduce restore plan report verify test lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,8 +32,20 @@ setup: $(READY) ## install everything into .venv
 reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
 	@snakemake --cores all --config scale=$(SCALE) $(SET)
 
+restore: $(READY) ## fetch a release's results with DVC instead of making them, and check every byte (docs/dvc.md)
+	@python -m hypersphere.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
+
 plan: $(READY) ## what would run, what is done, and why each thing would run again
 	@hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s))
+
+report: $(READY) ## results/<scale>/report.html: all of a finished scale on one page, and how it was made
+	@folder=$$(hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s)) | awk '$$1 == "results" {print $$2}'); \
+	  test -n "$$folder" || exit 2; \
+	  snakemake --report "$$folder/.part.html" --config scale=$(SCALE) $(SET) && \
+	  mv "$$folder/.part.html" "$$folder/report.html" && echo "$$folder/report.html"
+
+verify: $(READY) ## hold results against their manifests, rebuild what follows; RERUN=<run> trains one again
+	@hypersphere verify --set scale=$(SCALE) $(foreach s,$(SET),--set $(s)) $(foreach r,$(RERUN),--rerun $(r))
 
 test: $(READY) ## all tests
 	@pytest -n 2

@@ -94,6 +94,12 @@ def _plan(plan: Plan, arguments: argparse.Namespace) -> None:
     preview.show(plan, arguments.overrides)
 
 
+def _verify(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere import verify
+
+    verify.verify(plan, arguments.rerun, arguments.overrides)
+
+
 def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere import evidence
 
@@ -130,6 +136,8 @@ def _parser() -> argparse.ArgumentParser:
     add("figure", _figure, "one figure, as svg, png and csv", *both)
     add("scorecard", _scorecard, "one page with every claim and its verdict")
     add("paper", _paper, "the reproduction paper as a PDF")
+    anew = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train and probe it anew"})
+    add("verify", _verify, "hold results against their manifests, and rebuild what follows from them", anew)
     add("pack", _pack, "one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     return parser
 

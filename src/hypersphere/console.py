@@ -47,11 +47,19 @@ class Handler(logging.Handler):
         if show is not None:
             show(record.__dict__)
         elif record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be done"):
-            self.console.print(record.getMessage(), markup=False, highlight=False)
+            self._say(record.getMessage())
+
+    def _say(self, message: str) -> None:
+        if not message.startswith("RuleException:\nCalledProcessError"):  # the failed job's log says it better
+            self._print(message)
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        """As it is: a path broken into lines of 80 could not be found or copied."""
+        self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     def _begin(self, event: dict[str, Any]) -> None:
         self.total = int(event.get("stats", {}).get("total", 0))
-        self.console.print(f"{self.total} jobs; each one's output goes to a file under logs/", highlight=False)
+        self._print(f"{self.total} jobs; each one's output goes to a file under logs/")
         self.bar.update(self.task, total=self.total or None)
         self.bar.start()
 
@@ -64,14 +72,11 @@ class Handler(logging.Handler):
         name, began, logs = self.jobs.get(event["job_id"], ("job", time.monotonic(), []))
         self.done += 1
         width = len(str(self.total))
-        self.console.print(
-            f"[{self.done:>{width}}/{self.total}] {_clock(time.monotonic() - began):>6}  {name}{self._left()}",
-            markup=False,
-            highlight=False,
-        )
+        took = _clock(time.monotonic() - began)
+        self._print(f"[{self.done:>{width}}/{self.total}] {took:>6}  {name}{self._left()}")
         for line in _lines(logs):
             if line.startswith(NOTE):
-                self.console.print(f"  {line}", markup=False, highlight=False)
+                self._print(f"  {line}")
 
     def _left(self) -> str:
         """Time left where there is no bar to show it."""
@@ -84,10 +89,10 @@ class Handler(logging.Handler):
 
     def _failed(self, event: dict[str, Any]) -> None:
         name, *_ = self.jobs.get(event.get("jobid", -1), (event.get("rule_name") or "job",))
-        self.console.print(f"failed: {name}", style="bold", markup=False, highlight=False)
+        self._print(f"failed: {name}", style="bold")
         for log in event.get("log") or []:
             lines = [f"  {log}", *(f"    {line}" for line in _lines([log])[-TAIL:])]
-            self.console.print("\n".join(lines), markup=False)
+            self._print("\n".join(lines))
 
     def close(self) -> None:
         """Take the bar away."""
@@ -112,4 +117,4 @@ def attach(logger: logging.Logger, note: str | None = None) -> None:
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
         logger.addHandler(Handler(Console(stderr=True)))
     if note:
-        Console(stderr=True).print(note, markup=False, highlight=False)
+        Console(stderr=True).print(note, markup=False, highlight=False, soft_wrap=True)

@@ -56,12 +56,36 @@ def check_evaluation(path: Path) -> dict[str, Any]:
     Raises:
         DamagedError: the file or its manifest is missing or altered; the next Snakemake evaluates again.
     """
-    proof = path.with_suffix(".json")
+    return check_listed(path, path.with_suffix(".json"))
+
+
+def check_tidy(results: Path, name: str) -> Path:
+    """The path of claims.csv or of a table of statistics/, whose bytes are those that were written.
+
+    Raises:
+        DamagedError: it or its manifest is missing or altered; the next Snakemake makes it again.
+    """
+    path = results / name
+    check_listed(path, tidy_manifest(path))
+    return path
+
+
+def tidy_manifest(path: Path) -> Path:
+    """Where the checksum of a tidy table lies: ``statistics/manifest.json``, or ``claims.json``."""
+    return path.with_suffix(".json") if path.stem == "claims" else path.with_name(MANIFEST)
+
+
+def check_listed(path: Path, proof: Path) -> dict[str, Any]:
+    """The manifest ``proof``, which lists the checksum of ``path``.
+
+    Raises:
+        DamagedError: either is missing or altered.
+    """
     try:
         manifest = files.read_sealed(proof)
     except HypersphereError as error:
-        raise DamagedError(f"{error}; run again to evaluate again", proof) from None
+        raise DamagedError(f"{error}; run again to make it again", proof) from None
     problem = files.problem(path, manifest["files"].get(path.name))
     if problem:
-        raise DamagedError(f"{path}: {problem}; run again to evaluate again", proof)
+        raise DamagedError(f"{path}: {problem}; run again to make it again", proof)
     return manifest

@@ -68,6 +68,18 @@ def _forget(marker: Path) -> None:
         marker.unlink(missing_ok=True)
 
 
+def check_writable(plan: Plan) -> None:
+    """See that jobs can write where they will; makes nothing.
+
+    Raises:
+        HypersphereError: a folder, or the one it would be made in, cannot be written.
+    """
+    for folder in (plan.config.results, plan.config.root / "logs", plan.config.root / "data" / "processed"):
+        there = next(place for place in (folder, *folder.parents) if place.exists())
+        if not os.access(there, os.W_OK):
+            raise HypersphereError(f"{folder}: cannot be written (read-only, or not ours to write)")
+
+
 def take_over(folder: Path) -> str | None:
     """Become the one Snakemake of ``folder``, and remove the locks of one that was killed; what was done, in words.
 

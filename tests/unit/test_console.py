@@ -56,6 +56,15 @@ def test_a_failed_job_shows_the_end_of_its_log(tmp_path: Path) -> None:
     assert "line 10" not in shown
 
 
+def test_long_lines_are_not_broken_and_a_failed_commands_own_words_are_left_out() -> None:
+    text = io.StringIO()
+    handler = module.Handler(Console(file=text, width=80, force_terminal=False))
+    sentence = f"/a/{'long/' * 30}path: cannot be written"
+    handler.emit(_record(sentence, level=logging.ERROR))
+    handler.emit(_record("RuleException:\nCalledProcessError in file x:\nCommand y failed", level=logging.ERROR))
+    assert text.getvalue() == f"{sentence}\n"
+
+
 def test_a_note_in_the_log_of_a_job_that_went_well_is_shown(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text("much\nnote: the state is damaged; starting over\nthe word note: in a line\n")

@@ -4,9 +4,11 @@
 rule table:
     input:
         TIDY,
-        f"{RESULTS}/claims.csv",
+        CLAIMS,
     output:
-        multiext(f"{RESULTS}/tables/{{paper}}/{{artifact}}", ".csv", ".md", ".tex"),
+        report(f"{RESULTS}/tables/{{paper}}/{{artifact}}.csv", **shown("table", "csv")),
+        report(f"{RESULTS}/tables/{{paper}}/{{artifact}}.md", **shown("table", "md")),
+        f"{RESULTS}/tables/{{paper}}/{{artifact}}.tex",
     log:
         f"{LOGS}/tables/{{paper}}-{{artifact}}.log",
     conda:
@@ -25,7 +27,9 @@ rule figure:
     input:
         TIDY,
     output:
-        multiext(f"{RESULTS}/figures/{{paper}}/{{artifact}}", ".svg", ".png", ".csv"),
+        report(f"{RESULTS}/figures/{{paper}}/{{artifact}}.svg", **shown("figure", "drawing")),
+        f"{RESULTS}/figures/{{paper}}/{{artifact}}.png",
+        report(f"{RESULTS}/figures/{{paper}}/{{artifact}}.csv", **shown("figure", "csv")),
     log:
         f"{LOGS}/figures/{{paper}}-{{artifact}}.log",
     conda:
@@ -46,10 +50,11 @@ DRAWN = expand("{stem}.csv", stem=TABLES) + expand("{stem}.svg", stem=FIGURES)
 rule scorecard:
     input:
         TIDY,
-        f"{RESULTS}/claims.csv",
+        CLAIMS,
         DRAWN,
     output:
-        f"{RESULTS}/scorecard.html",
+        report(f"{RESULTS}/scorecard.html", **shown_once("scorecard")),
+        f"{RESULTS}/scorecard.json",
     log:
         f"{LOGS}/scorecard.log",
     conda:
@@ -68,10 +73,10 @@ rule scorecard:
 rule paper:
     input:
         TIDY,
-        f"{RESULTS}/claims.csv",
+        CLAIMS,
         DRAWN,
     output:
-        f"{RESULTS}/paper.pdf",
+        report(f"{RESULTS}/paper.pdf", **shown_once("paper")),
     log:
         f"{LOGS}/paper.log",
     conda:

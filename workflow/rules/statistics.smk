@@ -1,11 +1,19 @@
 # evaluations -> results/<scale>/statistics/*.csv -> claims.csv
 
+# Each table with the manifest that holds its checksum: without one it is not taken for what was written.
+EVALUATIONS = [
+    path.with_suffix(suffix).relative_to(Path.cwd()).as_posix()
+    for path in PLAN.evaluation_files
+    for suffix in (".csv", ".json")
+]
 TIDY = [f"{RESULTS}/statistics/{name}.csv" for name in ("measurements", "summary", "history", "effects", "runs")]
+TIDY += [f"{RESULTS}/statistics/manifest.json"]
+CLAIMS = [f"{RESULTS}/claims.csv", f"{RESULTS}/claims.json"]
 
 
 rule statistics:
     input:
-        [path.relative_to(Path.cwd()).as_posix() for path in PLAN.evaluation_files],
+        EVALUATIONS,
         [f"{RESULTS}/batches/{batch}.json" for batch in BATCHES],
     output:
         TIDY,
@@ -28,7 +36,8 @@ rule claims:
         TIDY,
         [f"paper/claims/{paper}.csv" for paper in PLAN.config.papers],
     output:
-        report(f"{RESULTS}/claims.csv", **shown_once("claims")),
+        report(CLAIMS[0], **shown_once("claims")),
+        CLAIMS[1],
     log:
         f"{LOGS}/claims.log",
     conda:

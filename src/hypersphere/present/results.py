@@ -7,6 +7,7 @@ import pandas as pd
 
 from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
+from hypersphere.manifest import check_tidy
 
 SETTLED = ("reproduced", "not reproduced", "diverged as published", "exact", "exact (erratum)", "refuted")
 """Verdicts that say something for or against a published claim."""
@@ -87,11 +88,9 @@ class Results:
         return table
 
     def _read(self, name: str) -> pd.DataFrame:
-        path = self.config.results / name
+        path = check_tidy(self.config.results, name)
         try:
             table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-        except FileNotFoundError:
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere statistics` writes it") from None
         except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
             raise HypersphereError(f"{path}: not a table ({error})") from None
         missing = [column for column in COLUMNS[name] if column not in table.columns]

@@ -8,9 +8,9 @@ import jinja2
 
 from hypersphere.config import Config, Curves, Paper, Table
 from hypersphere.errors import HypersphereError
-from hypersphere.files import write_text
+from hypersphere.files import write_json, write_text
 from hypersphere.metrics import METRICS
-from hypersphere.present import claims, figure, words
+from hypersphere.present import claims, figure, numbers, words
 from hypersphere.present.cells import Sheet, sheet
 from hypersphere.present.results import Results, settles
 from hypersphere.statistics import rules
@@ -19,7 +19,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def build(config: Config) -> None:
-    """Write ``results/<scale>/scorecard.html``; figures must have been built.
+    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json``; figures must have been built.
 
     Raises:
         HypersphereError: a results file is missing.
@@ -33,6 +33,7 @@ def build(config: Config) -> None:
     )
     page = environment.get_template("scorecard.html").render(context(config))
     write_text(config.results / "scorecard.html", page.rstrip() + "\n")
+    write_json(config.results / "scorecard.json", numbers.numbers(config))
 
 
 def context(config: Config) -> dict[str, Any]:

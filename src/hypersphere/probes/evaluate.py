@@ -50,6 +50,13 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
         _write(plan, f"pixels-{dataset.name}", rows, device)
 
 
+def lines_of(plan: Plan, run: Run) -> list[str]:
+    """The rows that the probes give one run, as they stand in its batch's file."""
+    devices.make_deterministic(plan.config.scale.threads)
+    with devices.acquire(plan.config.settings.device) as device:
+        return _text(list(_run_rows(plan, run, device))).splitlines()[1:]
+
+
 def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
     folder = plan.run_folder(run.name)
     manifest = read_manifest(folder)
@@ -109,6 +116,14 @@ def _row(
     return dict(zip(COLUMNS, values, strict=True))
 
 
+def _text(rows: list[Row]) -> str:
+    """As CSV; a row's text does not depend on the rows beside it."""
+    text = io.StringIO()
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n_test": "Int64"})
+    table.to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
+    return text.getvalue()
+
+
 def _write(
     plan: Plan,
     name: str,
@@ -118,10 +133,8 @@ def _write(
     weights: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> None:
     """The rows, and beside them a manifest: their checksum, and what they were made from."""
-    text = io.StringIO()
-    pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
     path = plan.config.results / "evaluations" / f"{name}.csv"
-    files.write_text(path, text.getvalue())
+    files.write_text(path, _text(rows))
     manifest = {
         "files": {path.name: files.sha256(path)},
         "code": provenance.evaluation_digest(plan, runs),

@@ -1,13 +1,13 @@
 """Write results/<scale>/statistics/: all that tables, figures, claims, scorecard and paper read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from hypersphere import files
-from hypersphere.manifest import check_evaluation, check_run
+from hypersphere.manifest import check_evaluation, check_run, tidy_manifest
 from hypersphere.plan import Plan
 from hypersphere.statistics import effects, gather, rules
 
@@ -32,8 +32,7 @@ def build(plan: Plan, evaluations: Sequence[Path] | None = None) -> None:
         "effects": (effects.effects(measured, plan.config.papers, judged_by), effects.COLUMNS),
         "runs": (gather.runs(plan), gather.RUNS),
     }
-    for name, (table, columns) in tables.items():
-        write(plan.config.results / "statistics" / f"{name}.csv", table, columns)
+    write(plan.config.results / "statistics", tables)
 
 
 def _checked(plan: Plan) -> list[Path]:
@@ -46,10 +45,17 @@ def _checked(plan: Plan) -> list[Path]:
     return paths
 
 
-def write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Write ``columns`` of ``table``: ten significant digits, a missing or infinite number as an empty field."""
+def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> None:
+    """Write tidy tables by their names, each with its columns, and then the manifest that lists their checksums."""
+    paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
+    files.write_sealed(tidy_manifest(paths[0]), {"files": {path.name: files.sha256(path) for path in paths}})
+
+
+def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:
+    """Ten significant digits; a missing or infinite number is an empty field."""
     table = table[list(columns)].copy()
     for column in table.select_dtypes("float"):
         # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
         table[column] = table[column].replace([np.inf, -np.inf], np.nan) + 0.0
     files.write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    return path

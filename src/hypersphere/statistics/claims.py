@@ -10,6 +10,7 @@ import pandas as pd
 
 from hypersphere import config as cfg
 from hypersphere.errors import HypersphereError
+from hypersphere.manifest import check_tidy
 from hypersphere.metrics import METRICS
 from hypersphere.plan import Plan
 from hypersphere.spec import Spec
@@ -73,8 +74,8 @@ def build(plan: Plan) -> None:
     config = plan.config
     rules = rules_file.load(config.root)
     limit = verdicts.limit(config.scale.level, config.scale_name != config.settings.scale)
-    measurements = read(config.results / "statistics" / "measurements.csv", MEASUREMENTS)
-    effects = read(config.results / "statistics" / "effects.csv", EFFECTS)
+    measurements = read(check_tidy(config.results, "statistics/measurements.csv"), MEASUREMENTS)
+    effects = read(check_tidy(config.results, "statistics/effects.csv"), EFFECTS)
     rows = []
     for name, paper in config.papers.items():
         for claim in load(config.root / "paper" / "claims" / f"{name}.csv"):
@@ -84,7 +85,7 @@ def build(plan: Plan) -> None:
             elif claim.kind == "comparison":
                 outcome = judge_comparison(claim, paper, effects, limit)
             rows.append(_described(claim, paper, config) | outcome)
-    write(config.results / "claims.csv", pd.DataFrame(rows, columns=COLUMNS), COLUMNS)
+    write(config.results, {"claims": (pd.DataFrame(rows, columns=COLUMNS), COLUMNS)})
 
 
 def load(file: Path) -> list[Claim]:

@@ -55,25 +55,27 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0) -> None:
         StoppedError: a signal asked to stop; the state to go on from is saved.
     """
     devices.make_deterministic(plan.config.scale.threads)
-    failures = []
+    failed: dict[str, list[str]] = {}  # by what went wrong: damaged data fail every run of a batch alike
+    damaged: list[DamagedError] = []
     with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
         for run in runs:
             try:
                 _pretrain_one(plan, run, device, save_every, request)
             except stop.StoppedError:
                 raise
-            except DamagedError as error:
-                error.disprove()
-                failures.append(f"{run.name}: {error}")
             except HypersphereError as error:
-                failures.append(f"{run.name}: {error}")
+                if isinstance(error, DamagedError):
+                    damaged.append(error)
+                failed.setdefault(str(error), []).append(run.name)
             except OSError as error:
-                failures.append(f"{run.name}: {files.reason(error)}")
+                failed.setdefault(files.reason(error), []).append(run.name)
             except Exception as error:
                 traceback.print_exc()
-                failures.append(f"{run.name}: {type(error).__name__}: {' '.join(str(error).split())}")
-    if failures:
-        raise HypersphereError("; ".join(failures))
+                failed.setdefault(f"{type(error).__name__}: {' '.join(str(error).split())}", []).append(run.name)
+    for damage in damaged:
+        damage.disprove()
+    if failed:
+        raise HypersphereError("; ".join(f"{', '.join(names)}: {what}" for what, names in failed.items()))
 
 
 def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request) -> None:

@@ -128,8 +128,7 @@ def test_page_does_not_show_seconds(page: str) -> None:
 
 def test_text_from_files_is_escaped(make: Any) -> None:
     made = make()
-    path = made.config.results / "claims.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("as printed", "<b>as</b> printed"), encoding="utf-8")
+    made.edit("claims.csv", "as printed", "<b>as</b> printed")
     made.build()
     assert "&lt;b&gt;as&lt;/b&gt; printed" in made.read("scorecard.html")
 

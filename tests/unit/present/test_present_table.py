@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.manifest import tidy_manifest
 from hypersphere.present import table
 
 FOLDER = "tables/embedding_norms"
@@ -133,10 +134,21 @@ def test_wrong_names_and_missing_files_are_one_sentence(make: Any) -> None:
     with pytest.raises(HypersphereError, match="'margins' is not one of embedding_norms"):
         table.build(made.config, "margins", "table2")
     summary = made.config.results / "statistics" / "summary.csv"
-    summary.write_text(summary.read_text(encoding="utf-8").replace("n_diverged", "diverged_n", 1), encoding="utf-8")
+    made.edit("statistics/summary.csv", "n_diverged", "diverged_n")
     with pytest.raises(HypersphereError, match=r"summary\.csv: column n_diverged is missing"):
         table.build(made.config, "embedding_norms", "table5")
     summary.unlink()
     with pytest.raises(HypersphereError, match=r"summary\.csv: the file is missing"):
         table.build(made.config, "embedding_norms", "table5")
     assert not (made.config.results / "tables").exists()
+
+
+@pytest.mark.parametrize("name", ["statistics/summary.csv", "claims.csv"])
+def test_an_altered_tidy_table_is_refused_and_made_again_by_the_next_run(make: Any, name: str) -> None:
+    made = make()
+    path, proof = made.config.results / name, tidy_manifest(made.config.results / name)
+    table.build(made.config, "embedding_norms", "table5")  # the control: unaltered it is taken
+    path.write_text(path.read_text(encoding="utf-8").replace("64", "65", 1), encoding="utf-8")
+    with pytest.raises(DamagedError, match=f"{path.name}: the file's bytes are not those of its manifest") as caught:
+        table.build(made.config, "embedding_norms", "table5")
+    assert caught.value.proof == proof

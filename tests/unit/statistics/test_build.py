@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hypersphere.manifest import check_listed
 from hypersphere.statistics import build
 
 REPOSITORY = Path(__file__).parents[3]
@@ -65,8 +66,9 @@ def test_nothing_run_writes_headers_only(make_world: Make) -> None:
 
 def test_numbers_have_one_spelling(tmp_path: Path) -> None:
     table = pd.DataFrame({"x": [-0.0, 0.1 + 0.2, np.inf, 1e-12], "n": [1, 2, 3, 4]})
-    build.write(tmp_path / "t.csv", table, ["n", "x"])
+    build.write(tmp_path, {"t": (table, ["n", "x"])})
     assert (tmp_path / "t.csv").read_text() == "n,x\n1,0\n2,0.3\n3,\n4,1e-12\n"
+    assert check_listed(tmp_path / "t.csv", tmp_path / "manifest.json")["files"].keys() == {"t.csv"}
 
 
 def test_statistics_never_import_torch() -> None:

@@ -1,0 +1,115 @@
+"""Results published with DVC, for the tests of what comes before it and of what comes after."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+
+from .conftest import TINY, Checkout, once
+
+ARCHIVE = "data/raw/cifar-10-python.tar.gz"
+STRAY = (".lock", "resume.safetensors", ".history.csv.0a1b2c3d.part")
+"""What a run's folder may hold that is no result."""
+GIT = {f"GIT_{role}_{what}": "a@b.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+GIT |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def alone(home: Path) -> dict[str, str]:
+    """Variables that keep DVC from the configuration and the records of whoever runs the tests."""
+    names = ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_CACHE_HOME", "XDG_DATA_HOME", "DVC_SITE_CACHE_DIR")
+    return {name: str(home / name.lower()) for name in names} | {"DVC_NO_ANALYTICS": "1"}
+
+
+def dvc(place: Checkout, *arguments: str) -> str:
+    """What DVC says; it must succeed."""
+    done = place.run(sys.executable, "-m", "dvc", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def git(place: Checkout, *arguments: str) -> str:
+    """What git says; it must succeed."""
+    done = place.run("git", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def settle(root: Path, scale: str) -> None:
+    """Make the overrides of the finished copy a scale of that name, as dvc.yaml follows config.yaml alone."""
+    scales = root / "config" / "scales"
+    changed = {key: yaml.safe_load(value) for key, _, value in (setting.partition("=") for setting in TINY)}
+    content = yaml.safe_load((scales / "quick.yaml").read_text()) | changed
+    (scales / f"{scale}.yaml").write_text(yaml.safe_dump(content))
+    settings = root / "config" / "config.yaml"
+    settings.write_text(settings.read_text().replace("scale: quick", f"scale: {scale}", 1))
+
+
+def point(root: Path, remote: Path, verify: bool = True) -> None:
+    """Name a folder as this checkout's remote, as docs/dvc.md does."""
+    text = f"[core]\nremote = store\n['remote \"store\"']\nurl = {remote}\nverify = {verify}\n"
+    (root / ".dvc" / "config.local").write_text(text)
+
+
+def publish(finished: Checkout, place: Path) -> Checkout:
+    """The finished copy as a git repository, its paper lost, an archive and a piece of evidence there; then published.
+
+    The remote is the folder `remote` beside it, what repro said in `repro.log`. Tests only read it.
+    """
+    made = Checkout(place / "checkout", finished.environment | alone(place / "home") | GIT)
+
+    def make() -> None:
+        shutil.copytree(finished.root, made.root, symlinks=True)
+        settle(made.root, finished.results.name)
+        git(made, "init", "-q")
+        git(made, "add", "-A")
+        git(made, "commit", "-qm", "sources")
+        (made.results / "paper.pdf").unlink()
+        (made.root / ARCHIVE).parent.mkdir()
+        (made.root / ARCHIVE).write_bytes(b"an archive")
+        run = min((made.results / "runs").iterdir())
+        for name in STRAY:
+            (run / name).write_bytes(b"no result")
+        packed = made.hypersphere("pack", run.name)
+        assert packed.returncode == 0, packed.stderr
+        (place / "repro.log").write_text(dvc(made, "repro"))
+        point(made.root, place / "remote")
+        dvc(made, "push")
+        git(made, "add", "dvc.lock")
+        git(made, "commit", "-qm", "results")
+
+    once(place, make)
+    return made
+
+
+def outputs(place: Checkout) -> dict[str, str]:
+    """The md5 of each output in dvc.lock."""
+    stages = yaml.safe_load((place.root / "dvc.lock").read_text())["stages"]
+    return {out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]}
+
+
+def listed(place: Checkout, folder: str) -> dict[str, str]:
+    """The md5 of each file of an output that is a folder."""
+    md5 = outputs(place)[folder]
+    text = (place.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]).read_text()
+    return {entry["relpath"]: entry["md5"] for entry in json.loads(text)}
+
+
+def objects(folder: Path) -> dict[str, Path]:
+    """Objects of a cache or remote, by the md5 that is their name."""
+    return {path.parent.name + path.name: path for path in folder.glob("files/md5/*/*")}
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Write into a file, in place, as nothing of ours does; it may be read-only."""
+    mode = path.stat().st_mode
+    path.chmod(0o644)
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def flipped(content: bytes) -> bytes:
+    """One bit, in the middle, is another."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]

@@ -1,0 +1,247 @@
+"""DVC around the pipeline: repro, status, metrics, plots and push; and the pipeline without DVC (docs/dvc.md)."""
+
+import configparser
+import csv
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .conftest import REPOSITORY, TINY, Checkout
+from .released import ARCHIVE, STRAY, alone, dvc, flipped, listed, objects, publish, rewrite
+
+DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
+
+
+@pytest.fixture(scope="session")
+def released(finished: Checkout, shared: Path) -> Checkout:
+    """The published checkout; tests only read it."""
+    return publish(finished, shared / "released")
+
+
+@pytest.fixture
+def copied(released: Checkout, tmp_path: Path) -> Checkout:
+    """The published checkout again, its files hard links of its cache as they were, for one test to change."""
+    made = Checkout(tmp_path / "checkout", released.environment | alone(tmp_path / "home"))
+    shutil.copytree(released.root, made.root, symlinks=True)
+    dvc(made, "checkout", "--relink")
+    return made
+
+
+def damaged(folder: Path) -> set[str]:
+    """Names of objects of a cache whose bytes have another md5."""
+    found = objects(folder)
+    assert len(found) > 100
+    return {n for n, path in found.items() if hashlib.md5(path.read_bytes()).hexdigest() != n.removesuffix(".dir")}
+
+
+# What dvc.yaml and the configuration declare.
+
+
+def declared_outputs() -> dict[str, Any]:
+    """Every output and metric of dvc.yaml, with its options."""
+    entries = [e for stage in DECLARED["stages"].values() for e in [*stage["outs"], *stage.get("metrics", [])]]
+    return {path: options for entry in entries for path, options in entry.items()}
+
+
+def test_at_most_four_stages_each_calls_snakemake_and_every_output_persists() -> None:
+    assert len(DECLARED["stages"]) <= 4
+    for stage in DECLARED["stages"].values():
+        commands = [stage["cmd"]] if isinstance(stage["cmd"], str) else stage["cmd"]
+        assert commands[-1].startswith("snakemake --cores all")
+    assert all(options == {"persist": True} for options in declared_outputs().values())
+
+
+def test_every_result_is_an_output(finished: Checkout) -> None:
+    """But the paper's input, which is made with it."""
+    paths = {path.replace("results/${scale}/", "") for path in declared_outputs()}
+    files = {path.relative_to(finished.results) for path in finished.results.rglob("*") if path.is_file()}
+    covered = {f for f in files if {f.as_posix(), *(parent.as_posix() for parent in f.parents)} & paths}
+    assert {path.as_posix() for path in files - covered} == {"paper/content.json"}
+    assert (finished.results / "claims.csv").relative_to(finished.results) in covered
+
+
+def test_every_figure_is_among_the_plots() -> None:
+    plots = json.dumps(DECLARED["plots"])
+    for file in (REPOSITORY / "config" / "papers").glob("*.yaml"):
+        paper = yaml.safe_load(file.read_text())
+        for name, artifact in paper["artifacts"].items():
+            if artifact["kind"] == "curves":
+                assert f"figures/{paper['paper']}/{name}.svg" in plots
+                assert f"figures/{paper['paper']}/{name}.csv" in plots
+
+
+def test_configuration_names_no_remote_calls_home_for_nothing_and_adds_nothing_to_git() -> None:
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / ".dvc" / "config")
+    assert set(config.sections()) == {"core", "cache"}
+    assert dict(config["core"]) == {"analytics": "false", "check_update": "false", "autostage": "false"}
+
+
+def test_profiles_look_into_newer_inputs_however_large() -> None:
+    """Fact 5 of test_dvc_facts.py: what DVC copies is newer, and is made again if Snakemake does not compare bytes."""
+    for name in ("default", "slurm"):
+        profile = yaml.safe_load((REPOSITORY / "profiles" / name / "config.yaml").read_text())
+        assert profile["max-checksum-file-size"] == "1GB"
+
+
+def test_no_lock_of_a_quick_run_is_in_git() -> None:
+    """It must not be ignored either: DVC would refuse it (test_dvc_facts.py)."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "dvc.lock"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    lock = (REPOSITORY / "dvc.lock").read_text() if tracked.stdout else ""
+    assert "results/quick" not in lock
+    ignored = subprocess.run(["git", "check-ignore", "-q", "dvc.lock"], cwd=REPOSITORY, check=False)
+    assert ignored.returncode == 1
+
+
+# After `dvc repro`.
+
+
+def test_repro_has_snakemake_make_what_is_missing_and_only_that(released: Checkout, finished: Checkout) -> None:
+    said = (released.root.parent / "repro.log").read_text()
+    assert said.count("> snakemake --cores all") == len(DECLARED["stages"])
+    made = re.findall(r"^\[.*?\] +\S+ +(.+)$", said, flags=re.MULTILINE)
+    assert [line.split()[0] for line in made if "all" not in line.split()] == ["paper"]
+    assert (released.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
+
+
+def test_after_repro_snakemake_has_nothing_to_do(released: Checkout) -> None:
+    assert released.jobs(settings=()) == []
+
+
+def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_halves_are_not(released: Checkout) -> None:
+    runs = listed(released, f"results/{released.results.name}/runs")
+    assert {Path(path).name for path in runs} >= {"encoder.safetensors", "history.csv", "manifest.json", "run.yaml"}
+    assert not {Path(path).name for path in runs} & set(STRAY)
+    assert next((released.results / "runs").glob("*/resume.safetensors"))  # and they were left alone
+    assert list(listed(released, "data/raw")) == [Path(ARCHIVE).name]
+    evidence = listed(released, f"results/{released.results.name}/evidence")
+    assert list(evidence) == [f"{min((released.results / 'runs').iterdir()).name}.json"]
+    remote = objects(released.root.parent / "remote")
+    for moved in (runs, evidence, listed(released, "data/raw"), listed(released, "data/processed")):
+        assert set(moved.values()) <= remote.keys()
+
+
+def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro(copied: Checkout) -> None:
+    """The control is in between: status names what was deleted and edited. Snakemake has nothing to do all along,
+    although DVC turns its hard links into new copies before each stage."""
+    assert json.loads(dvc(copied, "status", "--json")) == {}
+    (copied.root / ARCHIVE).unlink()
+    source = copied.root / "src" / "hypersphere" / "keyed.py"
+    source.write_text(f"{source.read_text()}# A comment.\n")
+    changed = json.loads(dvc(copied, "status", "--json"))
+    assert changed.keys() == DECLARED["stages"].keys()
+    assert {"changed outs": {"data/raw": "modified"}} in changed["data"]
+    said = dvc(copied, "repro")
+    assert said.count("Nothing to be done") == len(DECLARED["stages"])
+    assert json.loads(dvc(copied, "status", "--json")) == {}
+    assert listed(copied, "data/raw") == {}
+
+
+def test_metrics_show_the_numbers_of_the_scorecard(released: Checkout) -> None:
+    shown = json.loads(dvc(released, "metrics", "show", "--json"))[""]["data"]
+    written = json.loads((released.results / "scorecard.json").read_text())
+    assert list(shown.values()) == [{"data": written}]
+    with (released.results / "claims.csv").open() as handle:
+        claims = list(csv.DictReader(handle))
+    assert sum(written[released.results.name]["claims"].values()) == len(claims)
+
+
+def test_plots_show_the_figures_and_their_curves(released: Checkout, tmp_path: Path) -> None:
+    """Images lie beside the page; its interactive chart needs scripts from the net (docs/dvc.md)."""
+    dvc(released, "plots", "show", "--out", str(tmp_path))
+    page = (tmp_path / "index.html").read_text()
+    figure = released.results / "figures" / "embedding_norms" / "norms_over_epochs"
+    (image,) = re.findall(r'<img src="([^"]+)"', page)
+    assert (tmp_path / image).read_bytes() == figure.with_suffix(".svg").read_bytes()
+    chart = json.JSONDecoder().raw_decode(page.partition("var spec = ")[2])[0]
+    with figure.with_suffix(".csv").open() as handle:
+        drawn = [{key: row[key] for key in ("metric", "row", "epoch", "mean")} for row in csv.DictReader(handle)]
+    assert [{key: row[key] for key in drawn[0]} for row in chart["data"]["values"]] == drawn
+    axes = {axis: chart["spec"]["encoding"][axis]["field"] for axis in ("x", "y", "color")}
+    assert axes == {"x": "epoch", "y": "mean", "color": "row"}
+    assert chart["title"].endswith(released.results.name)
+    assert "<DVC_" not in page
+
+
+def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Checkout) -> None:
+    """The files are hard links of the cache, so whatever is written in place is seen there: the control, at the end."""
+    run = min((copied.results / "runs").glob("simclr-default-*"))
+    drawing = copied.results / "figures" / "embedding_norms" / "norms_over_epochs.png"
+    before = {path: path.read_bytes() for path in (run / "encoder.safetensors", drawing)}
+    assert all(path.stat().st_nlink > 1 for path in before)
+    copied.edit("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
+    copied.edit("src/hypersphere/present/figure.py", "alpha=0.2", "alpha=0.3")
+    for command in (("pretrain", run.name), ("figure", "embedding_norms", "norms_over_epochs")):
+        done = copied.hypersphere(*command)
+        assert done.returncode == 0, done.stderr
+    assert all(path.read_bytes() != content for path, content in before.items())
+    cache = copied.root / ".dvc" / "cache"
+    assert damaged(cache) == set()
+    other = min((copied.results / "runs").glob("simsiam-*/encoder.safetensors"))
+    rewrite(other, flipped(other.read_bytes()))
+    assert len(damaged(cache)) == 1
+
+
+# Without DVC.
+
+NO_DVC = """\
+import sys
+
+class NoDVC:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("dvc", "dvc_data", "dvc_objects"):
+            raise ImportError("DVC is not to be had")
+
+sys.meta_path.insert(0, NoDVC())
+"""
+
+
+@pytest.fixture
+def without_dvc(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy with an environment of its own, in which the program `dvc` fails and nothing can import the package."""
+    root, site = tmp_path / "checkout", tmp_path / "site"
+    shutil.copytree(finished.root, root, symlinks=True)
+    for source, target in ((Path(sys.prefix), root / ".venv"), (Path(sys.prefix) / "bin", root / ".venv" / "bin")):
+        target.mkdir()
+        for path in source.iterdir():
+            if path.name not in ("bin", "dvc", ".ready"):
+                (target / path.name).symlink_to(path)
+    program = root / ".venv" / "bin" / "dvc"
+    program.write_text("#!/bin/sh\necho DVC is not to be had >&2\nexit 97\n")
+    program.chmod(0o755)
+    (root / ".venv" / ".ready").touch()  # so that make installs nothing
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(NO_DVC)
+    environment = finished.environment | {
+        "PYTHONPATH": str(site),
+        "PATH": f"/usr/bin:/bin:{finished.environment['PATH']}",
+    }
+    return Checkout(root, environment)
+
+
+def test_reproduce_never_needs_dvc(without_dvc: Checkout, finished: Checkout) -> None:
+    (without_dvc.results / "paper.pdf").unlink()
+    settings = " ".join(f"'{setting}'" for setting in TINY)
+    done = without_dvc.run("make", "reproduce", f"SET={settings}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (without_dvc.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
+    assert not (without_dvc.root / "dvc.lock").exists()
+
+
+def test_dvc_is_really_out_of_reach_there(without_dvc: Checkout) -> None:
+    """The control: what does need DVC fails, and says so."""
+    (without_dvc.root / "dvc.lock").write_text("stages: {runs: {outs: [{path: results/quick/runs, md5: 0}]}}")
+    done = without_dvc.run("make", "restore")
+    assert done.returncode != 0
+    assert "DVC is not to be had" in done.stderr
+    assert without_dvc.run(str(without_dvc.root / ".venv" / "bin" / "dvc")).returncode == 97

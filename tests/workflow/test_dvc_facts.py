@@ -1,0 +1,175 @@
+"""Behaviour of DVC and Snakemake that dvc.yaml and `make restore` are built on (DESIGN.md, facts 3 to 5).
+
+When one of these fails after an upgrade, dvc.yaml has to be thought through again, not the test.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import Checkout
+from .released import alone, dvc
+
+BEYOND = 1_100_000
+"""Bytes that Snakemake's default for `--max-checksum-file-size`, one megabyte, does not cover."""
+COVERS = ("--max-checksum-file-size", "10MB")
+
+# z/early.txt -> a/late.txt: alphabetical order is not the order in which they are made.
+CHAIN = f"""
+rule late:
+    input: "z/early.txt"
+    output: "a/late.txt"
+    shell: "cp {{input}} {{output}}; echo late >> {{output}}"
+rule early:
+    output: "z/early.txt"
+    shell: "head -c {BEYOND} /dev/zero > {{output}}"
+"""
+
+Place = Callable[[str], Checkout]
+
+
+@pytest.fixture
+def place(standalone: Place, tmp_path: Path, environment: dict[str, str]) -> Place:
+    """A folder with a Snakefile and DVC without git, which finds no configuration but its own."""
+
+    def make(snakefile: str) -> Checkout:
+        made = standalone(snakefile)
+        (made.root / ".dvc").mkdir()
+        configure(made, "copy")
+        return Checkout(made.root, environment | alone(tmp_path / "home"))
+
+    return make
+
+
+def configure(place: Checkout, links: str, verify: bool = False) -> None:
+    """Write the whole configuration: how files and cache are linked, and a folder as remote."""
+    remote = f"[core]\nno_scm = true\nremote = store\n['remote \"store\"']\nurl = ../store\nverify = {verify}\n"
+    (place.root / ".dvc" / "config").write_text(f"{remote}[cache]\ntype = {links}\n")
+
+
+def stage(place: Checkout, command: str, **outputs: bool) -> None:
+    """Write dvc.yaml: one stage that depends on source.txt; each output, and whether it persists."""
+    outs = [{name.replace("__", "."): {"persist": persist}} for name, persist in outputs.items()]
+    content = {"stages": {"all": {"cmd": command, "deps": ["source.txt"], "outs": outs}}}
+    (place.root / "dvc.yaml").write_text(yaml.safe_dump(content))
+    (place.root / "source.txt").write_text("1")
+
+
+def jobs(place: Checkout, *options: str) -> set[str]:
+    """Outputs that Snakemake would make."""
+    return {job.output for job in place.jobs(*options, settings=())}
+
+
+@pytest.mark.parametrize("forced", [True, False], ids=["touch --forceall", "touch alone"])
+def test_fact_3_only_a_forced_touch_records_what_files_are_made_from(
+    standalone: Place, tmp_path: Path, forced: bool
+) -> None:
+    """As after a clone and `dvc pull`: files in order of time, and no record of Snakemake's. The control is the other
+    parameter: touched without force nothing is recorded, and a stale file passes for made."""
+    made = standalone(
+        "VERSION = 1\nrule model:\n    output: 'model.txt'\n    params: code=VERSION\n    shell: 'exit 1'\n"
+    )
+    (tmp_path / "model.txt").write_text("weights")
+    done = made.snakemake("--touch", *(["--forceall"] if forced else []), "--cores", "1", settings=())
+    assert done.returncode == 0, done.stderr
+    assert jobs(made) == set()
+    made.edit("Snakefile", "VERSION = 1", "VERSION = 2")
+    assert jobs(made) == ({"model.txt"} if forced else set())
+
+
+def test_fact_3_a_file_newer_than_what_is_made_from_it_restages_unless_touched(
+    standalone: Place, tmp_path: Path
+) -> None:
+    made = standalone(CHAIN)
+    for at, name in enumerate(("a/late.txt", "z/early.txt")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (1e9 + at, 1e9 + at))
+    assert jobs(made) == {"a/late.txt"}
+    assert made.snakemake("--touch", "--forceall", "--cores", "1", settings=()).returncode == 0
+    assert jobs(made) == set()
+
+
+def test_fact_4_an_output_is_deleted_before_its_stage_runs_unless_it_persists(place: Place) -> None:
+    made = place("")
+    stage(made, "ls > seen.log; touch kept.txt lost.txt", kept__txt=True, lost__txt=False)
+    dvc(made, "repro")
+    assert "kept.txt" not in (made.root / "seen.log").read_text()
+    (made.root / "source.txt").write_text("2")
+    dvc(made, "repro")
+    seen = (made.root / "seen.log").read_text().split()
+    assert "kept.txt" in seen
+    assert "lost.txt" not in seen
+
+
+def test_fact_5_checked_out_copies_and_symlinks_restage_and_hard_links_and_covered_files_do_not(place: Place) -> None:
+    """Each file is checked out from the cache, the input after what is made from it."""
+    made = place(CHAIN)
+    assert made.snakemake("--cores", "1", *COVERS, settings=()).returncode == 0
+    configure(made, "hardlink")  # or the cache would hold copies, with times of their own
+    dvc(made, "add", "a/late.txt", "z/early.txt")
+    found, covered = {}, {}
+    for links in ("copy", "symlink", "hardlink"):
+        configure(made, links)
+        for name in ("a/late.txt", "z/early.txt"):
+            (made.root / name).unlink()
+            dvc(made, "checkout", f"{name}.dvc")
+        found[links] = jobs(made)
+        covered[links] = jobs(made, *COVERS)
+    assert found == {"copy": {"a/late.txt"}, "symlink": {"a/late.txt"}, "hardlink": set()}
+    assert covered["copy"] == covered["hardlink"] == set()
+
+
+@pytest.mark.parametrize(("options", "runs_again"), [((), {"late"}), (COVERS, set())], ids=["not covered", "covered"])
+def test_fact_5_a_second_repro_turns_hard_links_into_new_copies_which_restages_files_that_are_not_covered(
+    place: Place, options: tuple[str, ...], runs_again: set[str]
+) -> None:
+    """One output after the other in the order of dvc.yaml, here against the order in which they are made."""
+    made = place(CHAIN)
+    configure(made, "hardlink")
+    stage(made, f"{sys.executable} -m snakemake --cores 1 {' '.join(options)}", a=True, z=True)
+    dvc(made, "repro")
+    (made.root / "source.txt").write_text("2")
+    text = dvc(made, "repro")
+    assert {line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("localrule")} == runs_again
+
+
+def test_a_lock_that_git_ignores_is_refused(standalone: Place, tmp_path: Path, environment: dict[str, str]) -> None:
+    """So .gitignore cannot keep a quick run's dvc.lock out of a commit."""
+    made = Checkout(standalone("").root, environment | alone(tmp_path / "home"))
+    for command in (("git", "init", "-q"), (sys.executable, "-m", "dvc", "init", "-q")):
+        assert made.run(*command).returncode == 0
+    stage(made, "touch made.txt", made__txt=True)
+    dvc(made, "status")
+    (tmp_path / ".gitignore").write_text("dvc.lock\n")
+    refused: subprocess.CompletedProcess[str] = made.run(sys.executable, "-m", "dvc", "status")
+    assert refused.returncode != 0
+    assert "git-ignored" in refused.stderr
+
+
+def test_a_remote_hands_out_altered_bytes_and_all_seems_up_to_date_unless_it_verifies(place: Place) -> None:
+    made = place("")
+    (made.root / "weights.bin").write_bytes(b"weights")
+    dvc(made, "add", "weights.bin")
+    dvc(made, "push")
+    (stored,) = (path for path in (made.root / "store").rglob("*") if path.is_file())
+    mode = stored.stat().st_mode
+    stored.chmod(0o644)
+    stored.write_bytes(b"Weights")
+    stored.chmod(mode)
+    results = {}
+    for verify in (True, False):
+        configure(made, "copy", verify)
+        for cached in (path for path in (made.root / ".dvc" / "cache").rglob("*") if path.is_file()):
+            cached.unlink()
+        (made.root / "weights.bin").unlink(missing_ok=True)
+        results[verify] = made.run(sys.executable, "-m", "dvc", "pull").returncode
+    assert results[True] != 0
+    assert results[False] == 0
+    assert (made.root / "weights.bin").read_bytes() == b"Weights"
+    assert "up to date" in dvc(made, "status")

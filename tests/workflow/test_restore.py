@@ -1,0 +1,136 @@
+"""`make restore`: a clone takes over published results, reruns nothing, and refuses what is not as published."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Checkout, batches, rules
+from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, point, publish
+
+
+@pytest.fixture(scope="session")
+def released(finished: Checkout, shared: Path) -> Checkout:
+    """The published checkout; tests only read it."""
+    return publish(finished, shared / "released")
+
+
+@pytest.fixture
+def cloned(released: Checkout, tmp_path: Path) -> Checkout:
+    """What git carries of it, with a copy of its remote: no cache, no data, no results, no records of Snakemake."""
+    environment = released.environment | alone(tmp_path / "home")
+    made = Checkout(tmp_path / "clone", environment | {"PYTHONPATH": str(tmp_path / "clone" / "src")})
+    git(released, "clone", "-q", str(released.root), str(made.root))
+    shutil.copytree(released.root.parent / "remote", tmp_path / "remote")
+    point(made.root, tmp_path / "remote")
+    return made
+
+
+def restore(place: Checkout, *options: str) -> subprocess.CompletedProcess[str]:
+    """What `make restore` calls."""
+    return place.run(sys.executable, "-m", "hypersphere.restore", *options)
+
+
+def plant(path: Path, content: bytes) -> None:
+    """Put a read-only object into a remote, whether one of that name is there or DVC has deleted it as damaged."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+    path.chmod(0o444)
+
+
+def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothing_to_do(
+    cloned: Checkout, released: Checkout, tmp_path: Path
+) -> None:
+    """The refusals are the controls of the restore at the end, and that of an edited loss after it."""
+    results = f"results/{released.results.name}"
+    path = next(path for path in listed(released, f"{results}/runs") if path.endswith("encoder.safetensors"))
+    name = listed(released, f"{results}/runs")[path]
+    stored = objects(tmp_path / "remote")[name]
+    sound = stored.read_bytes()
+
+    plant(stored, flipped(sound))
+    done = restore(cloned)
+    assert done.returncode == 2
+    assert f"hypersphere: {results}/runs/{path}: the remote has no sound copy of it" in done.stderr
+    assert not (cloned.root / ".snakemake").exists()
+
+    # A remote without `verify` hands it out, and DVC believes it; we do not.
+    plant(stored, flipped(sound))
+    point(cloned.root, tmp_path / "remote", verify=False)
+    done = restore(cloned)
+    assert done.returncode == 2
+    assert f"hypersphere: {results}/runs/{path}: its bytes are not those that dvc.lock names" in done.stderr
+    assert not (cloned.root / ".snakemake").exists()
+
+    # What the sentence says to do, and another refusal: an edit makes the weights those of other code.
+    (cloned.results / "runs" / path).unlink()
+    plant(stored, sound)
+    point(cloned.root, tmp_path / "remote")
+    loss = ("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
+    cloned.edit(*loss)
+    done = restore(cloned)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: not as when the results")
+    assert not (cloned.root / ".snakemake").exists()
+    cloned.edit(loss[0], loss[2], loss[1])
+
+    done = restore(cloned)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert cloned.jobs(settings=()) == []
+    assert cloned.files("**/*").keys() >= {f"runs/{path}", "paper.pdf", "scorecard.json"}
+    assert (cloned.results / "runs" / path).read_bytes() == sound
+    assert (cloned.root / ARCHIVE).read_bytes() == b"an archive"
+    assert list((cloned.results / "evidence").glob("*.json"))
+    cloned.edit(*loss)
+    assert batches(cloned.jobs(settings=()), "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+
+
+def test_a_pull_alone_leaves_something_to_do(cloned: Checkout) -> None:
+    """The control: without `make restore` Snakemake goes by the times of the files, which are those of the pull."""
+    dvc(cloned, "pull")
+    next((cloned.results / "batches").glob("simclr-digits_lt-*")).touch()
+    assert rules(cloned.jobs(settings=()))["evaluate"] >= 1
+
+
+def forget_lock(root: Path) -> None:
+    """As in a clone of a commit that is no release."""
+    (root / "dvc.lock").unlink()
+
+
+def forget_remote(root: Path) -> None:
+    """As in every fresh clone."""
+    (root / ".dvc" / "config.local").unlink()
+
+
+def ask_for_another(root: Path) -> None:
+    """Choose a scale that was not released."""
+    settings = root / "config" / "config.yaml"
+    settings.write_text(re.sub("scale: quick-[0-9a-f]+", "scale: smoke", settings.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "options", "sentence"),
+    [
+        (forget_lock, (), "dvc.lock: the file is missing: check out a release that has it"),
+        (forget_remote, (), ".dvc/config: names no remote to pull from; add one"),
+        (ask_for_another, (), "dvc.lock: holds no results/smoke; check out a release of that scale"),
+        (
+            ask_for_another,
+            ("--scale", "paper"),
+            "config/config.yaml: scale: is smoke, and DVC follows it; set it to paper",
+        ),
+    ],
+)
+def test_restore_without_what_it_needs_says_what_to_do(
+    cloned: Checkout, spoil: Any, options: tuple[str, ...], sentence: str
+) -> None:
+    spoil(cloned.root)
+    done = restore(cloned, *options)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"hypersphere: {sentence}")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (cloned.root / "results").exists()
