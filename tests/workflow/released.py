@@ -10,7 +10,7 @@ import yaml
 from .conftest import TINY, Checkout, once
 
 ARCHIVE = "data/raw/cifar-10-python.tar.gz"
-STRAY = (".lock", "resume.safetensors", ".history.csv.0a1b2c3d.part")
+STRAY = (".lock", "unfinished-0a1b2c3d/resume.safetensors", ".history.csv.0a1b2c3d.part")
 """What a run's folder may hold that is no result."""
 GIT = {f"GIT_{role}_{what}": "a@b.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 GIT |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -70,6 +70,7 @@ def publish(finished: Checkout, place: Path) -> Checkout:
         (made.root / ARCHIVE).write_bytes(b"an archive")
         run = min((made.results / "runs").iterdir())
         for name in STRAY:
+            (run / name).parent.mkdir(exist_ok=True)
             (run / name).write_bytes(b"no result")
         packed = made.hypersphere("pack", run.name)
         assert packed.returncode == 0, packed.stderr
