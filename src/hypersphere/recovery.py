@@ -81,7 +81,7 @@ def check_writable(plan: Plan) -> None:
 
 
 def take_over(folder: Path) -> str | None:
-    """Become the one Snakemake of ``folder``, and remove the locks of one that was killed; what was done, in words.
+    """Become the one Snakemake of ``folder``, and tidy up after one that was killed; what was done, in words.
 
     Snakemake's own locks are files that outlive a killed process. Beside them we hold a lock that the system releases
     when a process ends: whoever gets it knows that the former holder, on the same machine, is gone. Where that cannot
@@ -105,6 +105,9 @@ def take_over(folder: Path) -> str | None:
     files.write_json(owner, {"host": platform.node(), "process": os.getpid()})
     if before.get("host") == platform.node() and stale.is_dir() and any(stale.iterdir()):
         shutil.rmtree(stale)
+        for left in folder.glob(f"results/*/**/.*{files.PART}"):
+            if "runs" not in left.parts:  # a run sweeps its own folder, under its lock
+                left.unlink(missing_ok=True)
         return f"the Snakemake before this one (process {before.get('process')}) was killed: its locks are removed"
     return None
 

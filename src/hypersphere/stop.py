@@ -45,19 +45,21 @@ class Request:
 def on_request() -> Iterator[Request]:
     """Within the block a first signal only sets the request, which the block looks at; a second one acts at once.
 
-    Elsewhere than in the main thread, where Python delivers no signals, the request stays empty.
+    Elsewhere than in the main thread, where Python delivers no signals, the request stays empty; and for a signal that
+    is ignored, as a shell has it for SIGINT in the background.
     """
     request = Request()
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
     before = {int(asked): signal.getsignal(asked) for asked in SIGNALS}
+    before = {asked: handler for asked, handler in before.items() if handler != signal.SIG_IGN}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number
         signal.signal(number, before[number])
 
-    for asked in SIGNALS:
+    for asked in before:
         signal.signal(asked, note)
     try:
         yield request

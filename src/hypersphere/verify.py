@@ -152,7 +152,7 @@ def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
             for side in (before, after)
             for pattern in patterns
             for path in side.glob(pattern)
-            if path.is_file()
+            if path.is_file() and not path.name.startswith(".")
         }
     )
     if not names:

@@ -126,10 +126,16 @@ def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path, snakemake_l
         assert snakemake_locks.exists()
     finally:
         first.kill()
+    half = tmp_path / "results" / "quick" / "tables" / ".table5.csv.0a1b2c3d.part"
+    training = tmp_path / "results" / "quick" / "runs" / "a" / ".resume.safetensors.0a1b2c3d.part"
+    for path in (half, training):
+        files.write_text(path, "half of")
     third = Process(tmp_path)
     third.kill()
     assert f"(process {first.process.pid}) was killed" in third.said
     assert not snakemake_locks.exists()
+    assert not half.exists()
+    assert training.exists()  # an orphan may still be writing it; the run tidies up under its lock
 
 
 def test_locks_made_on_another_machine_are_left_alone(tmp_path: Path, snakemake_locks: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,21 @@ import pytest
 from hypersphere import stop
 
 SLEEPER = "import time; time.sleep(600)"
+
+
+@pytest.fixture(autouse=True)
+def in_the_foreground() -> Iterator[None]:
+    """Tests may themselves run in the background, where a shell has SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with stop.on_request() as request:
+        signal.raise_signal(signal.SIGINT)
+    assert request.number is None
 
 
 def test_a_signal_is_noted_and_a_second_one_acts() -> None:
