@@ -43,7 +43,7 @@ def show(plan: Plan, overrides: dict[str, Any]) -> None:
 def _state(folder: Path) -> str:
     manifest = folder / MANIFEST
     if not manifest.is_file():
-        return "to train"
+        return "begun" if any(folder.glob("unfinished-*/resume.safetensors")) else "to train"
     try:
         return str(json.loads(manifest.read_text())["status"])
     except (ValueError, KeyError):

@@ -67,16 +67,20 @@ def test_parse() -> None:
 
 def test_show(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     plan = planning.make(tiny_root)
-    done, damaged, *_ = plan.runs
+    done, damaged, begun, *_ = plan.runs
     for name, text in ((done, json.dumps({"status": "finished"})), (damaged, "{")):
         plan.run_folder(name).mkdir(parents=True)
         (plan.run_folder(name) / "manifest.json").write_text(text)
+    state = plan.run_folder(begun) / "unfinished-0a1b2c3d" / "resume.safetensors"
+    state.parent.mkdir(parents=True)
+    state.touch()
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: preview.parse(TEXT))
     preview.show(plan, {})
     out = capsys.readouterr().out
     assert f"finished   {done}" in out
     assert f"damaged    {damaged}" in out
-    assert out.count("to train ") == 8
+    assert f"begun      {begun}" in out
+    assert out.count("to train ") == 7
     assert "runs (10, in 4 batches)" in out
     assert "jobs that would run (2)" in out
     assert "pretrain (1): Missing output files\n" in out

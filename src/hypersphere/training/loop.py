@@ -51,6 +51,8 @@ class Outcome(NamedTuple):
     """The step at which each process that worked on the run began: [0], unless it was resumed."""
     snapshots: dict[str, str]
     """sha256 of each snapshot, by its name."""
+    seconds: float
+    """Spent in epochs, by all processes together."""
 
 
 def build_encoder(run: Run) -> nn.Module:
@@ -135,7 +137,8 @@ def train(
     checkpoint.save_weights(method.encoder, folder / ENCODER)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
-    return Outcome(status, len(progress.history), progress.starts, progress.snapshots)
+    seconds = sum(row["seconds"] for row in progress.timing)
+    return Outcome(status, len(progress.history), progress.starts, progress.snapshots, seconds)
 
 
 def _epoch(

@@ -4,7 +4,6 @@ import os
 import resource
 import shutil
 import sys
-import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,8 +27,6 @@ from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, snaps
 SCHEMA = 1
 UNFINISHED = "unfinished-"
 """How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
-
-
 LOCK_SECONDS = 60.0
 """How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
 
@@ -89,9 +86,9 @@ def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float,
         if finished(folder, code, data.digest, snapshots):
             print(f"{run.name}: finished before", flush=True)
             return
-        # A state saved under other snapshots, threads or device is no state of this run: its bytes would differ.
+        # A state saved under other snapshots, threads, device or torch is no state of this run: its bytes would differ.
         parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest, "device": device.type}
-        parts |= {"snapshots": snapshots, "threads": torch.get_num_threads()}
+        parts |= {"snapshots": snapshots, "threads": torch.get_num_threads(), "torch": torch.__version__}
         _train(run, data, Execution(device, frozenset(snapshots), parts, save_every, request), folder)
 
 
@@ -117,7 +114,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
     """Train in a folder of the run's own, which a change of code or data does not share, then publish the result."""
-    begun = time.perf_counter()
     unfinished = folder / f"{UNFINISHED}{files.digest(execution.parts, 8)}"
     for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
         _say_refused(other, execution.parts)
@@ -143,7 +139,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
         },
-        "seconds": round(time.perf_counter() - begun, 3),
+        "seconds": round(outcome.seconds, 3),
         "peak_memory_mb": _peak_memory_mb(execution.device),
         "environment": provenance.environment(),
     }
@@ -163,7 +159,7 @@ def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bo
     try:
         manifest = check_files(folder)
     except HypersphereError as error:
-        print(f"training again: {error}", flush=True)
+        print(f"note: training again: {error}", flush=True)
         return False
     wanted = {snapshot_name(epoch) for epoch in snapshots if epoch < manifest["epochs"]}
     return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()

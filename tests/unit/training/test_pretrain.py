@@ -225,6 +225,7 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "code": lambda patch: patch.setattr(provenance, "run_digest", lambda run: "other code"),
     "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
     "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
+    "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
     "snapshots": lambda patch: patch.setattr(module, "snapshot_epochs", lambda fractions, epochs: [0, 1]),
 }
 

@@ -90,8 +90,15 @@ def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, aft
 
 def test_killed_again_and_again(broken: Broken) -> None:
     whole, folder, resume = broken(3, 1, 2)
-    assert resume().starts == [0, 3, 4, 6]
+    before = checkpoint.read_progress(folder)
+    outcome = resume()
+    assert outcome.starts == [0, 3, 4, 6]
     assert result(folder) == whole
+    # Time counts what all processes spent, though each had only a part of the run.
+    rows = [line.split(",") for line in (folder / "timing.csv").read_text().splitlines()[1:]]
+    assert len(rows) == 4
+    spent = sum(row["seconds"] for row in before.timing) + before.seconds
+    assert outcome.seconds == sum(float(seconds) for _, seconds in rows) >= round(spent, 3) > 0
 
 
 def test_asked_to_stop_it_saves_the_state_first(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
