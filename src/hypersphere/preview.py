@@ -59,6 +59,7 @@ def dry_run(root: Path, overrides: dict[str, Any]) -> list[Job]:
     settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--workflow-profile", "none"]
     command += ["--rerun-triggers", "mtime", "params", "input", "code", "--rerun-incomplete", "--nolock"]
+    command += ["--max-checksum-file-size", "1GB"]
     command += ["--config", *settings] if settings else []
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -4,6 +4,7 @@ Run folders and prepared arrays are not declared to Snakemake, which deletes wha
 a killed one. So it is told of a marker; here a marker whose files are no longer there is removed.
 """
 
+import fcntl
 import json
 import os
 import platform
@@ -11,14 +12,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import MANIFEST, Plan
-
-_held: list[FileLock] = []
-"""Locks are released when their object goes; these live as long as the process."""
 
 
 def forget_what_is_lost(plan: Plan) -> None:
@@ -80,38 +76,44 @@ def check_writable(plan: Plan) -> None:
             raise HypersphereError(f"{folder}: cannot be written (read-only, or not ours to write)")
 
 
-def take_over(folder: Path) -> str | None:
-    """Become the one Snakemake of ``folder``, and tidy up after one that was killed; what was done, in words.
+def join(folder: Path) -> str | None:
+    """Be one of the Snakemakes at work in ``folder``, and tidy up after those that were killed; a note, in words.
 
-    Snakemake's own locks are files that outlive a killed process. Beside them we hold a lock that the system releases
-    when a process ends: whoever gets it knows that the former holder, on the same machine, is gone. Where that cannot
-    be told (another machine, a file system without locks) Snakemake's own locks are left alone.
-
-    Raises:
-        HypersphereError: another Snakemake is at work here.
+    Snakemake's own locks are files, which outlive a killed process. Beside them each Snakemake holds a lock that the
+    system releases when it ends: whoever gets it alone knows that all others on this machine are gone, and removes what
+    they left. Where that cannot be told (locks made on another machine, a file system that cannot lock), Snakemake's
+    own locks are left alone.
     """
     place = folder / ".snakemake"
-    owner, stale = place / "hypersphere.json", place / "locks"
-    lock = FileLock(place / "hypersphere.lock", timeout=0)
     try:
         place.mkdir(exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise HypersphereError(f"{folder}: another Snakemake ({_who(owner)}) is at work here; wait for it") from None
-    except (OSError, NotImplementedError):
+        handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)
+        alone = _alone(handle)
+    except OSError:
         return None
-    _held.append(lock)
-    before = _content(owner)
-    files.write_json(owner, {"host": platform.node(), "process": os.getpid()})
-    if before.get("host") == platform.node() and stale.is_dir() and any(stale.iterdir()):
-        shutil.rmtree(stale)
-        for left in folder.glob(f"results/*/**/.*{files.PART}"):
-            if "runs" not in left.parts:  # a run sweeps its own folder, under its lock
-                left.unlink(missing_ok=True)
-        return f"the Snakemake before this one (process {before.get('process')}) was killed: its locks are removed"
-    return None
+    record, stale = place / "hypersphere.json", place / "locks"
+    locked, me = stale.is_dir() and any(stale.iterdir()), platform.node()
+    hosts = _mapping(_content(record).get("hosts")) or ({"unknown": 0} if locked else {})
+    note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
+    if alone and locked and hosts.keys() == {me}:
+        _tidy(folder, stale)
+        note, locked = f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed", False
+    files.write_json(record, {"hosts": (hosts if locked else {}) | {me: os.getpid()}})
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return note
 
 
-def _who(owner: Path) -> str:
-    about = _content(owner)
-    return f"process {about.get('process', '?')} on {about.get('host', '?')}"
+def _alone(handle: int) -> bool:
+    """Whether nobody else on this machine holds the lock. Never closed: it is held as long as the process lives."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _tidy(folder: Path, locks: Path) -> None:
+    shutil.rmtree(locks)
+    for left in folder.glob(f"results/*/**/.*{files.PART}"):
+        if "runs" not in left.parts:  # a run sweeps its own folder, under its lock
+            left.unlink(missing_ok=True)

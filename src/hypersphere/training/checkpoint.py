@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from hypersphere import files, stop
@@ -186,10 +186,7 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
 
 def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     with files.replacing(path) as temporary:
-        try:
-            save_file(tensors, temporary, metadata)
-        except SafetensorError as error:  # what a full disk is called there
-            raise OSError(str(error)) from None
+        temporary.write_bytes(save(tensors, metadata))  # safetensors' own writer makes files that only we may read
 
 
 def _momentum(optimiser: torch.optim.Optimizer) -> dict[int, Tensor]:

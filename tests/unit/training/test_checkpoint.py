@@ -31,6 +31,11 @@ def test_weights_come_back_to_the_bit(path: Path) -> None:
     assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
 
 
+def test_weights_can_be_read_by_whoever_may_read_other_files(path: Path) -> None:
+    (path.parent / "other").touch()
+    assert path.stat().st_mode == (path.parent / "other").stat().st_mode
+
+
 @pytest.mark.parametrize("width", [3, 4])
 def test_another_architecture_is_refused(path: Path, width: int) -> None:
     with pytest.raises(HypersphereError, match=r"encoder\.safetensors: the weights are of another architecture") as e:
