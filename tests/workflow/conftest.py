@@ -141,7 +141,8 @@ def once(folder: Path, make: Callable[[], None]) -> None:
 @pytest.fixture(scope="session")
 def environment(shared: Path) -> dict[str, str]:
     """This interpreter's programs first, and one cache of bytecode, without which every job compiles torch anew."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE"))}
+    foreign = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     return kept | {"PATH": path, "PYTHONPYCACHEPREFIX": str(shared / "bytecode")}
 
