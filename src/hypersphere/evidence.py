@@ -49,6 +49,8 @@ class Record(Spec):
     history: list[dict[str, float | None]]
     """None where a diverged run's loss or norm is not a finite number, which JSON cannot say."""
     evaluations: list[Measured]
+    evaluated_by: dict[str, Any]
+    """Digest of the probes' code and settings, device, threads and environment: they may be others than training's."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
@@ -71,7 +73,7 @@ def pack(plan: Plan, run: Run) -> Path:
         "seconds": manifest["seconds"],
         "peak_memory_mb": manifest["peak_memory_mb"],
         "history": _history(folder / "history.csv"),
-        "evaluations": _evaluations(plan, run),
+        **_evaluated(plan, run),
     }
     published = plan.config.scale_name == "paper"
     path = (plan.config.root / "evidence" if published else plan.config.results / "evidence") / f"{run.name}.json"
@@ -98,14 +100,17 @@ def _history(path: Path) -> list[dict[str, float | None]]:
     return [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
 
 
-def _evaluations(plan: Plan, run: Run) -> list[dict[str, Any]]:
+def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
     batch = plan.batch_of(run.name)
     path = plan.config.results / "evaluations" / f"{batch.id}.csv"
     if not path.is_file():
         raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch.id}` makes it")
-    check_evaluation(path)
+    about = check_evaluation(path)
     table = pd.read_csv(path, dtype={"n_test": "Int64"})
     rows = table[table["run"] == run.name].drop(columns="run").astype(object)
-    return [
-        {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
-    ]
+    return {
+        "evaluations": [
+            {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
+        ],
+        "evaluated_by": {key: about[key] for key in ("code", "device", "threads", "environment")},
+    }

@@ -93,7 +93,7 @@ def _alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # alive, and another user's
+        return True  # it is another user's
     return True
 
 

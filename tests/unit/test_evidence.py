@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import evidence, files
+from hypersphere import evidence, files, provenance
 from hypersphere import plan as planning
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
@@ -36,6 +36,8 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
     assert record.files == manifest["files"]
     assert (record.code, record.data) == (manifest["code"], manifest["data"])
+    assert record.evaluated_by["code"] == provenance.evaluation_digest(tiny_plan, tiny_plan.batches[0].runs)
+    assert record.evaluated_by["device"] == {"type": "cpu", "name": "cpu"}
     again = path.read_bytes()
     assert evidence.pack(tiny_plan, run).read_bytes() == again
 

@@ -120,7 +120,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
     outcome = train(run, data.train_images, execution, unfinished, data.train_index)
-    produced = [ENCODER, HISTORY, *sorted(outcome.snapshots)]
+    produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HISTORY)} | outcome.snapshots
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
@@ -130,7 +130,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -
         "started_at_steps": outcome.starts,
         "code": execution.parts["code"],
         "data": execution.parts["data"],
-        "files": {name: files.sha256(unfinished / name) for name in produced},
+        "files": produced,
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": "float32",
