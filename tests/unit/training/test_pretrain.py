@@ -230,6 +230,21 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+def test_what_killed_processes_left_half_written_is_removed_before_training(
+    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state of hundreds of megabytes may be left by each kill."""
+    folder, _ = interrupted
+    (kept,) = unfinished(folder)
+    halves = [place / ".a.0123abcd.part" for place in (folder, kept, kept / "snapshots")]
+    for half in halves:
+        half.write_bytes(b"half")
+    monkeypatch.setattr(module, "train", lambda *arguments: pytest.fail(str([half.exists() for half in halves])))
+    with pytest.raises(pytest.fail.Exception, match=r"\[False, False, False\]"):
+        pretrain(tiny_plan, runs[:1])
+    assert (kept / "resume.safetensors").exists()
+
+
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
     tiny_plan: Plan,

@@ -101,6 +101,24 @@ def test_killed_again_and_again(broken: Broken) -> None:
     assert outcome.seconds == sum(float(seconds) for _, seconds in rows) >= round(spent, 3) > 0
 
 
+def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There the step is an epoch's end, and its row is not yet in the history: no state may say so."""
+    whole, folder, resume = broken()
+    snapshot = loop._snapshot
+
+    def dying_at_2(method: Any, place: Path, epoch: int, *rest: Any) -> None:
+        if epoch == 2:
+            raise KilledError
+        snapshot(method, place, epoch, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_snapshot", dying_at_2)
+        with pytest.raises(KilledError):
+            resume()
+    assert resume().starts == [0, 3]  # the step before
+    assert result(folder) == whole
+
+
 def test_asked_to_stop_it_saves_the_state_first(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
     """Although the next state would have been due in an hour."""
     whole, folder, resume = broken()
