@@ -1,6 +1,7 @@
 """A run of a few steps on random images."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from jaxtyping import UInt8
 
-from hypersphere.plan import merge
+from hypersphere.plan import Plan, merge
 from hypersphere.spec import Run
 from hypersphere.training import device
 
@@ -54,3 +55,18 @@ def make_run() -> Callable[..., Run]:
 def images() -> UInt8[np.ndarray, "n h w 3"]:
     """Nineteen: two batches of eight, and three left over."""
     return np.random.default_rng(0).integers(0, 256, (19, 8, 8, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def runs(tiny_plan: Plan) -> list[Run]:
+    """SimCLR's first three."""
+    return list(tiny_plan.batches[0].runs)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All but what holds a time."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock")
+    }

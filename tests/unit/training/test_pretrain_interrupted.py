@@ -1,0 +1,188 @@
+"""A run that is killed, stopped, or begun with other code: what is kept, what is refused, what takes whose place."""
+
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from hypersphere import provenance, stop
+from hypersphere.datasets import store
+from hypersphere.plan import Plan
+from hypersphere.spec import Run
+from hypersphere.training import checkpoint, loop
+from hypersphere.training import pretrain as module
+from hypersphere.training.pretrain import pretrain, pretrain_batch
+
+from .conftest import contents
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return sorted(folder.glob("unfinished-*"))
+
+
+@pytest.fixture
+def interrupted(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, bytes]]:
+    """The first run's folder, killed after the third of its epochs; and what it holds when nothing kills it."""
+    epoch = loop._epoch
+
+    def dying(run: Run, *arguments: Any) -> Any:
+        if len(arguments[4].history) == 3:
+            raise KeyboardInterrupt
+        return epoch(run, *arguments)
+
+    folder = tiny_plan.run_folder(runs[0].name)
+    pretrain(tiny_plan, runs[:1])
+    whole = contents(folder)
+    shutil.rmtree(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_epoch", dying)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+    return folder, whole
+
+
+def test_an_interrupted_run_goes_on(
+    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]]
+) -> None:
+    """Through the command's own path: the resume state lies in a folder of this run, code and data."""
+    folder, whole = interrupted
+    (kept,) = unfinished(folder)
+    assert (kept / "resume.safetensors").exists()
+    (kept / ".resume.safetensors.0123abcd.part").write_bytes(b"killed while writing")
+    pretrain(tiny_plan, runs[:1])
+    began, resumed = module.read_manifest(folder)["started_at_steps"]
+    assert began == 0 < resumed
+    assert resumed % 3 == 0  # three of four epochs were done
+    assert contents(folder) == whole
+    assert unfinished(folder) == []
+    module.check_files(folder)
+
+
+CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "code": lambda patch: patch.setattr(provenance, "run_digest", lambda run: "other code"),
+    "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
+    "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
+    "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
+    "snapshots": lambda patch: patch.setattr(module, "snapshot_epochs", lambda fractions, epochs: [0, 1]),
+}
+
+
+def test_what_killed_processes_left_half_written_is_removed_before_training(
+    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state of hundreds of megabytes may be left by each kill."""
+    folder, _ = interrupted
+    (kept,) = unfinished(folder)
+    halves = [place / ".a.0123abcd.part" for place in (folder, kept, kept / "snapshots")]
+    for half in halves:
+        half.write_bytes(b"half")
+    monkeypatch.setattr(module, "train", lambda *arguments: pytest.fail(str([half.exists() for half in halves])))
+    with pytest.raises(pytest.fail.Exception, match=r"\[False, False, False\]"):
+        pretrain(tiny_plan, runs[:1])
+    assert (kept / "resume.safetensors").exists()
+
+
+@pytest.mark.parametrize("part", CHANGES)
+def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
+    tiny_plan: Plan,
+    runs: list[Run],
+    interrupted: tuple[Path, dict[str, bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    part: str,
+) -> None:
+    folder, whole = interrupted
+    (kept,) = unfinished(folder)
+    step = checkpoint.read_progress(kept).step
+    with monkeypatch.context() as patch:
+        CHANGES[part](patch)
+        patch.setattr(module, "train", lambda *arguments: pytest.fail("stop here"))
+        with pytest.raises(pytest.fail.Exception, match="stop here"):
+            pretrain(tiny_plan, runs[:1])
+    said = capsys.readouterr().out
+    assert f"note: {kept}: not resumed: it was saved at step {step} with another {part};" in said
+    pretrain(tiny_plan, runs[:1])  # the change taken back: it goes on where it was
+    assert module.read_manifest(folder)["started_at_steps"] == [0, step]
+    assert contents(folder) == whole
+
+
+def test_with_changed_code_a_run_starts_over_and_tidies_up_when_it_is_finished(
+    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = interrupted
+    CHANGES["code"](monkeypatch)
+    pretrain(tiny_plan, runs[:1])
+    manifest = module.check_files(folder)
+    assert (manifest["started_at_steps"], manifest["code"]) == ([0], "other code")
+    assert unfinished(folder) == []
+
+
+def test_an_older_result_stays_whole_until_the_new_one_is(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_plan.run_folder(runs[0].name)
+    pretrain(tiny_plan, runs[:1])
+    before = contents(folder) | {"manifest.json": (folder / "manifest.json").read_bytes()}
+    CHANGES["code"](monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_step", lambda *arguments: pytest.fail("killed"))
+        with pytest.raises(pytest.fail.Exception):
+            pretrain(tiny_plan, runs[:1])
+    after = {name: (folder / name).read_bytes() for name in before}
+    assert after == before
+    pretrain(tiny_plan, runs[:1])  # the control: now it is replaced
+    assert module.check_files(folder)["code"] == "other code"
+
+
+def test_asked_to_stop_a_batch_starts_no_other_run(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes in the first run's last step, too late for that run to notice."""
+    step, count = loop._step, [0]
+
+    def signalled(*arguments: Any) -> Any:
+        count[0] += 1
+        if count[0] == steps:
+            signal.raise_signal(signal.SIGTERM)
+        return step(*arguments)
+
+    steps = 4 * (len(store.open(tiny_plan.data_folder(runs[0].dataset)).train_labels) // runs[0].batch.size)
+    monkeypatch.setattr(loop, "_step", signalled)
+    with pytest.raises(stop.StoppedError, match=f"{runs[1].name}: stopped by SIGTERM before it began"):
+        pretrain_batch(tiny_plan, tiny_plan.batches[0])
+    done = [(tiny_plan.run_folder(run.name) / "manifest.json").exists() for run in runs]
+    assert done == [True, False, False]
+    assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
+
+
+@pytest.mark.parametrize("published", range(5))
+def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, published: int
+) -> None:
+    """Over an older result, after none, one … of the new one's files: weights, history, two snapshots, timing."""
+    folder = tiny_plan.run_folder(runs[0].name)
+    pretrain(tiny_plan, runs[:1])
+    whole = contents(folder)
+    CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
+    link, count = module._link, [0]
+
+    def dying(source: Path, target: Path) -> None:
+        if count[0] == published:
+            raise KeyboardInterrupt
+        count[0] += 1
+        link(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_link", dying)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+    assert not (folder / "manifest.json").exists()
+    pretrain(tiny_plan, runs[:1])
+    manifest = module.check_files(folder)
+    assert manifest["code"] == "other code"
+    assert manifest["started_at_steps"][1] > 0  # nor is it trained from the start
+    assert contents(folder) == whole
