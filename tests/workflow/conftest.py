@@ -22,7 +22,7 @@ TINY = ("epochs=2", "seeds=[0,1]", "probes={knn: {k: 20}, linear: {iterations: 1
 METHODS = ("simclr", "simsiam")
 DATASETS = ("digits_lt", "turned_digits_lt")
 MAKES_NOTHING = ("--dry-run", "--cores", "2", "--workflow-profile", "none")
-TRIGGERS = ("--max-checksum-file-size", "1GB", "--rerun-triggers", "mtime", "params", "input", "code")
+TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
 
 
 @dataclass(frozen=True)
