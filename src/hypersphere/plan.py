@@ -14,6 +14,10 @@ from hypersphere.errors import HypersphereError
 from hypersphere.spec import Dataset, Run
 
 MANIFEST = "manifest.json"
+UNFINISHED = "unfinished-"
+"""How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
+RESUME = "resume.safetensors"
+"""The state to go on from, in such a folder."""
 
 
 @dataclass(frozen=True)

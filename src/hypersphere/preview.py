@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import MANIFEST, Plan
+from hypersphere.plan import MANIFEST, RESUME, UNFINISHED, Plan
 
 
 class Job(NamedTuple):
@@ -43,7 +43,7 @@ def show(plan: Plan, overrides: dict[str, Any]) -> None:
 def _state(folder: Path) -> str:
     manifest = folder / MANIFEST
     if not manifest.is_file():
-        return "begun" if any(folder.glob("unfinished-*/resume.safetensors")) else "to train"
+        return "begun" if any(folder.glob(f"{UNFINISHED}*/{RESUME}")) else "to train"
     try:
         return str(json.loads(manifest.read_text())["status"])
     except (ValueError, KeyError):

@@ -27,7 +27,8 @@ def forget_what_is_lost(plan: Plan) -> None:
     """
     for batch in plan.batches:
         marker = plan.marker(batch)
-        if marker.exists() and not all(_run_is_there(plan, run.name, _content(marker)) for run in batch.runs):
+        marked = _content(marker)
+        if marker.exists() and not all(_run_is_there(plan, run.name, marked) for run in batch.runs):
             _forget(marker)
     for dataset in plan.datasets.values():
         manifest = plan.data_folder(dataset) / MANIFEST

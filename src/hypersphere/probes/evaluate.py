@@ -1,10 +1,9 @@
 """Every probe of every run of a batch, features once per run, epoch and dataset."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 import torch
@@ -130,7 +129,7 @@ def _write(
     rows: list[Row],
     device: torch.device,
     runs: Sequence[Run] = (),
-    weights: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    weights: dict[str, dict[str, str]] | None = None,
 ) -> None:
     """The rows, and beside them a manifest: their checksum, and what they were made from."""
     path = plan.config.results / "evaluations" / f"{name}.csv"
@@ -138,7 +137,7 @@ def _write(
     manifest = {
         "files": {path.name: files.sha256(path)},
         "code": provenance.evaluation_digest(plan, runs),
-        "weights": {run: dict(of) for run, of in weights.items()},
+        "weights": weights or {},
         "data": {dataset.name: _open(plan, dataset).digest for dataset in plan.datasets.values()},
         "device": {"type": device.type, "name": devices.describe(device)},
         "threads": torch.get_num_threads(),

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from hypersphere import files, stop
 from hypersphere.errors import HypersphereError
-
-RESUME = "resume.safetensors"
+from hypersphere.plan import RESUME
 
 
 @dataclass
@@ -126,7 +125,7 @@ def load_state(
     if progress.parts != parts:
         raise HypersphereError(f"{path}: not resumed: {differing(progress, parts)}")
     for name, sha256 in progress.snapshots.items():
-        if not (folder / name).is_file() or files.sha256(folder / name) != sha256:
+        if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
     names = {name.removeprefix("model.") for name in tensors if name.startswith("model.")}
     if names != model.state_dict().keys():

@@ -18,15 +18,13 @@ from hypersphere import files, provenance, stop
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.manifest import check_files, read_manifest
-from hypersphere.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.plan import MANIFEST, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.spec import Run
 from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
 from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, snapshot_name, train
 
 SCHEMA = 1
-UNFINISHED = "unfinished-"
-"""How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
 LOCK_SECONDS = 60.0
 """How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
 
