@@ -1,10 +1,12 @@
 """Fixtures that more than one folder of tests uses: the real data, and a project that trains in tenths of a second."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,25 @@ SCALE: dict[str, Any] = {
     "runs_per_job": 3,
     "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0},
 }
+
+
+def _missing_tests(names: list[str]) -> list[str]:
+    tests = {name: name.removeprefix("tests/").partition("::") for name in names}
+    return [
+        name for name, (file, _, test) in tests.items() if test.split("[")[0] not in _functions(ROOT / "tests" / file)
+    ]
+
+
+def _functions(path: Path) -> set[str]:
+    if not path.is_file():
+        return set()
+    return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.fixture(scope="session")
+def missing_tests() -> Callable[[list[str]], list[str]]:
+    """Of names such as ``unit/test_docs.py::test_x`` (``tests/`` before it or not), those that no test has."""
+    return _missing_tests
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,12 @@ def _statistics(plan: Plan, arguments: argparse.Namespace) -> None:
     build.build(plan)
 
 
+def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.theory import build
+
+    build.build(plan)
+
+
 def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import claims
 
@@ -131,7 +137,8 @@ def _parser() -> argparse.ArgumentParser:
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
     add("statistics", _statistics, "gather evaluations into tidy tables")
-    add("claims", _claims, "hold the tidy tables against the published claims")
+    add("theory", _theory, "hold every theorem and identity against draws and counterexamples")
+    add("claims", _claims, "hold the tidy tables and the theorems against the published claims")
     add("table", _table, "one table, as csv, md and tex", *both)
     add("figure", _figure, "one figure, as svg, png and csv", *both)
     add("scorecard", _scorecard, "one page with every claim and its verdict")

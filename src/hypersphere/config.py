@@ -111,18 +111,18 @@ Artifact = Annotated[Table | Curves, Field(discriminator="kind")]
 
 
 class Paper(Spec):
-    """config/papers/<paper>.yaml: runs, evaluations and artifacts of one document."""
+    """config/papers/<paper>.yaml: one document, and the runs, evaluations and artifacts that it asks for, if any."""
 
     paper: str
     title: str
-    run: dict[str, Any]
-    methods: dict[str, dict[str, Any]]
-    variants: dict[str, dict[str, Any]]
-    open_choices: dict[str, list[str]]
-    evaluations: list[Evaluation]
-    artifacts: dict[str, Artifact]
-    datasets: dict[str, str]
-    labels: dict[str, str]
+    run: dict[str, Any] = Field(default_factory=dict)
+    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    open_choices: dict[str, list[str]] = Field(default_factory=dict)
+    evaluations: list[Evaluation] = Field(default_factory=list)
+    artifacts: dict[str, Artifact] = Field(default_factory=dict)
+    datasets: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict)
 
     def label(self, name: str) -> str:
         """How a method, variant or dataset is called in print."""

@@ -60,7 +60,7 @@ def check_evaluation(path: Path) -> dict[str, Any]:
 
 
 def check_tidy(results: Path, name: str) -> Path:
-    """The path of claims.csv or of a table of statistics/, whose bytes are those that were written.
+    """The path of claims.csv, theory.csv or a table of statistics/, whose bytes are those that were written.
 
     Raises:
         DamagedError: it or its manifest is missing or altered; the next Snakemake makes it again.
@@ -71,8 +71,8 @@ def check_tidy(results: Path, name: str) -> Path:
 
 
 def tidy_manifest(path: Path) -> Path:
-    """Where the checksum of a tidy table lies: ``statistics/manifest.json``, or ``claims.json``."""
-    return path.with_suffix(".json") if path.stem == "claims" else path.with_name(MANIFEST)
+    """Where the checksum of a tidy table lies: ``statistics/manifest.json``, ``claims.json`` or ``theory.json``."""
+    return path.with_suffix(".json") if path.stem in ("claims", "theory") else path.with_name(MANIFEST)
 
 
 def check_listed(path: Path, proof: Path) -> dict[str, Any]:

@@ -93,6 +93,8 @@ def run_modules(run: Run) -> tuple[str, ...]:
     named: list[tuple[registry.Kind, Component | None]] = [
         ("methods", run.method),
         ("objectives", run.objective),
+        ("objectives", run.regulariser),
+        ("logits", run.logits),
         ("encoders", run.encoder),
         ("gradients", run.gradient),
         ("initialisations", run.initialisation),
@@ -124,6 +126,13 @@ def evaluation_digest(plan: Plan, runs: Iterable[Run] = ()) -> str:
     settings = [evaluation.model_dump(mode="json") for evaluation in probes]
     fractions = list(plan.config.scale.snapshots)
     return files.digest([code_digest("hypersphere.probes.evaluate", *sorted(modules)), settings, fractions])
+
+
+def theory_digest(plan: Plan) -> str:
+    """Digest of all code that decides what is said of the theorems of the plan's papers."""
+    folder = Path(__file__).parent / "theory"
+    stated = [name for name in plan.config.papers if (folder / f"{name}.py").is_file()]
+    return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
 
 
 def plan_digest(plan: Plan) -> str:

@@ -18,12 +18,21 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hypersphere.errors import HypersphereError
 
-Kind = Literal["objectives", "gradients", "initialisations", "methods", "encoders", "datasets", "probes"]
+Kind = Literal["objectives", "logits", "gradients", "initialisations", "methods", "encoders", "datasets", "probes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+EMBEDDINGS = frozenset({"z_a", "z_b", "p", "z", "q", "k"})
+"""How objectives call two aligned batches of embeddings: views, prediction and target, query and key."""
+TO_LOGITS = "to_logits"
+"""How an objective calls the map from cosines to logits, which is a component of its own."""
 
-# What a component of objectives/ is for, by what its function returns: a scalar loss, nothing (it changes a model in
-# place), or else embeddings with another gradient.
-_ROLES: dict[str, Kind] = {"Float[Tensor, '']": "objectives", "None": "initialisations"}
+# What a component of objectives/ is for, by what its function returns: a scalar loss, logits made of cosines,
+# embeddings with another gradient, or nothing (it changes a model in place).
+_ROLES: dict[str, Kind] = {
+    "Float[Tensor, '']": "objectives",
+    "Float[Tensor, 'n m']": "logits",
+    "Float[Tensor, 'n d']": "gradients",
+    "None": "initialisations",
+}
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # What an annotation of a keyword-only argument may say.
@@ -46,12 +55,12 @@ def module_name(kind: Kind, name: str) -> str:
 
 
 def _folder(kind: Kind) -> Path:
-    return Path(__file__).parent / ("objectives" if kind in ("gradients", "initialisations") else kind)
+    return Path(__file__).parent / ("objectives" if kind in _ROLES.values() else kind)
 
 
 def _kind(folder: Path, function: ast.FunctionDef) -> str:
     returns = ast.unparse(function.returns) if function.returns else ""
-    return _ROLES.get(returns, "gradients") if folder.name == "objectives" else folder.name
+    return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
 
 
 def _function(path: Path) -> ast.FunctionDef | None:
@@ -87,6 +96,22 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
         fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
     config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
     return create_model(name, __config__=config, **fields)
+
+
+def tensors(kind: Kind, name: str) -> tuple[str, ...]:
+    """The names of a component's positional arguments: what it has to be given when it is called."""
+    function = _function(_folder(kind) / f"{name}.py")
+    assert function is not None
+    return tuple(argument.arg for argument in function.args.args)
+
+
+@cache
+def gives(method: str) -> tuple[str, ...]:
+    """What a method hands to its objective beside two batches of embeddings: GIVES in its file."""
+    for node in ast.parse((_folder("methods") / f"{method}.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GIVES":
+            return tuple(ast.literal_eval(node.value))
+    return ()
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:

@@ -66,6 +66,7 @@ def _check(kind: registry.Kind) -> AfterValidator:
 
 Method = Annotated[Component, _check("methods")]
 Objective = Annotated[Component, _check("objectives")]
+Logits = Annotated[Component, _check("logits")]
 Gradient = Annotated[Component, _check("gradients")]
 Initialisation = Annotated[Component, _check("initialisations")]
 Encoder = Annotated[Component, _check("encoders")]
@@ -155,9 +156,31 @@ class Run(Spec):
     optimiser: Optimiser
     schedule: Schedule
     batch: Batch
+    logits: Logits | None = None
+    """How cosines become logits, for an objective that leaves it open (margins paper)."""
+    regulariser: Objective | None = None
+    """A second objective, added to the first."""
     gradient: Gradient | None = None
     initialisation: Initialisation | None = None
     seed: NonNegativeInt
+
+    @model_validator(mode="after")
+    def _fed(self) -> Self:
+        """Every objective is given what it takes, and the map to logits is there if, and only if, one takes it."""
+        terms = {"objective": self.objective, "regulariser": self.regulariser}
+        taken = {name: registry.tensors("objectives", term.name) for name, term in terms.items() if term}
+        given = registry.gives(self.method.name)
+        for field, names in taken.items():
+            lacking = [name for name in names if name not in registry.EMBEDDINGS | {registry.TO_LOGITS, *given}]
+            if lacking:
+                word = ", ".join(["two batches of embeddings", *given])
+                name = getattr(self, field).name
+                raise ValueError(f"{field}: {name} needs {', '.join(lacking)}; {self.method.name} gives {word}")
+        if any(registry.TO_LOGITS in names for names in taken.values()) != (self.logits is not None):
+            known = ", ".join(registry.names("logits"))
+            verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
+            raise ValueError(f"logits: {self.objective.name} {verb}")
+        return self
 
     def scientific(self) -> dict[str, Any]:
         """The fields that the name is taken over: those that differ from their defaults."""
@@ -166,10 +189,10 @@ class Run(Spec):
     @property
     def tag(self) -> str:
         """A readable word for how the run departs from its method: ``default``, ``cut3``, ``gradscale1``."""
-        changes = [part for part in (self.initialisation, self.gradient) if part is not None]
+        changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
         words = [
             part.name.removesuffix("_initialisation").replace("_", "")
-            + "".join(f"{v:g}" for v in part.parameters.values())
+            + "".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
             for part in changes
         ]
         return "-".join(words) or "default"

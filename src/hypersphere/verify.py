@@ -18,7 +18,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
 from hypersphere.spec import Dataset
 
-REBUILT = ("statistics/*.csv", "claims.csv", "tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf")
+REBUILT = ("statistics/*.csv", "theory.csv", "claims.csv", "tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf")
 Checks = list[Callable[[], None]]
 
 
@@ -54,7 +54,7 @@ def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bo
         "evaluations": [partial(_evaluation, plan, path) for path in plan.evaluation_files],
     }
     if rebuild:
-        rebuilt = "statistics, claims, tables, figures, scorecard and paper, rebuilt"
+        rebuilt = "statistics, theory, claims, tables, figures, scorecard and paper, rebuilt"
         checks[rebuilt] = [partial(_rebuilt, plan, overrides)]
     if rerun:
         checks["trained and probed again"] = [partial(_rerun, plan, name, overrides) for name in rerun]
@@ -108,9 +108,11 @@ def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
     from hypersphere.config import Table
     from hypersphere.present import figure, paper, scorecard, table
     from hypersphere.statistics import build, claims
+    from hypersphere.theory import build as theory
 
     with _elsewhere(plan, overrides, "runs", "evaluations") as again:
         build.build(again)
+        theory.build(again)
         claims.build(again)
         for document in again.config.papers.values():
             for artifact, declared in document.artifacts.items():

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -26,8 +27,38 @@ def test_what_there_is() -> None:
 
 def test_a_gradient_transform_is_no_objective() -> None:
     """They share a folder; what a function returns tells them apart."""
-    with pytest.raises(HypersphereError, match="'grad_scale' is not one of negative_cosine, nt_xent"):
+    with pytest.raises(HypersphereError, match="'grad_scale' is not one of .*negative_cosine, .*nt_xent"):
         registry.schema("objectives", "grad_scale")
+
+
+def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None:
+    """Every component has one kind, and the helpers beside them (geometry, pairs …) have none."""
+    kinds: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
+    found = [name for kind in kinds for name in registry.names(kind)]
+    assert len(found) == len(set(found))
+    folder = Path(registry.__file__).parent / "objectives"
+    helpers = {path.stem for path in folder.glob("[a-z]*.py")} - set(found)
+    assert helpers == {"geometry", "pairs", "sinkhorn", "surgery"}
+
+
+def test_tensors_are_the_positional_arguments() -> None:
+    assert registry.tensors("objectives", "nt_xent") == ("z_a", "z_b")
+    assert registry.tensors("objectives", "momentum_contrast") == ("q", "k", "queue")
+    assert registry.tensors("logits", "cosine_logits") == ("cosines", "targets")
+
+
+@pytest.mark.parametrize("name", registry.names("objectives"))
+def test_every_objective_takes_two_embeddings_first_or_names_what_else(name: str) -> None:
+    """A misspelt `z_A` would otherwise be taken for something that a method has to give."""
+    known = {"queue", "bank", "index", "noise", "labels", "student", "teacher", "centre", "scores_a", "scores_b"}
+    assert set(registry.tensors("objectives", name)) <= registry.EMBEDDINGS | {registry.TO_LOGITS} | known
+
+
+def test_what_a_method_gives_is_read_from_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert registry.gives("simclr") == ()
+    (tmp_path / "queued.py").write_text('GIVES = ("queue",)\n')
+    monkeypatch.setattr(registry, "_folder", lambda kind: tmp_path)
+    assert registry.gives("queued") == ("queue",)
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)

@@ -65,6 +65,7 @@ rule scorecard:
     params:
         code=provenance.code_digest("hypersphere.present.scorecard"),
         template=provenance.file_digest("src/hypersphere/present/templates/scorecard.html"),
+        errata=provenance.file_digest("paper/errata.yaml"),
         plan=provenance.plan_digest(PLAN),
     shell:
         "hypersphere scorecard > {log} 2>&1"
@@ -87,6 +88,7 @@ rule paper:
     params:
         code=provenance.code_digest("hypersphere.present.paper"),
         template=provenance.file_digest("paper/reproduction.typ"),
+        errata=provenance.file_digest("paper/errata.yaml"),
         plan=provenance.plan_digest(PLAN),
     shell:
         "hypersphere paper > {log} 2>&1"

@@ -8,6 +8,7 @@ EVALUATIONS = [
 ]
 TIDY = [f"{RESULTS}/statistics/{name}.csv" for name in ("measurements", "summary", "history", "effects", "runs")]
 TIDY += [f"{RESULTS}/statistics/manifest.json"]
+THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 CLAIMS = [f"{RESULTS}/claims.csv", f"{RESULTS}/claims.json"]
 
 
@@ -31,9 +32,29 @@ rule statistics:
         "hypersphere statistics > {log} 2>&1"
 
 
+# Theorems and identities: no data, no run, the same at every scale.
+rule theory:
+    output:
+        THEORY,
+    log:
+        f"{LOGS}/theory.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=provenance.theory_digest(PLAN),
+        plan=list(PLAN.config.papers),
+    shell:
+        "hypersphere theory > {log} 2>&1"
+
+
 rule claims:
     input:
         TIDY,
+        THEORY,
         [f"paper/claims/{paper}.csv" for paper in PLAN.config.papers],
     output:
         report(CLAIMS[0], **shown_once("claims")),

@@ -1,20 +1,38 @@
 """Cut-initialisation: start with small weights, hence small embeddings, hence large gradients."""
 
+from typing import Literal
+
 import torch
 from pydantic import PositiveFloat
 from torch import nn
 
+from hypersphere.errors import HypersphereError
+
 
 @torch.no_grad()
-def cut_initialisation(model: nn.Module, *, c: PositiveFloat) -> None:
-    """Divide every parameter of ``model`` by ``c``, in place.
+def cut_initialisation(model: nn.Module, *, c: PositiveFloat, scope: Literal["all", "last_layer"] = "all") -> None:
+    """Divide parameters of ``model`` by ``c``, in place.
 
-    Norms paper, Sec. 6 and Listing 1, taken literally: weights, biases, and batch norm's scale and shift; running
-    statistics are buffers, and stay.
+    Norms paper, Sec. 6 and Listing 1. ``all`` takes the listing literally: weights, biases, and batch norm's scale and
+    shift; running statistics are buffers, and stay. ``last_layer`` is the other switch position of the authors'
+    configuration (their code has no branch for it): weight and bias of the last linear layer, so that embeddings
+    without a batch norm after it shrink by exactly c, whatever the depth.
 
     Args:
         model: encoder, projector and predictor, freshly initialised.
         c: the cut constant; 1 changes nothing.
+        scope: ``last_layer``: the linear layer that comes last in ``model.named_modules()``, which is the order of
+            definition: the projector's last for SimCLR, the predictor's last for SimSiam.
+
+    Raises:
+        HypersphereError: ``last_layer`` of a model without a linear layer.
     """
-    for parameter in model.parameters():
+    for parameter in (model if scope == "all" else _last_linear(model)).parameters():
         parameter.div_(c)
+
+
+def _last_linear(model: nn.Module) -> nn.Linear:
+    layers = [module for _, module in model.named_modules() if isinstance(module, nn.Linear)]
+    if not layers:
+        raise HypersphereError("cut_initialisation: scope 'last_layer' needs a linear layer, and the model has none")
+    return layers[-1]

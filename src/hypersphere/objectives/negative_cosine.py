@@ -1,8 +1,9 @@
 """Attraction alone: the negative cosine similarity."""
 
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
+
+from hypersphere.objectives.geometry import unit
 
 
 def negative_cosine(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[Tensor, ""]:
@@ -14,6 +15,6 @@ def negative_cosine(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[T
         p: predictions, not normalised.
         z: targets, not normalised.
 
-    Numerics: a zero vector counts as cosine 0.
+    Numerics: a zero vector counts as cosine 0, in half precision too.
     """
-    return -(F.normalize(p, dim=1) * F.normalize(z, dim=1)).sum(dim=1).mean()
+    return -(unit(p) * unit(z)).sum(dim=1).mean()

@@ -6,6 +6,8 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.objectives.geometry import unit
+
 
 def nt_xent(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
     """Each of the 2n embeddings must find its other view among the 2n-1 embeddings that are not itself.
@@ -21,9 +23,9 @@ def nt_xent(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature
     Returns:
         The mean over the 2n anchors, in nats.
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, in half precision too.
     """
-    z_2nd = F.normalize(torch.cat([z_a, z_b]), dim=1)
+    z_2nd = unit(torch.cat([z_a, z_b]))
     logits = z_2nd @ z_2nd.T / temperature
     logits = logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf"))
     n = len(z_a)

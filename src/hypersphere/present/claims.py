@@ -7,7 +7,7 @@ from typing import Any
 
 from hypersphere.config import Config, Paper
 from hypersphere.metrics import METRICS
-from hypersphere.present import words
+from hypersphere.present import theorems, words
 from hypersphere.present.results import Results, settles
 
 AGREE = ("reproduced", "exact", "exact (erratum)", "diverged as published")
@@ -39,12 +39,13 @@ class Shown:
     reading: str
     unstated: str
     source: str
+    counterexample: str
     runs: tuple[str, ...]
 
 
-def tone(config: Config, verdict: str) -> str:
-    """``agree``, ``disagree`` or ``neutral``: below the published scale every verdict is neutral."""
-    if not settles(config):
+def tone(config: Config, kind: str, verdict: str) -> str:
+    """``agree``, ``disagree`` or ``neutral``: below the published scale only theorems, which have no scale, are not."""
+    if kind != "theorem" and not settles(config):
         return "neutral"
     return "agree" if verdict in AGREE else "disagree" if verdict in DISAGREE else "neutral"
 
@@ -67,7 +68,7 @@ def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
     paper = config.papers[row["paper"]]
     metric = METRICS.get(row["metric"])
     decimals = metric.decimals if metric else 2
-    compares = row["kind"] == "comparison"
+    compares, stated = row["kind"] == "comparison", row["kind"] == "theorem"
     verdict, half, double = row["verdict"], row["verdict_half"], row["verdict_double"]
     varies = half and double and (half, double) != (verdict, verdict)
     return Shown(
@@ -76,22 +77,23 @@ def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
         artifact=row["artifact"],
         kind=row["kind"],
         sentence=row["sentence"],
-        subject=_subject(paper, row),
+        subject=row["sentence"] if stated else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
         stand_in=words.stand_in(config, row["dataset"]) if row["dataset"] else "",
         metric=metric.label if metric else "",
         setting=row["setting"],
         published=_published(row, decimals, compares),
-        ours=_ours(row, decimals, compares),
+        ours=theorems.finding(row) if stated else _ours(row, decimals, compares),
         interval=words.interval(row["low"], row["high"], decimals, sign=compares),
         verdict=verdict,
-        tone=tone(config, verdict),
+        tone=tone(config, row["kind"], verdict),
         sensitivity=f"at D/2: {half}; at 2D: {double}" if varies else "",
         margin=row["margin"],
         reading=_reading(row),
         unstated=row["unstated"],
         source=row["source"],
-        runs=tuple(results.runs_behind(row)) if verdict != words.NOT_RUN else (),
+        counterexample=theorems.counterexample(row["counterexample"]),
+        runs=tuple(results.runs_behind(row)) if not stated and verdict != words.NOT_RUN else (),
     )
 
 

@@ -10,7 +10,7 @@ from hypersphere.files import replacing, write_json
 from hypersphere.present import claims, figure, words
 from hypersphere.present.cells import Cell, Row, Sheet, sheet
 from hypersphere.present.results import Results, settles
-from hypersphere.present.scorecard import figure_file
+from hypersphere.present.scorecard import figure_file, ledger
 from hypersphere.spec import Run
 
 SOURCE = "paper/reproduction.typ"
@@ -67,6 +67,7 @@ def content(config: Config) -> dict[str, Any]:
         "claims": str(len(shown)),
         "verdicts": counts,
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
+        "errata": ledger(config),
     }
 
 
@@ -77,6 +78,7 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
     return {
         "id": paper.paper,
         "title": paper.title,
+        "theorems": [_theorem(claim) for claim in shown if claim.paper == paper.paper and claim.kind == "theorem"],
         "printed": [table.printed for table in tables.values() if table.printed],
         "datasets": _datasets(config, paper),
         "protocol": _protocol(config, paper),
@@ -90,6 +92,10 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
 def _datasets(config: Config, paper: Paper) -> list[str]:
     columns = dict.fromkeys(column for artifact in paper.artifacts.values() for column in artifact.columns)
     return [words.standing_in(config, column, paper) for column in columns]
+
+
+def _theorem(claim: claims.Shown) -> dict[str, str]:
+    return {key: getattr(claim, key) for key in ("subject", "source", "reading", "ours", "counterexample", "verdict")}
 
 
 def _choice(paper: Paper, key: str, items: list[str]) -> dict[str, Any]:

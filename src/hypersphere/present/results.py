@@ -30,6 +30,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
         *("reported_std", "measured", "measured_std", "n", "scale", "reading", "verdict", "source", "baseline"),
         *("low", "high", "low_power", "margin", "verdict_half", "verdict_double", "unstated", "sentence"),
+        *("draws", "met", "violated", "counterexample"),
     ),
 }
 _NUMBERS = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import jinja2
 
+from hypersphere import errata
 from hypersphere.config import Config, Curves, Paper, Table
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json, write_text
@@ -56,8 +57,17 @@ def context(config: Config) -> dict[str, Any]:
         "counts": claims.counts(shown),
         "total": len(shown),
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
+        "errata": ledger(config),
         "runs": _runs(results),
     }
+
+
+def ledger(config: Config) -> list[dict[str, Any]]:
+    """The errata under the title of their document, in the order of config/papers; those of several come last."""
+    entries = errata.load(config.root)
+    titles = {key: paper.title for key, paper in config.papers.items()} | {errata.SEVERAL: "Across the documents"}
+    listed = {title: [entry.model_dump() for entry in errata.of(key, entries)] for key, title in titles.items()}
+    return [{"title": title, "entries": found} for title, found in listed.items() if found]
 
 
 def _rules(config: Config) -> dict[str, str]:
@@ -78,7 +88,8 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "id": paper.paper,
         "title": paper.title,
         "protocols": _protocols(config, paper),
-        "groups": _groups(paper, [claim for claim in shown if claim.paper == paper.paper]),
+        "groups": _groups(paper, [claim for claim in shown if claim.paper == paper.paper and claim.kind != "theorem"]),
+        "theorems": [claim for claim in shown if claim.paper == paper.paper and claim.kind == "theorem"],
         "tables": [{"id": key, "sheet": layout} for key, layout in sheets],
         "controls": [_controls(key, tables[key], layout) for key, layout in sheets],
         "figures": [_figure(config, paper, key, value, results) for key, value in figures.items()],

@@ -15,7 +15,7 @@ from hypersphere.metrics import METRICS
 from hypersphere.plan import Plan
 from hypersphere.spec import Spec
 from hypersphere.statistics import rules as rules_file
-from hypersphere.statistics import verdicts
+from hypersphere.statistics import theorems, verdicts
 from hypersphere.statistics.build import write
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import NAN, Pooled, arms, pool
@@ -26,7 +26,7 @@ COLUMNS = [
     *["id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
     *["reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"],
     *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"],
-    *["unstated", "sentence"],
+    *["unstated", "sentence", "draws", "met", "violated", "counterexample"],
 ]
 
 
@@ -59,12 +59,13 @@ NOTHING: dict[str, Any] = {
         "verdict_half": None,
         "verdict_double": None,
     },
+    **{"draws": None, "met": None, "violated": None, "counterexample": None},
 }
 """The measured columns of a claim that nothing was run for."""
 
 
 def build(plan: Plan) -> None:
-    """Write results/<scale>/claims.csv from results/<scale>/statistics/ and paper/claims/.
+    """Write results/<scale>/claims.csv from results/<scale>/statistics/, theory.csv and paper/claims/.
 
     Claims come in the order of the papers, and of the rows of each paper's file.
 
@@ -76,11 +77,15 @@ def build(plan: Plan) -> None:
     limit = verdicts.limit(config.scale.level, config.scale_name != config.settings.scale)
     measurements = read(check_tidy(config.results, "statistics/measurements.csv"), MEASUREMENTS)
     effects = read(check_tidy(config.results, "statistics/effects.csv"), EFFECTS)
+    theory = read(check_tidy(config.results, "theory.csv"), theorems.COLUMNS)
     rows = []
     for name, paper in config.papers.items():
-        for claim in load(config.root / "paper" / "claims" / f"{name}.csv"):
+        file = config.root / "paper" / "claims" / f"{name}.csv"
+        for claim in load(file):
             outcome = NOTHING
-            if claim.kind == "value":
+            if claim.kind == "theorem":
+                outcome = NOTHING | theorems.judge(claim.id, claim.reading, file, theory)
+            elif claim.kind == "value":
                 outcome = judge_value(claim, paper, measurements, rules, limit)
             elif claim.kind == "comparison":
                 outcome = judge_comparison(claim, paper, effects, limit)
@@ -148,7 +153,7 @@ def _described(claim: Claim, paper: cfg.Paper, config: cfg.Config) -> dict[str, 
         "reported_std": NAN if claim.reported_std is None else claim.reported_std,
         "scale": config.scale_name,
         "measured_on": config.scale.datasets.get(claim.dataset),
-        "unstated": len(choices.get("all", [])) + len(choices.get(claim.method, [])),
+        "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
     }
 
 

@@ -23,7 +23,7 @@ EVALUATION = ["run", *PROBE, "value", "n_test", "status"]
 TYPES = {"seed": "Int64", "epoch": "int64", "final": "bool", "n_test": "Int64"} | dict.fromkeys(
     ["value", "loss", "norm", "learning_rate"], "float64"
 )
-TEXT = ["run", "metric", "probed_on", "status", *CELL]
+TEXT = ["run", "metric", "probed_on", "status", *CELL, "id", "reading", "counterexample", "verdict"]
 
 PIXELS = "pixels"
 """The `run` of a control measured on raw pixels, without an encoder."""

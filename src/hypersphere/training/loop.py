@@ -4,6 +4,9 @@ Shapes: n images of a batch, m of a forward pass (m divides n), h = w pixels.
 """
 
 import time
+from collections.abc import Callable
+from functools import partial, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +17,7 @@ from torch import Tensor, nn
 
 from hypersphere import files, keyed, registry, stop
 from hypersphere.errors import HypersphereError
-from hypersphere.methods.base import Method
+from hypersphere.methods.base import GradientTransform, Method, Objective
 from hypersphere.spec import Component, Run
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.checkpoint import Keeper, Progress
@@ -62,9 +65,8 @@ def build_encoder(run: Run) -> nn.Module:
 
 def build_method(run: Run) -> Method:
     """The run's model with its initial weights, cut if the run says so, on the CPU."""
-    objective = registry.load("objectives", run.objective.name)
     method: Method = registry.load("methods", run.method.name)(
-        build_encoder(run), _bind(objective, run.objective), _gradient(run.gradient), **run.method.parameters
+        build_encoder(run), loss_of(run), _gradient(run.gradient), **run.method.parameters
     )
     initialise(method, run.seed)
     if run.initialisation is not None:
@@ -72,14 +74,26 @@ def build_method(run: Run) -> Method:
     return method
 
 
-def _bind(function, component: Component):  # type: ignore[no-untyped-def]
-    return lambda *tensors: function(*tensors, **component.parameters)
+def loss_of(run: Run) -> Objective:
+    """The run's objective plus its regulariser, of two batches of embeddings and whatever else the method gives."""
+    terms = [_term(part, run.logits) for part in (run.objective, run.regulariser) if part is not None]
+    return lambda *batches, **given: reduce(add, [term(*batches, **given) for term in terms])
 
 
-def _gradient(component: Component | None):  # type: ignore[no-untyped-def]
-    if component is None:
-        return lambda z: z
-    return _bind(registry.load("gradients", component.name), component)
+def _term(component: Component, logits: Component | None) -> Objective:
+    taken = registry.tensors("objectives", component.name)
+    loss = _bind("objectives", component)
+    if registry.TO_LOGITS in taken and logits is not None:
+        loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
+    return lambda *batches, **given: loss(*batches, **{name: given[name] for name in taken if name in given})
+
+
+def _gradient(component: Component | None) -> GradientTransform:
+    return (lambda z: z) if component is None else _bind("gradients", component)
+
+
+def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:
+    return partial(registry.load(kind, component.name), **component.parameters)
 
 
 def train(

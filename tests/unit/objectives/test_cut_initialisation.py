@@ -1,11 +1,15 @@
-"""Cut-initialisation divides every parameter and nothing else (norms paper, Listing 1)."""
+"""Cut-initialisation divides every parameter, or those of the last layer, and nothing else (norms paper, Listing 1)."""
 
 import copy
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Method
+from hypersphere.methods.simclr import simclr
+from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
 
 
@@ -59,3 +63,63 @@ def test_parameters_stay_trainable_leaves(model: nn.Sequential) -> None:
     cut_initialisation(model, c=3)
     assert [id(parameter) for parameter in model.parameters()] == kept
     assert all(parameter.requires_grad and parameter.is_leaf for parameter in model.parameters())
+
+
+class Encoder(nn.Module):
+    """With a linear layer of its own, so that "last" is tried against more than one part of the model."""
+
+    feature_dim = 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(3, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x)
+
+
+def method(name: str) -> Method:
+    torch.manual_seed(0)
+    parts = (Encoder(), torch.nn.functional.mse_loss, lambda z: z)
+    return simclr(*parts, hidden=6, dim=5) if name == "simclr" else simsiam(*parts, hidden=6, dim=5, bottleneck=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [("simclr", {"projector.2.weight", "projector.2.bias"}), ("simsiam", {"predictor.3.weight", "predictor.3.bias"})],
+)
+def test_last_layer_is_that_of_the_last_head(name: str, last: set[str]) -> None:
+    """Read off the heads by hand: SimCLR's projector ends in its third module, SimSiam's predictor in its fourth."""
+    model = method(name)
+    before = copy.deepcopy(model.state_dict())
+    cut_initialisation(model, c=3, scope="last_layer")
+    after = model.state_dict()
+    assert {key for key in after if not torch.equal(after[key], before[key])} == last
+    for key in last:
+        assert torch.equal(after[key], before[key] / 3)
+
+
+@pytest.mark.parametrize("name", ["simclr", "simsiam"])
+def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
+    """Closed form: no batch norm follows the last layer. ``all``, the control, reaches further."""
+    views = torch.rand(2, 8, 3, generator=torch.Generator().manual_seed(1)) - 0.5
+    embeddings = {}
+    for scope in (None, "last_layer", "all"):
+        model = method(name)
+        if scope is not None:
+            cut_initialisation(model, c=3, scope=scope)
+        embeddings[scope] = model(views).embeddings
+    torch.testing.assert_close(embeddings["last_layer"], embeddings[None] / 3)
+    assert (embeddings["all"] - embeddings["last_layer"]).abs().max() > 1e-3
+
+
+def test_default_scope_is_all(model: nn.Sequential) -> None:
+    other = copy.deepcopy(model)
+    cut_initialisation(model, c=3)
+    cut_initialisation(other, c=3, scope="all")
+    assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
+
+
+def test_last_layer_of_a_model_without_linear_layers_is_an_error() -> None:
+    with pytest.raises(HypersphereError, match="needs a linear layer"):
+        cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope="last_layer")

@@ -71,11 +71,63 @@ def test_power_1_cancels_the_dependence_of_a_cosines_gradient_on_the_norm(
     torch.testing.assert_close(gradients[1], gradients[0] * 10.0**exponent)
 
 
-@pytest.mark.parametrize(("power", "factor"), [(0, 1.0), (1, 0.0), (2, 0.0), (-1, float("inf"))])
-def test_zero_vector(power: float, factor: float) -> None:
-    z = torch.zeros(1, 3, requires_grad=True)
-    (gradient,) = torch.autograd.grad(grad_scale(z, power=power), z, torch.ones(1, 3))
+@pytest.mark.parametrize(
+    ("power", "factor"), [(0, 1.0), (0.5, 0.0), (1, 0.0), (2, 0.0), (-0.5, float("inf")), (-1, float("inf"))]
+)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_zero_vector(power: float, factor: float, dtype: torch.dtype) -> None:
+    """By hand: 0^p, which is 1 for p = 0."""
+    z = torch.zeros(1, 3, dtype=dtype, requires_grad=True)
+    (gradient,) = torch.autograd.grad(grad_scale(z, power=power), z, torch.ones(1, 3, dtype=dtype))
     assert gradient.tolist() == [[factor] * 3]
+
+
+@pytest.mark.parametrize("power", [-3.0, -0.7, 0.3, 1.0, 4.5])
+def test_rows_of_equal_norm_scale_as_by_hand(power: float) -> None:
+    """(3, 4), (0, -5) and (5, 0) have norm 5, (0, 0.2) has norm 1/5: factors 5^p and 5^-p."""
+    z = torch.tensor([[3.0, 4.0], [0.0, -5.0], [5.0, 0.0], [0.0, 0.2]], dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(grad_scale(z, power=power).sum(), z)
+    expected = [[factor] * 2 for factor in (5**power, 5**power, 5**power, 5**-power)]
+    torch.testing.assert_close(gradient, torch.tensor(expected, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("power", [0, 0.5, 1, 2, -1])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision(z: Tensor, power: float, dtype: torch.dtype) -> None:
+    """Bytes of the value, dtype of the gradient, and nearness to double precision at the same rounded rows."""
+    half = z.to(dtype).requires_grad_()
+    value = grad_scale(half, power=power)
+    assert torch.equal(value, half)
+    (gradient,) = torch.autograd.grad(value.sum(), half)
+    exact = torch.linalg.vector_norm(half.detach().double(), dim=1, keepdim=True).expand(6, 4) ** power
+    assert gradient.dtype == dtype
+    torch.testing.assert_close(gradient.double(), exact, rtol=4 * torch.finfo(dtype).eps, atol=0)
+
+
+def test_is_no_gradient_of_a_rescaled_value(z: Tensor) -> None:
+    """Nearest relative: multiplying the value by ||z|| as well, whose gradient has a radial part. And gradcheck must
+    refuse every power but 0: the value's own derivative is the identity's."""
+    z = z.double().requires_grad_()
+    (ours,) = torch.autograd.grad(grad_scale(z, power=1).sum(), z)
+    (other,) = torch.autograd.grad((z * torch.linalg.vector_norm(z, dim=1, keepdim=True)).sum(), z)
+    assert (ours - other).abs().max() > 1e-2
+    assert torch.autograd.gradcheck(lambda x: grad_scale(x, power=0), (z,))
+    assert not torch.autograd.gradcheck(lambda x: grad_scale(x, power=1), (z,), raise_exception=False)
+
+
+def test_rotation_turns_the_gradient_with_it(z: Tensor) -> None:
+    """A norm has no direction; scaling one row changes that row's factor and no other's (control)."""
+    rotation = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(3))).Q
+    upstream = torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
+    z.requires_grad_()
+    (gradient,) = torch.autograd.grad(grad_scale(z, power=1), z, upstream)
+    turned = (z @ rotation).detach().requires_grad_()
+    (other,) = torch.autograd.grad(grad_scale(turned, power=1), turned, upstream @ rotation)
+    torch.testing.assert_close(other, gradient @ rotation)
+    longer = (z.detach() * torch.tensor([2.0, 1, 1, 1, 1, 1])[:, None]).requires_grad_()
+    (other,) = torch.autograd.grad(grad_scale(longer, power=1), longer, upstream)
+    torch.testing.assert_close(other[0], 2 * gradient[0])
+    assert torch.equal(other[1:], gradient[1:])
 
 
 def test_gradient_reaches_what_made_the_embedding(z: Tensor) -> None:

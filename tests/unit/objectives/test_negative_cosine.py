@@ -1,6 +1,7 @@
 """L^A of the norms paper, Sec. 3, against a loop, the paper's gradient, and cases by hand."""
 
 import math
+import os
 
 import pytest
 import torch
@@ -8,6 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from hypersphere.objectives.negative_cosine import negative_cosine
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
 
 def draw(n: int = 5, d: int = 4, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
@@ -80,8 +83,41 @@ def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
     assert loss.item() == pytest.approx(oracle(*draw(8, 16)), abs=0.02)
 
 
-def test_zero_prediction_has_a_finite_gradient() -> None:
-    p = torch.zeros(2, 3, requires_grad=True)
-    negative_cosine(p, torch.ones(2, 3)).backward()
+def test_agrees_with_lightly() -> None:
+    from lightly.loss import NegativeCosineSimilarity
+
+    p, z = draw()
+    torch.testing.assert_close(negative_cosine(p, z), NegativeCosineSimilarity()(p, z))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_zero_prediction_has_a_finite_gradient(dtype: torch.dtype) -> None:
+    """float16 rounds 1e-12, torch's guard against a norm of 0, to 0 itself."""
+    p = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
+    loss = negative_cosine(p, torch.ones(2, 3, dtype=dtype))
+    loss.backward()
+    assert loss.item() == 0
     assert p.grad is not None
     assert p.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_identical_and_antipodal_points_have_no_gradient(dtype: torch.dtype, sign: int) -> None:
+    """Prop. 1: the gradient's magnitude is sin(phi) / ||p||, so 0 at both poles; the value is -cos(phi)."""
+    p, _ = draw(4, 4, dtype)
+    p.requires_grad_()
+    loss = negative_cosine(p, sign * p.detach())
+    (gradient,) = torch.autograd.grad(loss, p)
+    step = torch.finfo(dtype).eps
+    assert loss.item() == pytest.approx(-sign, abs=4 * step)
+    assert gradient.abs().max().item() < 4 * step
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_single_and_double_precision_are_to_the_byte_what_the_first_release_gave(dtype: torch.dtype) -> None:
+    p, z = (x.requires_grad_() for x in draw(8, 16, dtype))
+    first = -(F.normalize(p, dim=1) * F.normalize(z, dim=1)).sum(dim=1).mean()
+    ours = negative_cosine(p, z)
+    assert torch.equal(ours, first)
+    assert torch.equal(torch.autograd.grad(ours, p)[0], torch.autograd.grad(first, p)[0])

@@ -1,6 +1,7 @@
 """Eq. 1 of the norms paper, against a double loop over its symbols and against cases solved by hand."""
 
 import math
+import os
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,8 @@ from torch import Tensor
 
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
 
 def draw(n: int, d: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
@@ -146,3 +149,60 @@ def test_large_temperature_tends_to_attraction_and_repulsion_at_first_order() ->
     t = 1e4
     loss = nt_xent(z_a, z_b, temperature=t)
     assert ((loss - math.log(7)) * t).item() == pytest.approx(first.item(), abs=1e-3)
+
+
+@pytest.mark.parametrize("t", [0.1, 0.5, 2.0])
+def test_agrees_with_lightly(t: float) -> None:
+    """NTXentLoss without a memory bank: the same candidates, the same mean over 2n anchors."""
+    from lightly.loss import NTXentLoss
+
+    z_a, z_b = draw(6, 4)
+    torch.testing.assert_close(nt_xent(z_a, z_b, temperature=t), NTXentLoss(t, memory_bank_size=0)(z_a, z_b))
+
+
+@pytest.mark.parametrize("t", [0.1, 0.5, 2.0])
+def test_agrees_with_pytorch_metric_learning(t: float) -> None:
+    """Their NTXentLoss takes the two views stacked, and the image's number as label: each anchor then has one positive,
+    and their mean over positive pairs is ours over anchors. SelfSupervisedLoss numbers the images by itself."""
+    from pytorch_metric_learning.losses import NTXentLoss, SelfSupervisedLoss
+
+    z_a, z_b = draw(6, 4)
+    ours = nt_xent(z_a, z_b, temperature=t)
+    torch.testing.assert_close(ours, NTXentLoss(t)(torch.cat([z_a, z_b]), torch.arange(12) % 6))
+    torch.testing.assert_close(ours, SelfSupervisedLoss(NTXentLoss(t))(z_a, z_b))
+    one_way = SelfSupervisedLoss(NTXentLoss(t), symmetric=False)(z_a, z_b)
+    assert abs(one_way - ours) > 1e-3  # theirs means something else: anchors of one view, candidates of the other
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("case", ["identical", "antipodal", "one zero", "all zero"])
+def test_special_batches_have_finite_values_and_gradients(dtype: torch.dtype, case: str) -> None:
+    """float16 rounds 1e-12, torch's guard against a norm of 0, to 0 itself."""
+    z_a, _ = draw(4, 3, dtype=dtype)
+    z_b = -z_a if case == "antipodal" else z_a.clone()
+    if case == "one zero":
+        z_b[0] = 0
+    if case == "all zero":
+        z_a, z_b = torch.zeros_like(z_a), torch.zeros_like(z_b)
+    z_a.requires_grad_()
+    z_b.requires_grad_()
+    loss = nt_xent(z_a, z_b, temperature=0.5)
+    loss.backward()
+    exact = nt_xent(z_a.detach().double(), z_b.detach().double(), temperature=0.5)
+    assert loss.item() == pytest.approx(exact.item(), rel=0.03)
+    for z in (z_a, z_b):
+        assert z.grad is not None
+        assert z.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_single_and_double_precision_are_to_the_byte_what_the_first_release_gave(dtype: torch.dtype) -> None:
+    """Published runs rest on these bytes: torch's own normalisation, masked diagonal, cross-entropy."""
+    z_a, z_b = (z.requires_grad_() for z in draw(8, 16, dtype=dtype))
+    z = torch.nn.functional.normalize(torch.cat([z_a, z_b]), dim=1)
+    logits = (z @ z.T / 0.5).masked_fill(torch.eye(16, dtype=torch.bool), float("-inf"))
+    first = torch.nn.functional.cross_entropy(logits, torch.arange(16).roll(8))
+    ours = nt_xent(z_a, z_b, temperature=0.5)
+    assert torch.equal(ours, first)
+    for mine, theirs in zip(torch.autograd.grad(ours, (z_a, z_b)), torch.autograd.grad(first, (z_a, z_b)), strict=True):
+        assert torch.equal(mine, theirs)

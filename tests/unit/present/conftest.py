@@ -26,7 +26,7 @@ CLAIM_COLUMNS = [
     *("id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
     *("reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"),
     *("baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"),
-    *("unstated", "sentence"),
+    *("unstated", "sentence", "draws", "met", "violated", "counterexample"),
 ]
 BASE = {"default": 60.0, "cut3": 64.0, "gradscale": 66.0, "cut9": 70.0}
 
@@ -178,6 +178,8 @@ class Made:
                     self.rows["claims"].append(self._claim(name, row, measured_as))
 
     def _claim(self, name: str, row: dict[str, str], verdict: str) -> dict[str, Any]:
+        if row["kind"] == "theorem":
+            return self._theorem(name, row)
         used = self.config.scale.datasets[row["dataset"]]
         claim = dict.fromkeys(CLAIM_COLUMNS, "") | row | {"paper": name, "unstated": 9, "scale": self.config.scale_name}
         if row["kind"] == "comparison":
@@ -188,6 +190,15 @@ class Made:
         claim |= {"measured": mean, "n": len(self.config.scale.seeds), "p": 0.001, "verdict": verdict}
         claim |= {"low": mean - 1, "high": mean + 1, "low_power": False, "measured_on": used}
         return claim | ({} if row["kind"] == "comparison" else {"measured_std": 0.9})
+
+    def _theorem(self, name: str, row: dict[str, str]) -> dict[str, Any]:
+        """As printed: refuted. Corrected: exact."""
+        claim = dict.fromkeys(CLAIM_COLUMNS, "") | row | {"paper": name, "unstated": 0, "scale": self.config.scale_name}
+        claim |= {"n": 0, "draws": 1000, "met": 900, "violated": 0, "measured": 3e-15, "verdict": "exact (erratum)"}
+        if row["reading"] == "as printed":
+            example = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+            claim |= {"violated": 12, "measured": 0.25, "verdict": "refuted", "counterexample": example}
+        return claim
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace text of a tidy table, as if the statistics had written it so."""

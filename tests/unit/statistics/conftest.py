@@ -11,7 +11,8 @@ import pytest
 
 from hypersphere import config as cfg
 from hypersphere.plan import Cell, Plan
-from hypersphere.statistics import gather
+from hypersphere.statistics import gather, theorems
+from hypersphere.statistics.build import write
 
 REPOSITORY = Path(__file__).parents[3]
 ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
@@ -99,6 +100,11 @@ class World:
         path = self.plan.config.root / "paper" / "claims" / "norms.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join([CLAIM, *rows]) + "\n")
+
+    def theory(self, *rows: Sequence[Any]) -> None:
+        """Write theory.csv, as the command `theory` does."""
+        table = pd.DataFrame(rows, columns=theorems.COLUMNS)
+        write(self.plan.config.results, {"theory": (table, theorems.COLUMNS)})
 
     def table(self, name: str) -> pd.DataFrame:
         """A written table as text, an empty field as ''."""

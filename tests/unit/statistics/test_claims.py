@@ -10,6 +10,11 @@ from hypersphere.errors import HypersphereError
 from hypersphere.statistics import build, claims
 
 REPOSITORY = Path(__file__).parents[3]
+STATED = [
+    ("norms.ok", "norms", "as printed", 100, 90, 0, 3e-15, "", "exact"),
+    ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "excess": 0.25}', "refuted"),
+    ("norms.bad", "norms", "N1", 100, 90, 0, 0.0, "", "exact (erratum)"),
+]
 World = Any  # of conftest.py
 Make = Callable[..., World]
 
@@ -22,6 +27,7 @@ FLOWERS = 'f,value,table5,simsiam,cut9,,flowers,e,knn_top1,39.9,,as printed,,"Ta
 def judged(world: World, *rows: str) -> dict[str, dict[str, str]]:
     world.claims(*rows)
     build.build(world.plan, world.files)
+    world.theory(*STATED)
     claims.build(world.plan)
     return {row["id"]: row for row in world.table("claims.csv").to_dict("records")}
 
@@ -169,3 +175,27 @@ def test_a_wrong_claim_is_one_sentence(make_world: Make, rows: list[str], messag
     with pytest.raises(HypersphereError, match=message):
         judged(world, *rows)
     assert not (world.plan.config.results / "claims.csv").exists()
+
+
+def theorem(identifier: str, reading: str = "as printed") -> str:
+    return f'{identifier},theorem,t_1,,,,,,,,,{reading},"it holds","Theorem 1"'
+
+
+@pytest.mark.parametrize("level", ["quick", "paper"])
+def test_a_theorem_has_the_verdict_of_its_own_reading_at_every_scale(make_world: Make, level: str) -> None:
+    world = make_world(level=level)
+    world.claims(theorem("norms.ok"))
+    ok = judged(world, theorem("norms.ok"))["norms.ok"]
+    assert (ok["kind"], ok["verdict"], ok["n"], ok["unstated"]) == ("theorem", "exact", "0", "0")
+    assert (ok["draws"], ok["met"], ok["violated"], ok["counterexample"]) == ("100", "90", "0", "")
+    assert float(ok["measured"]) == 3e-15
+    bad = judged(world, theorem("norms.bad"))["norms.bad"]
+    assert (bad["verdict"], bad["violated"]) == ("refuted", "7")
+    assert bad["counterexample"] == '{"tau": 1.0, "excess": 0.25}'
+    assert judged(world, theorem("norms.bad", "N1"))["norms.bad"]["verdict"] == "exact (erratum)"
+
+
+@pytest.mark.parametrize("row", [theorem("norms.none"), theorem("norms.ok", "N9")])
+def test_a_theorem_that_was_not_checked_is_one_sentence(make_world: Make, row: str) -> None:
+    with pytest.raises(HypersphereError, match=r"norms\.csv: norms\.\w+: no statement of this id and reading '[\w ]+'"):
+        judged(make_world(), row)

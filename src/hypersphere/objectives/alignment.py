@@ -1,0 +1,36 @@
+"""Alignment: the expected power of the distance between the two views of an image."""
+
+from jaxtyping import Float
+from pydantic import NonNegativeFloat, PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.geometry import unit
+
+
+def alignment(
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    power: PositiveFloat = 2.0,
+    weight: NonNegativeFloat = 1.0,
+) -> Float[Tensor, ""]:
+    """weight · mean over i of |u_a_i - u_b_i|^power, u = z/|z|.
+
+    Wang & Isola 2020, the alignment loss of Sec. 4.1 (reference [5] of the double-metric paper, a row of its Table 7).
+    At power 2 it is 2 - 2 cos(z_a_i, z_b_i).
+
+    Args:
+        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        power: the exponent, alpha in the paper.
+        weight: what the mean is multiplied by.
+
+    Returns:
+        The weighted mean over the n positive pairs; between 0 and weight · 2^power.
+
+    Numerics: distances come from differences. The gradient is 0 where two views coincide, which for power < 1 is where
+    it would be infinite; near there it is large. A zero embedding is the centre: distance 1 to every unit vector.
+    """
+    square = (unit(z_a) - unit(z_b)).square().sum(dim=1)
+    apart = square > 0
+    return weight * (square.where(apart, 1) ** (power / 2) * apart).mean()

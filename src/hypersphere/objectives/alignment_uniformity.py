@@ -1,0 +1,39 @@
+"""Alignment and uniformity: their weighted sum, as one loss."""
+
+from jaxtyping import Float
+from pydantic import NonNegativeFloat, PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.alignment import alignment
+from hypersphere.objectives.uniformity import uniformity
+
+
+def alignment_uniformity(
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    power: PositiveFloat = 2.0,
+    t: PositiveFloat = 2.0,
+    align_weight: NonNegativeFloat = 1.0,
+    uniform_weight: NonNegativeFloat = 1.0,
+) -> Float[Tensor, ""]:
+    """align_weight · alignment + uniform_weight · uniformity.
+
+    Wang & Isola 2020, Sec. 5 (reference [5] of the double-metric paper, a row of its Table 7; the weights behind that
+    row are called optimal and not printed).
+
+    Args:
+        z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        power: exponent of the distance between positives.
+        t: inverse width of the Gaussian of uniformity, in units of squared distance.
+        align_weight: weight of alignment.
+        uniform_weight: weight of uniformity.
+
+    Returns:
+        The weighted sum of the two means.
+
+    Numerics: those of the two terms; a zero embedding is the centre in one and of cosine 0 in the other.
+    """
+    aligned = alignment(z_a, z_b, power=power, weight=align_weight)
+    return aligned + uniformity(z_a, z_b, t=t, weight=uniform_weight)

@@ -1,0 +1,33 @@
+"""Plain logits whose gradients do not fade as the positive's probability nears 1."""
+
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.surgery import attenuation, scale_gradient
+from hypersphere.registry import Fraction
+
+
+def attenuation_type_i(
+    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
+) -> Float[Tensor, "n m"]:
+    """cos / t, the gradients of all of an anchor's logits multiplied by 1/(1 - alpha·q_l), q_l of its positive.
+
+    Margins paper, Eq. 12, Alg. 5. alpha = 1 has exactly the gradient of the decoupled loss, whose denominator lacks the
+    positive (Yeh et al. 2022; erratum M14); alpha = 1 - exp(-m2/t) that of a subtractive margin m2 alone (M13).
+
+    Args:
+        cosines: of n anchors with their m candidates.
+        targets: p, one-hot.
+        temperature: t, in units of cosine.
+        alpha: in [0, 1]; 0 changes nothing.
+
+    Returns:
+        Logits, in nats: the values of ``cosine_logits`` bit for bit.
+
+    Numerics: taken at the positive, never divided by p - alpha·q of a negative, which is 0/0 at alpha = 0 (erratum M5).
+    Where q_l has rounded to 1, the loss has no gradient left to multiply: it stays 0 and finite. Without negatives
+    q_l = 1, and the weight means nothing.
+    """
+    logits = cosines / temperature
+    return scale_gradient(logits, attenuation(logits, targets, alpha))

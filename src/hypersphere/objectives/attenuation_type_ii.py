@@ -1,0 +1,31 @@
+"""Plain logits whose positives' gradient does not fade as their probability nears 1."""
+
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.surgery import attenuation, scale_positives
+from hypersphere.registry import Fraction
+
+
+def attenuation_type_ii(
+    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
+) -> Float[Tensor, "n m"]:
+    """cos / t, the gradient of the positive's logit multiplied by 1/(1 - alpha·q_l).
+
+    Margins paper, Eq. 12, Alg. 6. At alpha = 1 every positive is pulled with the same force 1/t, while the negatives
+    keep their fading gradients: no loss has this as its gradient.
+
+    Args:
+        cosines: of n anchors with their m candidates.
+        targets: p, one-hot.
+        temperature: t, in units of cosine.
+        alpha: in [0, 1]; 0 changes nothing.
+
+    Returns:
+        Logits, in nats: the values of ``cosine_logits`` bit for bit.
+
+    Numerics: as ``attenuation_type_i``; the pseudo-code's infinity times p = 0 does not arise (erratum M5).
+    """
+    logits = cosines / temperature
+    return scale_positives(logits, targets, attenuation(logits, targets, alpha))

@@ -1,0 +1,72 @@
+"""Debiased contrastive loss: the negatives' sum, corrected for the share of them that are of the anchor's class."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.pairs import pairs
+from hypersphere.registry import Fraction
+
+
+def debiased(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, tau_plus: Fraction
+) -> Float[Tensor, ""]:
+    """-log(pos / (pos + max((sum of neg - tau_plus N pos) / (1 - tau_plus), N e^(-1/t)))), each exp(cos/t).
+
+    Chuang et al. 2020, Eq. 7-8 (numbers from memory), with M = 1 positive; the LMCL paper's "DCL" (not the decoupled
+    loss, erratum X1). Negatives and N as in the authors' code: the N = 2n-2 embeddings, of both views, that are not the
+    anchor's image. tau_plus = 0 is ``nt_xent``.
+
+    Args:
+        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        temperature: t, in units of cosine.
+        tau_plus: probability that a negative is of the anchor's class; below 1.
+
+    Returns:
+        The mean over the 2n anchors, in nats.
+
+    Numerics: see ``corrected``; one image has no negative and costs 0; a zero embedding counts as cosine 0.
+    """
+    positive, negatives = both_views(z_a, z_b, temperature)
+    return corrected(positive, negatives.logsumexp(dim=1), negatives.shape[1], temperature, tau_plus)
+
+
+def both_views(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], temperature: float
+) -> tuple[Float[Tensor, "anchors"], Float[Tensor, "anchors negatives"]]:
+    """cos/t of each of the 2n anchors with its positive, and with the 2n-2 embeddings of other images."""
+    pair = pairs(z_a, z_b, "both_views")
+    logits, own = pair.cosines / temperature, pair.targets == 1
+    return logits[own], logits[~own].view(len(logits), -1)
+
+
+def corrected(
+    positive: Float[Tensor, "anchors"],
+    log_sum: Float[Tensor, "anchors"],
+    count: int,
+    temperature: float,
+    tau_plus: float,
+) -> Float[Tensor, ""]:
+    """The loss, from the positives' logits and the logarithm of the negatives' sum over ``count``.
+
+    Numerics: all in logarithms, so that e^(1/t) is never formed. Where the corrected sum is at or below its lower bound
+    N e^(-1/t), negative too, the gradient comes through the positive alone, as it does through a clamp.
+    """
+    if not tau_plus < 1:
+        raise ValueError(f"tau_plus: must be below 1, but is {tau_plus}: no negative would be of another class")
+    of_own_class = positive + _log(tau_plus * count)
+    gap = of_own_class - log_sum
+    remains = gap < 0
+    log_difference = log_sum + (-torch.where(remains, gap, -1).expm1()).log()
+    estimate = torch.where(remains, log_difference - math.log1p(-tau_plus), -math.inf)
+    bound = _log(count) - 1 / temperature
+    return -F.logsigmoid(positive - torch.where(estimate > bound, estimate, bound)).mean()
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf

@@ -1,0 +1,30 @@
+"""Decoupled contrastive loss: NT-Xent without the positive in the denominator."""
+
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.pairs import pairs
+
+
+def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
+    """-c_ij/t + log(sum over k of exp(c_ik/t)), c the cosine, j the positive of i, k over the negatives alone.
+
+    Yeh et al. 2022, DCL: both views' 2n-2 negatives. For one anchor NT-Xent is log(1 + exp(this)), so its gradient is
+    this one's times 1 - p, p being the positive's softmax probability: what decoupling removes. Also what the indices
+    of the double-metric paper's Eq. 1 say when read literally, but over one view's negatives (erratum D2).
+
+    Args:
+        z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        temperature: t, in units of cosine.
+
+    Returns:
+        The mean over the 2n anchors, in nats; negative where positives are much closer than negatives.
+
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
+    """
+    cosines_2nm, targets = pairs(z_a, z_b, "both_views")
+    logits = cosines_2nm / temperature
+    negatives = logits.masked_fill(targets > 0, float("-inf")).logsumexp(dim=1)
+    return (negatives - (logits * targets).sum(dim=1)).mean()

@@ -1,0 +1,33 @@
+"""Decoupled contrastive loss across views, in one direction."""
+
+import torch
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.geometry import cosines
+from hypersphere.objectives.pairs import without_diagonal
+
+
+def decoupled_one_direction(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat
+) -> Float[Tensor, ""]:
+    """Each of the n embeddings ``z_a`` is drawn to its other view and pushed from the n-1 other rows of ``z_b``.
+
+    The norms paper's authors' code (erratum N24), where the paper has Eq. 1:
+    -log(exp(cos(a_i, b_i)/t) / sum over k != i of exp(cos(a_i, b_k)/t)). The positive is absent from its own
+    denominator (decoupled, Yeh et al. 2022, Eq. 5), negatives come from the other view alone, and ``z_b`` never asks.
+
+    Args:
+        z_a: anchors, not normalised; row i is the positive of row i of ``z_b``.
+        z_b: candidates, not normalised.
+        temperature: t, in units of cosine.
+
+    Returns:
+        The mean over the n anchors, in nats. It has no lower bound of 0: with n = 2 it lies in [-2/t, 2/t].
+
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. n = 1 has no negative,
+    and the loss is -infinity.
+    """
+    logits = cosines(z_a, z_b) / temperature
+    return (torch.logsumexp(without_diagonal(logits), dim=1) - logits.diagonal()).mean()

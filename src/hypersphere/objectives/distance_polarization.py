@@ -1,0 +1,58 @@
+"""The distance polarization (DP) regulariser R1: a penalty on distances inside a margin region."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import NonNegativeFloat
+from torch import Tensor
+
+from hypersphere.objectives.geometry import cosines
+from hypersphere.objectives.pairs import without_diagonal
+from hypersphere.registry import Fraction
+
+
+def distance_polarization(
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    weight: NonNegativeFloat,
+    lower: Fraction = 0.1,
+    upper: Fraction = 0.5,
+    reduction: Literal["mean", "sum"] = "mean",
+    among: Literal["first_view", "each_view", "both_views"] = "each_view",
+) -> Float[Tensor, ""]:
+    """weight · sum or mean over pairs of |min((D - lower)(D - upper), 0)|, D = (1 - cos)/2.
+
+    LMCL paper, Eq. 3, Eq. 10 and footnote 3; to be added to a contrastive loss (Eq. 9). Only the absolute value is a
+    penalty (erratum L3): 0 outside the margin region, at most (upper - lower)²/4 = 0.04 inside, at D = 0.3. A pair is
+    pulled together below the middle and pushed apart above it.
+
+    Args:
+        z_a: embeddings of the first view, not normalised; in the toy study, of the points themselves.
+        z_b: embeddings of the second view.
+        weight: lambda; the paper uses 0.1.
+        lower: delta+, below which a pair counts as similar; "+" is for positive (erratum L4).
+        upper: delta-, above which it counts as dissimilar.
+        reduction: left open (erratum L5). mean: over the pairs, so that lambda does not depend on the batch. sum: the
+            double sum of Eq. 10, the n(n-1) ordered pairs.
+        among: which pairs (erratum L6). Eq. 10 has the sampled points once, no view and no positive pair. first_view:
+            pairs of rows of ``z_a``. each_view: those, and pairs of rows of ``z_b``, averaged. both_views: all pairs of
+            the 2n rows, positive pairs among them.
+
+    Returns:
+        The weighted penalty, without unit.
+
+    Raises:
+        ValueError: ``lower`` is not below ``upper``.
+
+    Numerics: no square root and no arccos, so that cos = ±1 is as smooth as any other; the gradient at the two kinks
+    D = lower and D = upper is 0. A pair of a row with itself has D = 0 and no penalty, and is left out of the mean. A
+    zero embedding is at D = 0.5.
+    """
+    if not lower < upper:
+        raise ValueError(f"lower: must be below upper, but {lower} is not below {upper}")
+    batches = {"first_view": [z_a], "each_view": [z_a, z_b], "both_views": [torch.cat([z_a, z_b])]}[among]
+    distance = torch.stack([(1 - without_diagonal(cosines(z, z))) / 2 for z in batches])
+    penalty = (-(distance - lower) * (distance - upper)).relu()
+    return weight * penalty.sum() / (len(batches) if reduction == "sum" else max(penalty.numel(), 1))

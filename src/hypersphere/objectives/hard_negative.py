@@ -1,0 +1,43 @@
+"""Hard-negative contrastive loss (HCL): the debiased loss, its negatives weighted by their similarity to the anchor."""
+
+import math
+
+from jaxtyping import Float
+from pydantic import NonNegativeFloat, PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.debiased import both_views, corrected
+from hypersphere.registry import Fraction
+
+
+def hard_negative(
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    temperature: PositiveFloat,
+    tau_plus: Fraction,
+    concentration: NonNegativeFloat,
+) -> Float[Tensor, ""]:
+    """``debiased`` with the sum of neg_k replaced by sum of w_k neg_k, w_k = neg_k^beta / mean of neg^beta.
+
+    Robinson et al. 2021, Eq. 4 (number from memory), as in the authors' code: neg = exp(cos/t), so that the weights are
+    exp(beta cos/t); they have mean 1, are part of the graph, and are taken over the same N = 2n-2 negatives; M = 1.
+    beta = 0 is ``debiased``.
+
+    Args:
+        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
+        z_b: embeddings of the second view.
+        temperature: t, in units of cosine.
+        tau_plus: probability that a negative is of the anchor's class; below 1.
+        concentration: beta.
+
+    Returns:
+        The mean over the 2n anchors, in nats.
+
+    Numerics: as ``debiased``; the weighted sum is a difference of two log-sum-exps.
+    """
+    positive, negatives = both_views(z_a, z_b, temperature)
+    count = negatives.shape[1]
+    log_weights = (concentration * negatives).logsumexp(dim=1) - math.log(max(count, 1))
+    log_sum = ((1 + concentration) * negatives).logsumexp(dim=1) - log_weights
+    return corrected(positive, log_sum, count, temperature, tau_plus)

@@ -1,0 +1,33 @@
+"""Contrast with a queue: each query must find its key among keys of earlier batches (MoCo)."""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.geometry import cosines, unit
+
+
+def momentum_contrast(
+    q: Float[Tensor, "n d"], k: Float[Tensor, "n d"], queue: Float[Tensor, "m d"], *, temperature: PositiveFloat
+) -> Float[Tensor, ""]:
+    """-log(exp(cos(q_i, k_i)/t) / (exp(cos(q_i, k_i)/t) + sum over the queue of exp(cos(q_i, queue_j)/t))).
+
+    Lecture, "MoCo", which shows no formula (erratum S12); He et al. 2020, Eq. 1. Other keys of the batch are no
+    negatives. The momentum encoder, the stop-gradient on ``k`` and the queue's renewal are the method's.
+
+    Args:
+        q: queries, not normalised.
+        k: keys; row i is the positive of row i of ``q``.
+        queue: keys of earlier batches, the negatives of every query.
+        temperature: t, in units of cosine.
+
+    Returns:
+        The mean over the n queries, in nats.
+
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
+    """
+    own = (unit(q) * unit(k)).sum(dim=1, keepdim=True)
+    logits = torch.cat([own, cosines(q, queue)], dim=1) / temperature
+    return F.cross_entropy(logits, torch.zeros(len(q), dtype=torch.long, device=q.device))

@@ -1,0 +1,45 @@
+"""Which embeddings are compared with which: cosines of anchors with candidates, and which candidate is the positive.
+
+Shapes: n images, d dimensions, m candidates of an anchor.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from hypersphere.objectives.geometry import cosines, unit
+
+Negatives = Literal["both_views", "other_view", "none"]
+
+
+class Pairs(NamedTuple):
+    """Anchors down, candidates across; the anchor itself is never among its candidates."""
+
+    cosines: Float[Tensor, "anchors m"]
+    targets: Float[Tensor, "anchors m"]
+    """1 for the positive, 0 for negatives."""
+
+
+def pairs(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], negatives: Negatives) -> Pairs:
+    """Rows i of ``z_a`` and ``z_b`` are two views of image i.
+
+    ``both_views``: 2n anchors, 2n-1 candidates each (SimCLR). ``other_view``: the n anchors ``z_a``, the n rows of
+    ``z_b`` as candidates (MoCo v3's queries and keys). ``none``: the n anchors ``z_a``, each with its positive alone
+    (BYOL: the all-ones p of the margins paper, App. E).
+    """
+    if negatives == "none":
+        own = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
+        return Pairs(own, torch.ones_like(own))
+    if negatives == "other_view":
+        return Pairs(cosines(z_a, z_b), torch.eye(len(z_a), dtype=z_a.dtype, device=z_a.device))
+    z = torch.cat([z_a, z_b])
+    same = torch.eye(len(z), dtype=z.dtype, device=z.device)
+    return Pairs(without_diagonal(cosines(z, z)), without_diagonal(same.roll(len(z_a), dims=1)))
+
+
+def without_diagonal(square: Float[Tensor, "n n"]) -> Float[Tensor, "n m"]:
+    """Row i without its entry i: m = n - 1, order kept, nothing masked and so nothing infinite."""
+    n = len(square)
+    return square.flatten()[1:].view(n - 1, n + 1)[:, :-1].reshape(n, n - 1)

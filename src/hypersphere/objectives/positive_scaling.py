@@ -1,0 +1,27 @@
+"""Plain logits whose positives have their gradient multiplied by a constant."""
+
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.surgery import scale_positives
+
+
+def positive_scaling(
+    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, s: PositiveFloat
+) -> Float[Tensor, "n m"]:
+    """cos / t, the gradient of the positive's logit multiplied by s ("+ pos.").
+
+    Margins paper, Eq. 8 and 9, on logits without margins (erratum M12).
+
+    Args:
+        cosines: of n anchors with their m candidates.
+        targets: p, 1 for the positive and 0 for negatives.
+        temperature: t, in units of cosine.
+        s: the factor; 1 changes nothing.
+
+    Returns:
+        Logits, in nats: the values of ``cosine_logits`` bit for bit.
+    """
+    logits = cosines / temperature
+    return scale_positives(logits, targets, logits.new_tensor(s))

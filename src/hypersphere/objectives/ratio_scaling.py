@@ -1,0 +1,41 @@
+"""Plain logits whose gradients are multiplied by what an angular margin would do to the denominator."""
+
+from typing import Literal
+
+from jaxtyping import Float
+from pydantic import NonNegativeFloat, PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.margin_logits import margin_logits
+from hypersphere.objectives.surgery import ratio_of_sums, scale_gradient, scale_positives
+
+
+def ratio_scaling(
+    cosines: Float[Tensor, "n m"],
+    targets: Float[Tensor, "n m"],
+    *,
+    temperature: PositiveFloat,
+    angular: NonNegativeFloat,
+    scope: Literal["positives", "row"] = "positives",
+) -> Float[Tensor, "n m"]:
+    """cos / t, gradients multiplied by sum_k exp(logit_k) / sum_k exp(logit_k with margin m1) ("+ ratio.").
+
+    Margins paper, Sec. 5.4, Alg. 4; the ratio is Lemma 4.2's.
+
+    Args:
+        cosines: cos theta of n anchors with their m candidates.
+        targets: p, 1 for the positive and 0 for negatives.
+        temperature: t, in units of cosine.
+        angular: m1, in radians; 0 changes nothing.
+        scope: positives: the positive's logit only (Alg. 4). row: all logits of the anchor, which weights its loss
+            (Sec. 4.1 and 5.4); the paper does not say which one its tables used (erratum M4).
+
+    Returns:
+        Logits, in nats: the values of ``cosine_logits`` bit for bit.
+
+    Numerics: the ratio is taken by log-sum-exp. It is at most 1/(1 - q_l), and held below 1/eps: beyond, the loss's own
+    1 - q_l is rounding.
+    """
+    logits = cosines / temperature
+    ratio = ratio_of_sums(logits, margin_logits(cosines, targets, temperature=temperature, angular=angular))
+    return scale_positives(logits, targets, ratio) if scope == "positives" else scale_gradient(logits, ratio)

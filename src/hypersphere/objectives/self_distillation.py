@@ -1,0 +1,37 @@
+"""Self-distillation without labels: the student's softmax follows the teacher's centred and sharpened one (DINO)."""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+
+def self_distillation(
+    student: Float[Tensor, "n k"],
+    teacher: Float[Tensor, "n k"],
+    centre: Float[Tensor, "k"],
+    *,
+    student_temperature: PositiveFloat,
+    teacher_temperature: PositiveFloat,
+) -> Float[Tensor, ""]:
+    """-sum over k of P_t log P_s, with P_s = softmax(student/t_s) and P_t = softmax((teacher - centre)/t_t) held fixed.
+
+    Caron et al. 2021, Eq. 2 and Algorithm 1, one pair of crops. A control in the norms paper (Sec. 6, Table 3): outputs
+    enter as they are, not as cosines, so that scaling them changes the loss. That holds of this function only: the
+    usual head normalises its bottleneck just before the last layer, whose rows have unit norm, so that the k outputs
+    are themselves cosines with prototypes, and the bottleneck's gradient is again inverse to its norm.
+
+    Args:
+        student: the student's k outputs for one crop of each image.
+        teacher: the teacher's for another crop; no gradient reaches it.
+        centre: a running mean of the teacher's outputs, renewed by the method.
+        student_temperature: t_s, in units of the outputs.
+        teacher_temperature: t_t; below t_s it sharpens.
+
+    Returns:
+        The mean over the n images, in nats: the teacher's entropy plus the divergence from it.
+
+    Numerics: softmax and log-softmax subtract the row maximum.
+    """
+    target = ((teacher - centre) / teacher_temperature).softmax(dim=1).detach()
+    return F.cross_entropy(student / student_temperature, target)

@@ -1,0 +1,36 @@
+"""Contrast by label: every other embedding of the anchor's class is a positive."""
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from hypersphere.objectives.geometry import cosines
+from hypersphere.objectives.pairs import without_diagonal
+
+
+def supervised_contrastive(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], labels: Int[Tensor, "n"], *, temperature: PositiveFloat
+) -> Float[Tensor, ""]:
+    """Mean over the anchor's positives of -log(exp(cos(z_i, z_p)/t) / sum over k != i of exp(cos(z_i, z_k)/t)).
+
+    Khosla et al. 2020, Eq. 2 (L_out: the mean over positives stands outside the logarithm). With labels all different
+    it is NT-Xent.
+
+    Args:
+        z_a: embeddings of the first view, not normalised.
+        z_b: embeddings of the second view; row i has the label of row i of ``z_a``.
+        labels: the n images' classes.
+        temperature: t, in units of cosine.
+
+    Returns:
+        The mean over the 2n anchors (the equation sums; the authors' code also multiplies by t over a base temperature,
+        from memory), in nats.
+
+    Numerics: the log-softmax subtracts the row maximum; a zero embedding counts as cosine 0. An anchor's other view is
+    always a positive, so none lacks one.
+    """
+    z_2nd, y_2n = torch.cat([z_a, z_b]), torch.cat([labels, labels])
+    log_softmax = (without_diagonal(cosines(z_2nd, z_2nd)) / temperature).log_softmax(dim=1)
+    positive = without_diagonal(y_2n[:, None] == y_2n[None])
+    return -((log_softmax * positive).sum(dim=1) / positive.sum(dim=1)).mean()

@@ -1,0 +1,52 @@
+"""Swapped prediction (SwAV): each view predicts the other view's code over prototypes."""
+
+from jaxtyping import Float
+from pydantic import PositiveFloat, PositiveInt
+from torch import Tensor
+
+from hypersphere.objectives.sinkhorn import codes
+
+
+def swapped_prediction(
+    scores_a: Float[Tensor, "n k"],
+    scores_b: Float[Tensor, "n k"],
+    *,
+    temperature: PositiveFloat = 0.1,
+    epsilon: PositiveFloat = 0.05,
+    iterations: PositiveInt = 3,
+) -> Float[Tensor, ""]:
+    """-sum over prototypes of q_b log softmax(scores_a/t), and the same with the views swapped.
+
+    Caron et al. 2020, Eq. 1-2, the LMCL paper's "SwAV", which has no negatives (erratum L11). The codes q are
+    Sinkhorn-Knopp's, of this batch, constants for the gradient. Prototypes, more than two crops and a queue of earlier
+    features are the method's.
+
+    Args:
+        scores_a: cosines of the first view's embeddings with the k prototypes.
+        scores_b: those of the second view.
+        temperature: t, in units of cosine.
+        epsilon: entropy of the codes; small is sharp.
+        iterations: how often Sinkhorn-Knopp normalises.
+
+    Returns:
+        The mean over the 2n predictions, in nats; Eq. 1 adds the two directions, which is twice that. The authors' code
+        averages.
+
+    Numerics: log-softmax subtracts the row maximum; the codes are made in logarithms.
+    """
+    return (
+        _cross_entropy(scores_a, scores_b, temperature, epsilon, iterations)
+        + _cross_entropy(scores_b, scores_a, temperature, epsilon, iterations)
+    ) / 2
+
+
+def _cross_entropy(
+    predicting: Float[Tensor, "n k"],
+    coded: Float[Tensor, "n k"],
+    temperature: float,
+    epsilon: float,
+    iterations: int,
+) -> Tensor:
+    """Eq. 2: the code of one view, predicted from the other."""
+    log_p = (predicting / temperature).log_softmax(dim=1)
+    return -(codes(coded, epsilon, iterations) * log_p).sum(dim=1).mean()

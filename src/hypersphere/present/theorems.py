@@ -1,0 +1,30 @@
+"""How a theorem's check is said in words: how many draws, how far off, and where it fails."""
+
+import json
+from typing import Any
+
+EXCESS = "excess"
+"""The key of a counterexample that says by how much it fails; the others are its inputs."""
+
+
+def finding(row: dict[str, Any]) -> str:
+    """``10000 draws, 9812 within the hypothesis: none violates it (largest deviation 3.1e-15)``."""
+    violated = int(row["violated"])
+    many = f"{violated} violate it" if violated else "none violates it"
+    what = "by up to" if violated else "largest deviation"
+    return f"{row['draws']} draws, {row['met']} within the hypothesis: {many} ({what} {max(0.0, row['measured']):.2g})"
+
+
+def counterexample(text: str) -> str:
+    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty where there is none."""
+    if not text:
+        return ""
+    inputs = json.loads(text)
+    by = inputs.pop(EXCESS)
+    return f"fails at {', '.join(f'{name} = {_number(value)}' for name, value in inputs.items())}, by {by:.3g}"
+
+
+def _number(value: float | list[Any]) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_number, value))})"
+    return f"{value:.4g}".replace("-", "−")

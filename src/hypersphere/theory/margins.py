@@ -1,0 +1,299 @@
+"""What the margins paper states about gradients (Sec. 4, 5.5, App. A), and identities that it does not state.
+
+Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 itself; equalities between quotients are
+held against each other multiplied out, since p - beta·q cancels where a probability nears its target.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
+from hypersphere.objectives.surgery import scale_gradient
+from hypersphere.theory.statement import Checked, Inputs, Statement
+
+TINY = 1e-290  # both sides of an equality below this have underflowed
+EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
+
+
+class Case:
+    """Angles and targets [n, m], parameters [n, 1] (without margins and with beta = 1 unless given), and their q's."""
+
+    def __init__(self, theta: Tensor, p: Tensor, temperature: Tensor, **parameters: Tensor) -> None:
+        self.theta, self.p, self.t = theta, p, temperature[:, None]
+        given = {"beta": torch.ones_like(temperature)} | parameters
+        zero = torch.zeros_like(temperature)
+        self.m1, self.m2, self.beta, self.alpha = (given.get(x, zero)[:, None] for x in ("m1", "m2", "beta", "alpha"))
+        self.without, self.q = (_softmax(logits(theta)) for logits in (self.plain, self.logits))
+        self.bent = (theta + self.m1 * p).sin()
+        self.sums_to_1 = (p.sum(dim=1, keepdim=True) - 1).abs() < 1e-12
+        self.one_hot = self.sums_to_1 & ((p == 0) | (p == 1)).all(dim=1, keepdim=True)
+
+    def plain(self, theta: Tensor) -> Tensor:
+        """Eq. 2."""
+        return theta.cos() / self.t
+
+    def logits(self, theta: Tensor) -> Tensor:
+        """Eq. 4."""
+        return ((theta + self.m1 * self.p).cos() - self.m2 * self.p) / self.t
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """Eq. 5, summed over draws."""
+        return info_nce_of_logits(logits, self.p, self.beta[:, 0]) * len(logits)
+
+    def slope(self, to_logits: Callable[[Tensor], Tensor], weight: Tensor | float = 1.0) -> Tensor:
+        """dL/dtheta, by autograd; a weight is Eq. 9's."""
+        weight = torch.as_tensor(weight, dtype=self.theta.dtype)
+        return _gradient(lambda x: self.loss(scale_gradient(to_logits(x), weight)), self.theta)
+
+    def positive(self, x: Tensor) -> Tensor:
+        """x of the positive, [n, 1]."""
+        return (x * self.p).sum(dim=1, keepdim=True)
+
+    @property
+    def eta(self) -> Tensor:
+        """exp of what the margins add to the positive's logit (A.3), [n, 1]."""
+        return self.positive(self.logits(self.theta) - self.plain(self.theta)).exp()
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    return (logits - logits.logsumexp(dim=1, keepdim=True)).exp()
+
+
+def _gradient(loss: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Of a loss summed over draws, so draw by draw."""
+    x = x.detach().requires_grad_()
+    (found,) = torch.autograd.grad(loss(x), x)
+    return found
+
+
+def _equal(left: Tensor, right: Tensor, scale: Tensor, where: Tensor) -> Checked:
+    """An equality for every candidate; a draw meets the hypothesis if any of its candidates does."""
+    excess = (left - right).abs() / scale.clamp(min=TINY)
+    return Checked(where.any(dim=1), torch.where(where, excess, 0).amax(dim=1))
+
+
+def equation_3(x: Case, printed: bool = True) -> Checked:
+    """The middle expression against the right side, or against InfoNCE + log(beta). Scale: the sum's terms."""
+    logits, log_beta = x.plain(x.theta), x.beta.log()
+    total = logits.logsumexp(dim=1, keepdim=True)
+    middle = -x.positive(logits - log_beta - total)
+    right = -x.positive(logits) + (x.beta * total if printed else total + log_beta)
+    scale = 1 + logits.abs().amax(dim=1, keepdim=True) + (1 + x.beta) * total.abs() + log_beta.abs()
+    return _equal(middle, right, scale, (x.beta > 0) & x.sums_to_1)
+
+
+def equation_13(x: Case) -> Checked:
+    """dL/dlogit = -p + beta·q. Scale: p + beta·q."""
+    q = x.beta * x.without
+    return _equal(_gradient(x.loss, x.plain(x.theta)), q - x.p, q + x.p, x.sums_to_1)
+
+
+def equation_15(x: Case) -> Checked:
+    """dL/dtheta = (p - beta·q)·sin(theta + m1·p)/t; without margins Eq. 14. Scale: the same with plus."""
+    q, factor = x.beta * x.q, x.bent / x.t
+    return _equal(x.slope(x.logits), (x.p - q) * factor, (x.p + q) * factor.abs(), x.sums_to_1)
+
+
+def equation_16(x: Case, printed: bool = True) -> Checked:
+    """Its fraction (p - beta·q~)/(p - beta·q) is not the 1 that is meant. Scale: |sin|·(p + beta·q + beta·q~)/t."""
+    without, q = x.beta * x.without, x.beta * x.q
+    below = x.p - (q if printed else without)
+    where = x.sums_to_1 & (x.theta.sin() > 0) & (below.abs() > TINY)
+    right = (x.p - q) * x.bent / x.t * ((x.p - without) / torch.where(where, below, 1))
+    return _equal(x.slope(x.logits), right, (x.p + without + q) * x.bent.abs() / x.t, where)
+
+
+def theorem_4_1(x: Case) -> Checked:
+    """Eq. 6 times its two denominators. Scale: the same with p + beta·q for each p - beta·q."""
+    without, q, sine = x.beta * x.without, x.beta * x.q, x.theta.sin()
+    left = x.slope(x.logits) * sine * (x.p - without)
+    right = x.slope(x.plain) * x.bent * (x.p - q)
+    scale = (x.p + without) * (x.p + q) * sine / x.t
+    return _equal(left, right, scale, x.sums_to_1 & (sine > 0) & (x.p != without))
+
+
+def _sums(x: Case) -> Tensor:
+    """Sums of exponentiated logits without and with margins, over one common factor, [2, n, 1]."""
+    both = torch.stack([x.plain(x.theta), x.logits(x.theta)])
+    return (both - both.amax(dim=(0, 2), keepdim=True)).exp().sum(dim=2, keepdim=True)
+
+
+def lemma_4_2(x: Case) -> Checked:
+    """(p - q)·sum with margins = (p - q~)·sum without. Scale: the same with plus."""
+    without, margin = _sums(x)
+    scale = (x.p + x.q) * margin + (x.p + x.without) * without
+    return _equal((x.p - x.q) * margin, (x.p - x.without) * without, scale, x.one_hot & (x.p != x.without))
+
+
+def lemma_4_2_closing_form(x: Case, printed: bool = True) -> Checked:
+    """The closing form, above and below times q/exp(logit~), is 1/(q·eta + 1 - q). Scale: all terms."""
+    without, margin = _sums(x)
+    q, eta = x.positive(x.q if printed else x.without), x.eta
+    return _equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
+
+
+def lemma_4_3(x: Case) -> Checked:
+    """Eq. 7 times its denominators. Scale: both sides with p + q for p - q, and 1 + eta·q~."""
+    sine, positive, eta = x.theta.sin(), x.positive(x.without), x.eta
+    left = x.slope(x.logits) * sine * (1 - (1 - eta) * positive)
+    scale = ((x.p + x.q) * (1 + eta * positive) + x.p + x.without) * sine / x.t
+    return _equal(left, x.slope(x.plain) * x.bent, scale, x.one_hot & (sine > 0))
+
+
+def _far(x: Case) -> Tensor:
+    """Where m2 is infinite to rounding: 4 covers what cosines do, exp(-40) is left. Without negatives nothing holds."""
+    return x.one_hot & (x.m2 >= 4 + 40 * x.t) & torch.tensor(x.p.shape[1] > 1)
+
+
+def lemma_4_4(x: Case) -> Checked:
+    """The positive's gradient at an m2 that is infinite to rounding. Scale: 1/t."""
+    return _equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, _far(x) & (x.p == 1))
+
+
+def identity_lemma_4_4_negatives(x: Case) -> Checked:
+    """Negatives tend to -sin(theta)/t times the softmax among negatives alone. Scale: the right side."""
+    right = -_softmax(x.plain(x.theta).masked_fill(x.p == 1, -math.inf)) * x.theta.sin() / x.t
+    return _equal(x.slope(x.logits), right, right.abs(), _far(x) & (x.p == 0))
+
+
+def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor) -> Checked:
+    """1/(1 - (1 - eta)·q~) is largest at theta = (pi - m1)/2, q~ given. Over the sum of the two denominators."""
+    here, peak = (
+        1 - probability + probability * (((theta + m1).cos() - theta.cos()) / temperature).exp()
+        for theta in (angle, (math.pi - m1) / 2)
+    )
+    return Checked(m1 <= math.pi, (peak - here) / (peak + here))
+
+
+def section_4_2_growth(
+    angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor, m2: Tensor, printed: bool = True
+) -> Checked:
+    """1/(1 - (1 - eta)·q~) is larger at q~ than at q~/2. Over the sum of the two denominators."""
+    eta = (((angle + m1).cos() - angle.cos() - m2) / temperature).exp()
+    small, large = (1 - q + q * eta for q in (probability / 2, probability))
+    return Checked((eta <= 1) | torch.tensor(printed), (large - small) / (large + small))
+
+
+def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
+    """Type I at alpha = 1 - eta against the margins' gradient. Scale: both with plus, type I's times its weight."""
+    left_over = x.positive(x.without) * x.eta + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)  # 1 - alpha·q~
+    weight = 1 / left_over.clamp(min=EPS)
+    scale = ((x.p + x.without) * weight * x.theta.sin() + (x.p + x.q) * x.bent.abs()) / x.t
+    where = x.one_hot & (left_over > EPS) & ((x.m1 == 0) | torch.tensor(printed))
+    return _equal(x.slope(x.plain, weight), x.slope(x.logits), scale, where)
+
+
+def identity_type_i_decoupled(x: Case) -> Checked:
+    """Type I at alpha = 1 against -logit + log of the sum over negatives. Scale: (p + q~)·sin/t times the weight."""
+    rest = (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
+    weight = 1 / rest.clamp(min=EPS)
+
+    def decoupled(theta: Tensor) -> Tensor:
+        logits = x.plain(theta)
+        return (logits.masked_fill(x.p == 1, -math.inf).logsumexp(dim=1) - (logits * x.p).sum(dim=1)).sum()
+
+    scale = (x.p + x.without) * x.theta.sin() / x.t * weight
+    return _equal(x.slope(x.plain, weight), _gradient(decoupled, x.theta), scale, x.one_hot & (rest > EPS))
+
+
+def identity_subtractive_is_type_i(x: Case) -> Checked:
+    """m2 = -t·log(1 - alpha) against type I, gradients in the logits. Scale: (p + q~) times the weight."""
+    left_over = x.positive(x.without) * (1 - x.alpha) + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
+    weight = 1 / left_over.clamp(min=EPS)
+    m2_over_t = -torch.log1p(-x.alpha)
+    left = _gradient(lambda logits: x.loss(logits - m2_over_t * x.p), x.plain(x.theta))
+    right = _gradient(lambda logits: x.loss(scale_gradient(logits, weight)), x.plain(x.theta))
+    return _equal(left, right, (x.p + x.without) * weight, x.one_hot & (left_over > EPS))
+
+
+def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]:
+    """Everything that a check may take; its ends are angles of 1e-8 and pi - 1e-8, and exponentials of ±630."""
+
+    def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
+        return torch.rand(*shape, generator=generator, dtype=torch.float64) * (high - low) + low
+
+    def one_of(*choices: Tensor) -> Tensor:
+        which = torch.randint(len(choices), choices[0].shape, generator=generator)
+        return torch.stack(choices).gather(0, which[None])[0]
+
+    def angles(*shape: int) -> Tensor:
+        near = 10 ** uniform(*shape, low=-8, high=-1)
+        return one_of(*(uniform(*shape, high=math.pi) for _ in range(4)), near, math.pi - near)
+
+    soft = -uniform(n, m).clamp(min=1e-12).log()
+    one_hot = torch.eye(m, dtype=torch.float64)[torch.randint(m, (n,), generator=generator)]
+    temperature = 10 ** uniform(n, low=-2.5, high=3)
+    zero, one = torch.zeros(n, dtype=torch.float64), torch.ones(n, dtype=torch.float64)
+    small = 10 ** uniform(n, low=-12, high=-1)
+    return {
+        "theta": angles(n, m),
+        "p": torch.where(uniform(n, 1) < 0.8, one_hot, soft / soft.sum(dim=1, keepdim=True)),
+        "temperature": temperature,
+        "m1": one_of(zero, uniform(n, high=math.pi), uniform(n, high=math.pi), 3.1 * one),
+        "m1 (mostly 0)": one_of(zero, zero, zero, zero, zero, uniform(n)),
+        "m2": one_of(zero, uniform(n), 10 ** uniform(n, low=-3, high=1)),
+        "m2 (far)": (4 + 40 * temperature) * one_of(one, 1 + uniform(n), 10 + uniform(n), uniform(n)),
+        "beta": one_of(one, one, uniform(n, high=3), uniform(n, high=3), zero),
+        "alpha": one_of(zero, uniform(n), uniform(n), 1 - small),
+        "angle": angles(n),
+        "probability": one_of(uniform(n), small, 1 - small),
+    }
+
+
+ROUND = tuple(
+    {"theta": [1.0, 1.0], "p": [1.0, 0.0], "temperature": 1.0, "m1": m1, "m2": m2, "beta": beta, "alpha": 0.5}
+    | {"angle": angle, "probability": 0.5, "m1 (mostly 0)": 0.0, "m2 (far)": 44.0}
+    for m1, m2, beta, angle in [(0.0, 0.0, 1.0, 1.0), (0.0, 1.0, 1.0, 2.0), (1.0, 0.0, 1.0, 3.0), (1.0, 1.0, 2.0, 2.0)]
+)
+"""Two candidates, one of them the positive, both at 1 radian, margins from none to both."""
+ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for beta in (1.0, 2.0))  # no negative
+
+
+def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence[dict[str, Any]] = ROUND) -> Statement:
+    """``takes``: the inputs, of _random's by their first word. The erratum that corrects it, if any, ends the name."""
+    names = dict((x.partition(" ")[0], x) for x in takes.split(", "))
+
+    def select(inputs: dict[str, Tensor]) -> Inputs:
+        return {short: inputs[long] for short, long in names.items()}
+
+    def simple() -> Inputs:
+        return {k: torch.tensor([case[long] for case in cases], dtype=torch.float64) for k, long in names.items()}
+
+    def of_case(**inputs: Tensor) -> Checked:
+        return check(Case(**inputs)) if "theta" in inputs else check(**inputs)
+
+    reading = name.partition(".")[2].upper() or "as printed"
+    return Statement(f"margins.{name}", reading, of_case, lambda generator, n: select(_random(generator, n)), simple)
+
+
+PLAIN, WITH_BETA = "theta, p, temperature", "theta, p, temperature, beta"
+MARGINS, ALL = "theta, p, temperature, m1, m2", "theta, p, temperature, m1, m2, beta"
+FAR, SCALARS = "theta, p, temperature, m1, m2 (far)", "angle, probability, temperature, m1"
+STATEMENTS = (
+    _state("equation_3", equation_3, WITH_BETA, ALONE),
+    _state("equation_3.m2", partial(equation_3, printed=False), WITH_BETA, ALONE),
+    _state("equation_13", equation_13, WITH_BETA),
+    _state("equation_14", equation_15, WITH_BETA),
+    _state("equation_15", equation_15, ALL),
+    _state("equation_16", equation_16, ALL),
+    _state("equation_16.m8", partial(equation_16, printed=False), ALL),
+    _state("theorem_4_1", theorem_4_1, ALL),
+    _state("lemma_4_2", lemma_4_2, MARGINS),
+    _state("lemma_4_2_closing_form", lemma_4_2_closing_form, MARGINS),
+    _state("lemma_4_2_closing_form.m7", partial(lemma_4_2_closing_form, printed=False), MARGINS),
+    _state("lemma_4_3", lemma_4_3, MARGINS),
+    _state("lemma_4_4", lemma_4_4, FAR),
+    _state("identity_lemma_4_4_negatives", identity_lemma_4_4_negatives, FAR),
+    _state("section_4_1_peak", section_4_1_peak, SCALARS),
+    _state("section_4_2_growth", section_4_2_growth, f"{SCALARS}, m2"),
+    _state("section_4_2_growth.m33", partial(section_4_2_growth, printed=False), f"{SCALARS}, m2"),
+    _state("section_5_5_alpha", section_5_5_alpha, MARGINS),
+    _state("section_5_5_alpha.m13", partial(section_5_5_alpha, printed=False), f"{PLAIN}, m1 (mostly 0), m2"),
+    _state("identity_type_i_decoupled", identity_type_i_decoupled, PLAIN),
+    _state("identity_subtractive_is_type_i", identity_subtractive_is_type_i, f"{PLAIN}, alpha"),
+)

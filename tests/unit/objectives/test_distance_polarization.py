@@ -1,0 +1,252 @@
+"""The DP regulariser, against Eq. 10's double sum, and what the LMCL paper says of it (errata L2-L6, L9, L12, L26)."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.objectives.distance_polarization import distance_polarization
+from hypersphere.objectives.nce import nce
+
+from .lmcl import (
+    CASES,
+    HALVES,
+    cosine,
+    difficult,
+    draw,
+    have_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    value_and_gradients,
+)
+
+AMONG = pytest.mark.parametrize("among", ["first_view", "each_view", "both_views"])
+REDUCTION = pytest.mark.parametrize("reduction", ["mean", "sum"])
+
+
+def products(points: list[list[float]], lower: float, upper: float) -> Iterator[float]:
+    """min((D - delta+)(D - delta-), 0) over ordered pairs of different points, as Eq. 10 writes it, sign kept."""
+    for x, y in itertools.permutations(points, 2):
+        d = (1 - cosine(x, y)) / 2
+        yield min((d - lower) * (d - upper), 0)
+
+
+def oracle(z_a: Tensor, z_b: Tensor, lower: float, upper: float, reduction: str, among: str) -> float:
+    a, b = z_a.tolist(), z_b.tolist()
+    sets = {"first_view": [a], "each_view": [a, b], "both_views": [a + b]}[among]
+    sums = [sum(abs(x) for x in products(points, lower, upper)) for points in sets]
+    pairs = len(sets[0]) * (len(sets[0]) - 1) if reduction == "mean" else 1
+    return sum(sums) / len(sums) / pairs
+
+
+@AMONG
+@REDUCTION
+@pytest.mark.parametrize(("n", "d", "lower", "upper"), [(2, 3, 0.1, 0.5), (6, 4, 0.1, 0.5), (7, 2, 0.0, 1.0)])
+def test_is_equation_10(n: int, d: int, lower: float, upper: float, reduction: Any, among: Any) -> None:
+    z_a, z_b = draw(n, d)
+    settings = {"lower": lower, "upper": upper, "reduction": reduction, "among": among}
+    expected = 0.7 * oracle(z_a, z_b, **settings)
+    assert distance_polarization(z_a, z_b, weight=0.7, **settings).item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_defaults_are_the_papers_thresholds() -> None:
+    z_a, z_b = draw(6, 4)
+    expected = 0.1 * oracle(z_a, z_b, 0.1, 0.5, "mean", "each_view")
+    assert distance_polarization(z_a, z_b, weight=0.1).item() == pytest.approx(expected, rel=1e-12)
+
+
+@AMONG
+def test_gradient_is_that_of_the_value(among: Any) -> None:
+    assert have_gradient_of_value(lambda a, b: distance_polarization(a, b, weight=0.7, among=among), *draw(5, 3))
+
+
+def test_symmetries() -> None:
+    """With both views among the pairs, pairing matters through which rows are kept out; each view alone has none."""
+    z_a, z_b = draw(6, 4)
+    order = torch.tensor([3, 1, 5, 0, 2, 4])
+    value = distance_polarization(z_a, z_b, weight=1.0)
+    for a, b in [(z_b, z_a), (z_a[order], z_b), (5 * z_a, z_b / 7)]:
+        torch.testing.assert_close(distance_polarization(a, b, weight=1.0), value)
+    assert abs(distance_polarization(z_a + 1, z_b, weight=1.0) - value) > 1e-4  # control: no translation
+    with_pairs_across = distance_polarization(z_a, -z_b, weight=1.0, among="both_views")
+    assert abs(with_pairs_across - distance_polarization(z_a, z_b, weight=1.0, among="both_views")) > 1e-4
+    torch.testing.assert_close(distance_polarization(z_a, -z_b, weight=1.0), value)
+
+
+def at(distance: float) -> Tensor:
+    """Two points on the circle at D = distance."""
+    c = 1 - 2 * distance
+    return torch.tensor([[1.0, 0.0], [c, math.sqrt(1 - c * c)]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("distance", "penalty"),
+    [(0.0, 0.0), (0.05, 0.0), (0.2, 0.03), (0.3, 0.04), (0.4, 0.03), (0.6, 0.0), (1.0, 0.0)],
+)
+def test_two_points_by_hand(distance: float, penalty: float) -> None:
+    """(D - 0.1)(0.5 - D) inside (0.1, 0.5), largest (0.4/2)² = 0.04 at D = 0.3; 0 outside."""
+    z = at(distance)
+    assert distance_polarization(z, z, weight=1.0).item() == pytest.approx(penalty, abs=1e-15)
+    assert distance_polarization(z, z, weight=1.0, reduction="sum").item() == pytest.approx(2 * penalty, abs=1e-15)
+
+
+@pytest.mark.parametrize(("distance", "sign"), [(0.2, 1), (0.29, 1), (0.31, -1), (0.4, -1), (0.05, 0), (0.7, 0)])
+def test_l4_descent_moves_a_pair_to_the_nearer_threshold(distance: float, sign: int) -> None:
+    """Below the watershed D = 0.3 (cos 0.4) the penalty grows with D: the pair is pulled together; above, apart. So
+    delta+ = 0.1 is on the side of similar pairs, and is the lower of the two."""
+    z = at(distance)
+
+    def penalty(d: Tensor) -> Tensor:
+        turned = torch.stack([z[0], torch.stack([1 - 2 * d, (1 - (1 - 2 * d) ** 2).sqrt()])])
+        return distance_polarization(turned, turned, weight=1.0)
+
+    slope = torch.func.grad(penalty)(torch.tensor(distance, dtype=torch.float64))
+    assert slope.item() == pytest.approx(sign * abs(0.6 - 2 * distance), abs=1e-12)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.1, 0.5), (0.0, 1.0), (0.3, 0.4)])
+def test_l3_the_elementwise_minimum_is_never_positive(lower: float, upper: float) -> None:
+    """The paper puts min(., 0) in [0, 1]; it lies in [-(delta- - delta+)²/4, 0]. Summed as it is, it would reward
+    the margin region. The l1 norm is then at most that fraction of the l0 norm R0: 4 % here."""
+    z, _ = draw(12, 3)
+    values = list(products(z.tolist(), lower, upper))
+    deepest = (upper - lower) ** 2 / 4
+    assert min(values) < 0
+    assert all(-deepest - 1e-15 <= x <= 0 for x in values)
+    r0 = sum(x != 0 for x in values)
+    r1 = distance_polarization(z, z, weight=1.0, lower=lower, upper=upper, reduction="sum").item()
+    assert 0 < r1 == pytest.approx(-sum(values), rel=1e-12)
+    assert r1 <= deepest * r0
+
+
+def test_l2_a_pair_in_the_margin_counts_in_r0() -> None:
+    """Footnote 2 as extracted says min(...) = 0 there; a pair in the region gives a negative product, one outside 0."""
+    assert all(x < 0 for x in products(at(0.3).tolist(), 0.1, 0.5))
+    assert all(x == 0 for x in products(at(0.05).tolist(), 0.1, 0.5))
+    assert all(x == 0 for x in products(at(0.7).tolist(), 0.1, 0.5))
+
+
+@pytest.mark.parametrize("n", [4, 16, 64])
+def test_l5_sum_and_mean_differ_by_the_number_of_pairs(n: int) -> None:
+    z_a, z_b = draw(n, 3)
+    mean = distance_polarization(z_a, z_b, weight=0.1)
+    assert 0 < mean <= 0.1 * 0.04
+    torch.testing.assert_close(distance_polarization(z_a, z_b, weight=0.1, reduction="sum"), n * (n - 1) * mean)
+
+
+def test_l6_which_pairs_are_compared_matters() -> None:
+    z_a, z_b = draw(6, 4)
+    values = [
+        distance_polarization(z_a, z_b, weight=1.0, among=among).item()
+        for among in ("first_view", "each_view", "both_views")
+    ]
+    assert all(abs(x - y) > 1e-4 for x, y in itertools.combinations(values, 2))
+    torch.testing.assert_close(
+        distance_polarization(z_a, z_a, weight=1.0), distance_polarization(z_a, z_b, weight=1.0, among="first_view")
+    )
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5])
+def test_l12_there_is_a_kink_at_each_threshold(threshold: float) -> None:
+    """Called Lipschitz-smooth: but the slope jumps by delta- - delta+ = 0.4 however near one looks. At 0.3, where the
+    penalty is a parabola, it does not."""
+
+    def slope(d: float) -> float:
+        h = 1e-7
+        values = [distance_polarization(at(x), at(x), weight=1.0).item() for x in (d - h, d + h)]
+        return (values[1] - values[0]) / (2 * h)
+
+    for near in (1e-2, 1e-4, 1e-6):
+        inside, outside = (1, -1) if threshold == 0.1 else (-1, 1)
+        jump = slope(threshold + inside * near) - slope(threshold + outside * near)
+        assert abs(jump) == pytest.approx(0.4, abs=2.1 * near + 1e-6)
+        assert abs(slope(0.3 + near) - slope(0.3 - near)) < 4.1 * near + 1e-6
+
+
+def simplex(n: int) -> Tensor:
+    """n unit vectors with all cosines -1/(n-1)."""
+    return torch.eye(n, dtype=torch.float64) - 1 / n
+
+
+@pytest.mark.parametrize("n", [3, 8, 32])
+def test_l26_a_regular_simplex_minimises_the_whole_objective(n: int) -> None:
+    """Both terms at once, whatever lambda is. NCE: log(1 + sum of e^(c_j - p)) is convex and p <= 1, so it is at least
+    log(1 + (n-1) e^(mean c - 1)), and the mean of c over all pairs at least -1/(n-1). R1: all D = n/(2(n-1)) > 0.5."""
+    z = simplex(n)
+    bound = math.log1p((n - 1) * math.exp(-1 / (n - 1) - 1))
+    assert nce(z, z).item() == pytest.approx(bound, abs=1e-12)
+    assert distance_polarization(z, z, weight=1.0).item() == 0
+    assert all(nce(*draw(n, n, seed=seed)) > bound for seed in range(5))
+
+
+def errors(z: Tensor, labels: Tensor, mu: float, with_itself: bool) -> float:
+    """Left of Eq. 13: E[max(0.5 - mu - D, 0)] over pairs of different classes, + E[max(D - 0.1 - mu, 0)] over pairs of
+    one class, in which a point's pair with itself may count."""
+    unit = torch.nn.functional.normalize(z, dim=1)
+    d = (1 - unit @ unit.T) / 2
+    same = labels[:, None] == labels[None]
+    one_class = same if with_itself else same & ~torch.eye(len(z), dtype=torch.bool)
+    return ((0.5 - mu - d[~same]).relu().mean() + (d[one_class] - 0.1 - mu).relu().mean()).item()
+
+
+@pytest.mark.parametrize(("classes", "members"), [(4, 8), (10, 3), (40, 3)])
+@pytest.mark.parametrize("with_itself", [False, True])
+def test_l26_theorem_3_fails_at_a_minimiser(classes: int, members: int, with_itself: bool) -> None:
+    """Right of Eq. 13: a multiple of R1, which is 0, and (Kmax/Kmin)/C, which is 1/C for classes of one size. Labels
+    enter the left only, so nothing holds a class together. All points at one (R1 = 0 again) break the bound too, and
+    would with the two lost relations y = y and y != y the other way round. Control: one point per class meets it."""
+    labels = torch.arange(classes).repeat_interleave(members)
+    spread, one_point = simplex(len(labels)), torch.ones(len(labels), 2, dtype=torch.float64)
+    assert distance_polarization(one_point, one_point, weight=1.0) == 0
+    assert errors(spread, labels, 0.1, with_itself) > 1 / classes
+    assert errors(one_point, labels, 0.1, with_itself) > 1 / classes
+    by_class = simplex(classes)[labels]
+    assert errors(by_class, labels, 0.1, with_itself) < 1e-12
+    assert distance_polarization(by_class, by_class, weight=1.0) == 0
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.5, 0.1), (0.3, 0.3)])
+def test_thresholds_in_the_wrong_order_are_a_sentence(lower: float, upper: float) -> None:
+    with pytest.raises(ValueError, match=rf"lower: must be below upper, but {lower} is not below {upper}"):
+        distance_polarization(*draw(3, 2), weight=1.0, lower=lower, upper=upper)
+
+
+@AMONG
+def test_one_image_has_no_pairs_and_no_penalty(among: Any) -> None:
+    z = torch.ones(1, 2, dtype=torch.float64)
+    assert distance_polarization(z, z, weight=1.0, among=among) == 0
+
+
+def test_a_weight_of_zero_is_no_penalty() -> None:
+    value, gradients = value_and_gradients(lambda a, b: distance_polarization(a, b, weight=0.0), *draw(6, 4))
+    assert value == 0
+    assert gradients.abs().max() == 0
+
+
+def test_differs_from_a_hinge_on_the_same_region() -> None:
+    """Nearest relative: the distance to the nearer threshold, which is 0 at the same places, and no parabola."""
+    z_a, z_b = draw(6, 4)
+    hinge = 0.0
+    for x, y in itertools.permutations(z_a.tolist(), 2):
+        d = (1 - cosine(x, y)) / 2
+        hinge += max(min(d - 0.1, 0.5 - d), 0) / 30
+    assert abs(distance_polarization(z_a, z_b, weight=1.0, among="first_view").item() - hinge) > 1e-2
+
+
+@AMONG
+@REDUCTION
+@HALVES
+def test_half_precision_is_finite_and_near(dtype: torch.dtype, reduction: Any, among: Any) -> None:
+    is_near_in_half(
+        lambda a, b: distance_polarization(a, b, weight=1.0, reduction=reduction, among=among), dtype, *draw(8, 16)
+    )
+
+
+@AMONG
+@CASES
+def test_difficult_points_are_finite(case: str, among: Any) -> None:
+    is_finite(lambda a, b: distance_polarization(a, b, weight=0.1, among=among), *difficult(case))

@@ -1,0 +1,119 @@
+"""What all maps of the margins paper from cosines to logits have in common: shapes, values, numerics."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from hypersphere import registry
+from hypersphere.objectives.generalised_info_nce import generalised_info_nce
+from hypersphere.objectives.pairs import Negatives
+from tests.unit.objectives.margins_oracle import Map, cosines_and_targets, draw, gradient
+
+CASES = {
+    "cosine": ("cosine_logits", {}),
+    "both margins": ("margin_logits", {"angular": 0.5, "subtractive": 0.4}),
+    "monotone margin": ("margin_logits", {"angular": 0.5, "beyond_pi": "monotone"}),
+    "positive": ("positive_scaling", {"s": 20.0}),
+    "curvature": ("curvature", {"c": 0.7, "s": 20.0}),
+    "curvature, steep": ("curvature", {"c": 1 / 3}),
+    "curvature, pseudo-code's curve": ("curvature", {"c": 2.5, "curve": "algorithm_3"}),
+    "algorithm 3": ("curvature_algorithm_3", {"c": 0.7, "s": 20.0}),
+    "ratio": ("ratio_scaling", {"angular": 1.6}),
+    "ratio, past pi": ("ratio_scaling", {"angular": 3.1}),
+    "ratio, row": ("ratio_scaling", {"angular": 3.1, "scope": "row"}),
+    "type I": ("attenuation_type_i", {"alpha": 1.0}),
+    "type I, off": ("attenuation_type_i", {"alpha": 0.0}),
+    "type II": ("attenuation_type_ii", {"alpha": 1.0}),
+    "type II, off": ("attenuation_type_ii", {"alpha": 0.0}),
+}
+CHANGING_VALUES = {"margin_logits", "curvature_algorithm_3"}
+NEGATIVES: list[Negatives] = ["both_views", "other_view", "none"]
+every_map = pytest.mark.parametrize("case", CASES)
+
+
+def build(case: str, temperature: float) -> Map:
+    name, parameters = CASES[case]
+    values = registry.schema("logits", name)(temperature=temperature, **parameters).model_dump()
+    return partial(registry.load("logits", name), **values)
+
+
+def test_every_map_of_the_paper_is_here() -> None:
+    names = {name for name, _ in CASES.values()}
+    assert names <= set(registry.names("logits"))
+    assert len(names) == 8
+
+
+@every_map
+def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_point(case: str) -> None:
+    """App. E: the modifications leave logits alone; margins and Algorithm 3 as printed do not."""
+    cosines, targets = cosines_and_targets()
+    found, plain = build(case, 0.07)(cosines, targets), cosines / 0.07
+    assert found.shape == plain.shape
+    assert torch.equal(found, plain) == (CASES[case][0] not in CHANGING_VALUES)
+    assert torch.equal(found[targets == 0], plain[targets == 0])  # negatives' values are never touched
+
+
+@every_map
+def test_order_of_anchors_and_candidates_does_not_matter(case: str) -> None:
+    cosines, targets = cosines_and_targets()
+    rows, columns = torch.tensor([4, 2, 0, 1, 3]), torch.tensor([2, 0, 3, 1])
+    to_logits = build(case, 0.25)
+    whole = gradient(to_logits, cosines, targets)
+    moved = gradient(to_logits, cosines[rows][:, columns], targets[rows][:, columns])
+    torch.testing.assert_close(moved, whole[rows][:, columns])
+    alone = gradient(to_logits, cosines[:1], targets[:1])  # an anchor's weights are its own
+    torch.testing.assert_close(alone, whole[:1])
+
+
+@every_map
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_finite_and_near(case: str, dtype: torch.dtype) -> None:
+    """bfloat16 keeps eight bits."""
+    results = []
+    for kind in (dtype, torch.float64):
+        z_a, z_b = (z.to(kind).requires_grad_() for z in draw(8, 16, dtype=dtype))
+        loss = generalised_info_nce(z_a, z_b, build(case, 0.5), negatives="both_views")
+        assert loss.dtype == kind
+        results.append((loss.double(), *(g.double() for g in torch.autograd.grad(loss, (z_a, z_b)))))
+    (loss, *gradients), (exact, *expected) = results
+    assert loss.item() == pytest.approx(exact.item(), rel=0.03)
+    for found, wanted in zip(gradients, expected, strict=True):
+        assert found.isfinite().all()
+        assert (found - wanted).norm() < 0.1 * wanted.norm()
+
+
+@every_map
+@pytest.mark.parametrize("t", [1e-3, 1e-6])
+@pytest.mark.parametrize("negatives", NEGATIVES)
+def test_tiny_temperature_is_finite(case: str, t: float, negatives: Negatives) -> None:
+    """exp(1/t) alone would be infinite, and the positive's probability rounds to 0 or 1."""
+    z_a, z_b = (z.requires_grad_() for z in draw(8, 4, dtype=torch.float32))
+    loss = generalised_info_nce(z_a, z_b, build(case, t), negatives=negatives)
+    assert loss.isfinite()
+    assert all(g.isfinite().all() for g in torch.autograd.grad(loss, (z_a, z_b)))
+
+
+@every_map
+@pytest.mark.parametrize("negatives", NEGATIVES)
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_zero_identical_and_antipodal_points_are_finite(
+    case: str, negatives: Negatives, beta: float, dtype: torch.dtype
+) -> None:
+    """Cosines exactly 0, 1 and -1, where arccos has no finite slope, and some that round beyond."""
+    rows_a = [[0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 2, 0], [1, 1, 1], [1, 2, 3], [1, 2, 3]]
+    rows_b = [[1, 0, 0], [1, 0, 0], [-1, 0, 0], [0, -3, 0], [1, 1, 1], [-1, -2, -3], [3, 6, 9]]
+    z_a, z_b = (torch.tensor(rows, dtype=dtype).requires_grad_() for rows in (rows_a, rows_b))
+    loss = generalised_info_nce(z_a, z_b, build(case, 0.25), negatives=negatives, beta=beta)
+    assert loss.isfinite()
+    assert all(g.isfinite().all() for g in torch.autograd.grad(loss, (z_a, z_b)))
+
+
+@every_map
+def test_gradient_of_the_weights_is_stopped(case: str) -> None:
+    """The gradient is linear in what comes from above: the map's own Jacobian is diagonal in a row of logits."""
+    cosines, targets = cosines_and_targets(2, 3)
+    jacobian = torch.autograd.functional.jacobian(lambda c: build(case, 0.25)(c, targets), cosines)
+    off = jacobian.reshape(6, 6) - torch.diag(jacobian.reshape(6, 6).diagonal())
+    assert off.abs().max() == 0

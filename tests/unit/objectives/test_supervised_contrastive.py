@@ -1,0 +1,106 @@
+"""Khosla et al.'s L_out, against a double loop over its sets P(i) and A(i)."""
+
+import math
+
+import pytest
+import torch
+from pytorch_metric_learning.losses import SupConLoss
+from torch import Tensor
+
+from hypersphere.objectives.nt_xent import nt_xent
+from hypersphere.objectives.supervised_contrastive import supervised_contrastive
+
+from .lecture import CASES, HALVES, TINY, cosine, difficult, draw, is_finite, is_near_in_half, rotation
+
+LABELS = torch.tensor([2, 0, 2, 1, 0, 2])
+
+
+def sums(z_a: Tensor, z_b: Tensor, labels: Tensor, t: float) -> tuple[float, float]:
+    """(L_out, L_in): -1/|P| sum of logs, and -log of 1/|P| the sum, mean over the 2n anchors."""
+    z, y = [*z_a.tolist(), *z_b.tolist()], labels.tolist() * 2
+    outside, inside = [], []
+    for i in range(len(z)):
+        others = [a for a in range(len(z)) if a != i]
+        total = sum(math.exp(cosine(z[i], z[a]) / t) for a in others)
+        shares = [math.exp(cosine(z[i], z[p]) / t) / total for p in others if y[p] == y[i]]
+        outside.append(-sum(math.log(share) for share in shares) / len(shares))
+        inside.append(-math.log(sum(shares) / len(shares)))
+    return sum(outside) / len(z), sum(inside) / len(z)
+
+
+@pytest.mark.parametrize("labels", [LABELS, torch.arange(6), torch.zeros(6, dtype=torch.long)])
+@pytest.mark.parametrize("t", [0.1, 0.5, 2.0])
+def test_is_equation_2(labels: Tensor, t: float) -> None:
+    z_a, z_b = draw(6, 4)
+    expected = sums(z_a, z_b, labels, t)[0]
+    assert supervised_contrastive(z_a, z_b, labels, temperature=t).item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_gradient_is_that_of_the_value() -> None:
+    leaves = tuple(z.requires_grad_() for z in draw(6, 3))
+    assert torch.autograd.gradcheck(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.3), leaves)
+
+
+def test_symmetries_and_their_limits() -> None:
+    z_a, z_b = draw(6, 4)
+    order = torch.tensor([3, 1, 5, 0, 2, 4])
+    renamed = torch.tensor([7, -3, 100])[LABELS]
+    loss = supervised_contrastive(z_a, z_b, LABELS, temperature=0.5)
+    for a, b, y in [
+        (z_b, z_a, LABELS),
+        (z_a[order], z_b[order], LABELS[order]),
+        (z_a, z_b, renamed),
+        (z_a @ rotation(4), z_b @ rotation(4), LABELS),
+        (5 * z_a, z_b / 7, LABELS),
+    ]:
+        torch.testing.assert_close(supervised_contrastive(a, b, y, temperature=0.5), loss)
+    assert abs(supervised_contrastive(z_a, z_b, LABELS[order], temperature=0.5) - loss) > 1e-3  # control
+    within = z_b[torch.tensor([5, 4, 0, 3, 1, 2])]  # views exchanged within a class: positives of each other anyway
+    torch.testing.assert_close(supervised_contrastive(z_a, within, LABELS, temperature=0.5), loss)
+
+
+@pytest.mark.parametrize("t", [0.1, 1.0])
+def test_two_classes_on_two_axes_by_hand(t: float) -> None:
+    """Two images a class: 3 positives at cosine 1, 4 negatives at 0: log(3 + 4 e^(-1/t))."""
+    z = torch.eye(2, dtype=torch.float64)[[0, 0, 1, 1]]
+    loss = supervised_contrastive(z, 2 * z, torch.tensor([0, 0, 1, 1]), temperature=t)
+    assert loss.item() == pytest.approx(math.log(3 + 4 * math.exp(-1 / t)), abs=1e-12)
+
+
+def test_is_nt_xent_when_labels_are_all_different_and_is_not_the_mean_inside_the_logarithm() -> None:
+    z_a, z_b = draw(6, 4)
+    different = supervised_contrastive(z_a, z_b, torch.arange(6), temperature=0.5)
+    torch.testing.assert_close(different, nt_xent(z_a, z_b, temperature=0.5))
+    loss = supervised_contrastive(z_a, z_b, LABELS, temperature=0.5)
+    outside, inside = sums(z_a, z_b, LABELS, 0.5)
+    assert outside > inside + 0.1  # Jensen
+    assert loss.item() == pytest.approx(outside)
+    assert abs(loss - different) > 0.05
+
+
+def test_agrees_with_pytorch_metric_learning() -> None:
+    """SupConLoss takes one batch with labels: the views after each other."""
+    z_a, z_b = draw(6, 4)
+    theirs = SupConLoss(temperature=0.3)(torch.cat([z_a, z_b]), LABELS.repeat(2))
+    torch.testing.assert_close(supervised_contrastive(z_a, z_b, LABELS, temperature=0.3), theirs)
+
+
+@HALVES
+def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
+    z_a, z_b = draw(6, 16)
+    is_near_in_half(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.5), z_a, z_b, dtype=dtype)
+
+
+@TINY
+def test_tiny_temperature_is_finite(t: float) -> None:
+    is_finite(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=t), *draw(6, 4, dtype=torch.float32))
+
+
+@CASES
+def test_difficult_points_are_finite(case: str) -> None:
+    labels = torch.tensor([0, 1, 0])
+    is_finite(lambda a, b: supervised_contrastive(a, b, labels, temperature=0.1), *difficult(case))
+
+
+def test_one_image_costs_nothing() -> None:
+    assert supervised_contrastive(*draw(1, 3), torch.tensor([4]), temperature=0.5).item() == 0

@@ -1,0 +1,70 @@
+"""What gradient surgery is made of: Eq. 9 of the margins paper, the weight of Eq. 12 and the ratio of Lemma 4.2."""
+
+import math
+
+import pytest
+import torch
+
+from hypersphere.objectives.surgery import attenuation, ratio_of_sums, scale_gradient, scale_positives
+from tests.unit.objectives.margins_oracle import cosines_and_targets, softmax
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 20.0, 1e30])
+def test_scale_gradient_is_equation_9(weight: float) -> None:
+    """The paper's x·w + sg(x)·(1 - w) has this gradient too, but not these bits."""
+    x = torch.randn(50, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    w = torch.tensor(weight)
+    scaled = scale_gradient(x, w)
+    assert torch.equal(scaled, x)
+    (gradient,) = torch.autograd.grad(scaled.square().sum(), x)
+    (paper,) = torch.autograd.grad((2 * x.detach() * (x * w + x.detach() * (1 - w))).sum(), x)
+    torch.testing.assert_close(gradient, paper)
+    torch.testing.assert_close(gradient, 2 * x.detach() * weight)
+
+
+def test_weights_take_no_gradient() -> None:
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    w = torch.tensor([5.0, 7.0], requires_grad=True)
+    gradients = torch.autograd.grad(scale_gradient(x, w * x).sum(), (x, w), allow_unused=True, materialize_grads=True)
+    assert [g.tolist() for g in gradients] == [[10.0, 21.0], [0.0, 0.0]]
+
+
+def test_scale_positives_leaves_negatives_alone() -> None:
+    x = torch.zeros(2, 2, requires_grad=True)
+    (gradient,) = torch.autograd.grad(scale_positives(x, torch.eye(2), torch.tensor([[3.0], [4.0]])).sum(), x)
+    assert gradient.tolist() == [[3.0, 1.0], [1.0, 4.0]]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.9, 1.0])
+def test_attenuation_is_equation_12_at_the_positive(alpha: float) -> None:
+    cosines, targets = cosines_and_targets()
+    expected = []
+    for row, p in zip(cosines.tolist(), targets.tolist(), strict=True):
+        expected.append([1 / (1 - alpha * softmax([c / 0.25 for c in row])[p.index(1)])])
+    torch.testing.assert_close(attenuation(cosines / 0.25, targets, alpha), torch.tensor(expected, dtype=torch.float64))
+
+
+def test_attenuation_does_not_cancel() -> None:
+    """By hand, one negative at logit -30: 1 - q = 1/(1 + e^30), of which float64's 1 - q keeps three digits."""
+    logits, targets = torch.tensor([[0.0, -30.0]], dtype=torch.float64), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    assert attenuation(logits, targets, 1.0).item() == pytest.approx(1 + math.exp(30), rel=1e-12)
+    q = logits.softmax(dim=1)[0, 0].item()
+    assert 1 / (1 - q) != pytest.approx(1 + math.exp(30), rel=1e-6)  # control
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_weights_stay_finite(dtype: torch.dtype) -> None:
+    """Past 1/eps, the loss that is multiplied has no digit left of 1 - q."""
+    logits, targets = torch.tensor([[1e4, -1e4]], dtype=dtype), torch.tensor([[1.0, 0.0]], dtype=dtype)
+    bound = 1 / torch.finfo(dtype).eps
+    assert attenuation(logits, targets, 1.0).item() == bound
+    assert attenuation(logits, targets, 0.0).item() == 1
+    assert ratio_of_sums(logits, -logits - 1e4).item() == pytest.approx(bound, rel=0.05)
+
+
+def test_ratio_of_sums_by_hand() -> None:
+    """(1 + e) / (1 + 1), and of huge logits whose exponentials overflow."""
+    above, below = torch.tensor([[0.0, 1.0]], dtype=torch.float64), torch.zeros(1, 2, dtype=torch.float64)
+    for shift in (0.0, 1e5):
+        found = ratio_of_sums(above + shift, below + shift).item()
+        assert found == pytest.approx((1 + math.e) / 2, rel=1e-10)

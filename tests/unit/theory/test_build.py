@@ -1,0 +1,71 @@
+"""theory.csv: every statement of every document, and a claim for each."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hypersphere import config as cfg
+from hypersphere import errata, plan
+from hypersphere.statistics import claims, theorems
+from hypersphere.theory import build
+
+ROOT = Path(__file__).resolve().parents[3]
+CLAIMS = {
+    paper: [row for row in claims.load(ROOT / "paper" / "claims" / f"{paper}.csv") if row.kind == "theorem"]
+    for paper in plan.make(ROOT).config.papers
+}
+
+
+def test_documents_are_papers() -> None:
+    assert set(build.documents()) == {"margins", "embedding_norms", "double_metric"}
+
+
+@pytest.mark.parametrize("paper", build.documents())
+def test_every_statement_is_a_claim_and_every_theorem_a_statement(paper: str) -> None:
+    stated = [(statement.id, statement.reading) for statement in build.statements(paper)]
+    assert len(stated) == len(set(stated))
+    assert sorted(stated) == sorted((claim.id, claim.reading) for claim in CLAIMS[paper])
+    assert all(identifier.startswith(f"{paper}.") for identifier, _ in stated)
+
+
+def test_a_corrected_statement_names_an_erratum() -> None:
+    known = {entry.id for entry in errata.load(ROOT)}
+    readings = {claim.reading for rows in CLAIMS.values() for claim in rows}
+    assert readings - {"as printed"} <= known
+    assert len(readings) > 5
+
+
+def test_ids_name_their_reading() -> None:
+    """An id is a claim's, so it occurs once in its file: the printed and the corrected form have two."""
+    for rows in CLAIMS.values():
+        assert len({claim.id for claim in rows}) == len(rows)
+
+
+@pytest.mark.slow
+def test_the_table_is_as_documented_and_comes_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "DRAWS", 200)
+    made = plan.make(ROOT)
+    files = []
+    for name in ("a", "b"):
+        config = made.config.model_copy(update={"root": tmp_path / name})
+        build.build(plan.Plan(config, made.cells, made.batches))
+        files.append(config.results / "theory.csv")
+    assert files[0].read_bytes() == files[1].read_bytes()
+    table = pd.read_csv(files[0], keep_default_na=False)
+    assert list(table.columns) == theorems.COLUMNS
+    assert set(table["paper"]) == set(build.documents())
+    assert set(table["verdict"]) == {"exact", "exact (erratum)", "refuted"}
+    assert (table["draws"] == 200).all()
+    for row in table.to_dict("records"):
+        refuted = row["verdict"] == "refuted"
+        assert refuted == bool(row["counterexample"]), row["id"]  # a refutation without an example convinces nobody
+        assert not refuted or json.loads(row["counterexample"])["excess"] > 0
+
+
+def test_only_the_papers_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "DRAWS", 50)
+    monkeypatch.setattr(cfg.Config, "results", property(lambda self: tmp_path))
+    build.build(plan.make(ROOT, {"papers": ["double_metric", "lecture"]}))
+    assert set(pd.read_csv(tmp_path / "theory.csv")["paper"]) == {"double_metric"}

@@ -1,0 +1,301 @@
+"""The double-metric paper's statements: verdicts, properties, counterexamples re-worked by hand, mutants.
+
+Which statements hold was derived with pen and paper (docstrings of theory/chords/); the false ones are errata D1, D2,
+D5, D7 and D22 to D24.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from hypersphere.theory.chords import gradients, losses, sphere
+from hypersphere.theory.chords.draws import arc, chord, everywhere
+from hypersphere.theory.double_metric import STATEMENTS
+from hypersphere.theory.statement import Checked, Statement, examine
+
+FALSE = {
+    "lemma_1_sum": "D23",
+    "definition_1": "D22",
+    "proposition_2_step": "D7",
+    "radius": "D24",
+    "equation_1": "D2",
+    "equation_2_attraction": "D1",
+    "equation_6_alignment": "D1",
+    "appendix_g_nt_xent": "D5",
+    "appendix_g_temperature": "D5",
+    "appendix_g_double_metric": "D5",
+    "appendix_g_norm": "D5",
+}
+"""False as printed, and the erratum under which a corrected form holds."""
+TRUE = {
+    *("theorem_1", "theorem_1_chord", "theorem_1_meridian", "lemma_1", "lemma_1_identity", "definition_4"),
+    *("proposition_2", "chord_of_cosine", "equation_2_slope", "equation_2_repulsion", "equation_6"),
+}
+
+
+def named(name: str, reading: str = "as printed") -> Statement:
+    identifier = f"double_metric.{name}" + ("" if reading == "as printed" else f".{reading.lower()}")
+    (found,) = (each for each in STATEMENTS if (each.id, each.reading) == (identifier, reading))
+    return found
+
+
+def label(statement: Statement) -> str:
+    """Its name, without the paper and without the erratum."""
+    return statement.id.split(".")[1]
+
+
+def test_every_statement_is_expected_here() -> None:
+    expected = [named(name) for name in TRUE | set(FALSE)] + [named(*pair) for pair in FALSE.items()]
+    assert sorted(each.id for each in STATEMENTS) == sorted(each.id for each in expected)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=label)
+def test_verdict(statement: Statement) -> None:
+    found = examine(statement, 2000)
+    printed = statement.reading == "as printed"
+    false = printed and label(statement) in FALSE
+    assert found.verdict == ("refuted" if false else "exact" if printed else "exact (erratum)")
+    assert found.met > 1000
+    assert (found.counterexample is not None) == false
+    assert (found.violated > 500) == false
+
+
+# --- Properties: true statements under inputs that hypothesis chooses, one by one.
+
+angles = st.one_of(st.floats(0, math.pi), st.sampled_from([0, 1e-8, 1e-3, math.pi / 2, math.pi - 1e-8, math.pi]))
+sizes = st.floats(-3, 3).map(lambda power: 10.0**power)
+
+
+def unit_vector(polar: float, azimuth: float) -> list[float]:
+    return [math.cos(polar), math.sin(polar) * math.cos(azimuth), math.sin(polar) * math.sin(azimuth)]
+
+
+vectors = st.builds(unit_vector, angles, angles)
+cosines = angles.map(math.cos).map(lambda c: min(c, 1 - 5e-9))
+CHOICES: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(["u", "v", "w", "x", "positive"], vectors),
+    **dict.fromkeys(["temperature", "alpha", "beta", "d_a"], sizes),
+    "negatives": st.lists(vectors, min_size=2, max_size=2),
+    "cosines": st.lists(cosines, min_size=4, max_size=4),
+}
+
+
+@st.composite
+def sandwiched(draw: st.DrawFn) -> dict[str, Any]:
+    d_a, epsilon, share = draw(sizes), 1 + draw(sizes), draw(st.floats(0, 1))
+    d_b = d_a * (1 / epsilon + share * (1 - 1 / epsilon))
+    return {"d_a": d_a, "d_b": d_b, "epsilon": epsilon, "r": d_b * epsilon * draw(st.floats(1.0, 2.0))}
+
+
+@st.composite
+def nearest(draw: st.DrawFn) -> dict[str, Any]:
+    drawn = {name: draw(CHOICES[name]) for name in ("cosines", "alpha", "temperature")}
+    drawn["cosines"].sort(reverse=True)
+    threshold = math.sqrt(2 - 2 * drawn["cosines"][0]) * (1 + draw(sizes))
+    return {**drawn, "beta": threshold * drawn["alpha"] / drawn["temperature"]}
+
+
+@st.composite
+def great_circle(draw: st.DrawFn) -> dict[str, Any]:
+    polar, azimuth = draw(angles), draw(angles)
+    return {"u": unit_vector(polar, azimuth), "side": unit_vector(polar + math.pi / 2, azimuth), "theta": draw(angles)}
+
+
+SPECIAL = {
+    "proposition_2": sandwiched(),
+    "proposition_2_step": sandwiched(),
+    "equation_2_repulsion": nearest(),
+    "chord_of_cosine": great_circle(),
+}
+
+
+def columns(statement: Statement) -> st.SearchStrategy[dict[str, Any]]:
+    name = label(statement)
+    if name in SPECIAL:
+        return SPECIAL[name]
+    return st.fixed_dictionaries({each: CHOICES[each] for each in statement.simple()})
+
+
+HOLDS = [named(name) for name in sorted(TRUE)] + [named(name, reading) for name, reading in FALSE.items()]
+
+
+@pytest.mark.parametrize("statement", HOLDS, ids=label)
+def test_holds_for_chosen_inputs(statement: Statement) -> None:
+    met: list[bool] = []
+
+    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
+    @given(columns(statement))
+    def hold(drawn: dict[str, Any]) -> None:
+        judged, excess = statement.check(
+            **{key: torch.tensor([value], dtype=torch.float64) for key, value in drawn.items()}
+        )
+        met.append(bool(judged))
+        event(f"hypothesis met: {met[-1]}")
+        assert not judged or excess <= statement.tolerance
+
+    hold()
+    assert sum(met) >= 20, f"the hypothesis held for {sum(met)} of {len(met)} only"
+
+
+# --- Counterexamples, re-worked in plain Python from their own numbers.
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def softmax(scores: Sequence[float]) -> list[float]:
+    return [math.exp(s) / math.fsum(map(math.exp, scores)) for s in scores]
+
+
+def numeric(value: Callable[[float], float], at: float) -> float:
+    """Central difference."""
+    return (value(at + 1e-5) - value(at - 1e-5)) / 2e-5
+
+
+def eq_2(cosines: Sequence[float], t: float, sign: int = 1) -> float:
+    """DM4 in one anchor, from Eq. 2 as it stands."""
+    sides = [math.sqrt(2 - 2 * c) for c in cosines]
+    first = math.exp(cosines[0] / t) / math.fsum(math.exp(c / t) for c in cosines)
+    return -math.log(first) - math.log(math.exp(sign * sides[0]) / math.fsum(math.exp(sign * d) for d in sides))
+
+
+def app_g(u: Sequence[float], t: float, beta: float) -> float:
+    """Eq. 2 of the anchor u, free in the plane, with v_+ = (0, 1) and v_- = (-1, 0), alpha = 1."""
+    inner = [u[1] / t, -u[0] / t]
+    away = [math.hypot(u[0], u[1] - 1), math.hypot(u[0] + 1, u[1])]
+    return -math.log(softmax(inner)[0]) - beta * math.log(softmax(away)[0])
+
+
+def app_g_gradient(t: float, beta: float) -> list[float]:
+    return [numeric(lambda x: app_g([x, 0.0], t, beta), 1.0), numeric(lambda y: app_g([1.0, y], t, beta), 0.0)]
+
+
+def farthest(claim: Sequence[float], truth: Sequence[float], scale: float) -> float:
+    difference = max(abs(a - b) for a, b in zip(claim, truth, strict=True))
+    return difference / max(scale, *map(abs, claim))
+
+
+def printed_lines(t: float, norm: float) -> tuple[list[float], list[float]]:
+    """App. G at u = (1, 0), v_+ = (0, 1), v_- = (-1, 0): the last line for NT-Xent, then the one of beta's term."""
+    p, q = softmax([0, -1 / t]), softmax([math.sqrt(2), 2.0])
+    unit = [1 / math.sqrt(2), -1 / math.sqrt(2)]
+    nt_xent = [p[1] / t, (1 - p[0]) / t]
+    return nt_xent, [1 / norm - q[0] * unit[0] - q[1], -1 / norm - q[0] * unit[1]]
+
+
+def nt_xent_by_hand(found: dict[str, Any]) -> float:
+    t = found["temperature"]
+    return farthest(printed_lines(t, math.sqrt(2))[0], app_g_gradient(t, 0.0), 1 / t)
+
+
+def temperature_by_hand(found: dict[str, Any]) -> float:
+    """At tau = 1/2, Z = 1 + e^-2; the middle line has (0, 1)/tau - (e^0 (0, 1) + e^-1 (-1, 0))/Z, no tau in the sum."""
+    z = 1 + math.exp(-2)
+    claim = [math.exp(-1) / z, 2 - 1 / z]
+    return farthest(claim, [-g for g in app_g_gradient(0.5, 0.0)], 2.0)
+
+
+def double_metric_by_hand(found: dict[str, Any]) -> float:
+    nt_xent, euclidean = printed_lines(1.0, math.sqrt(2))
+    return farthest([a + b for a, b in zip(nt_xent, euclidean, strict=True)], app_g_gradient(1.0, 1.0), 2.0)
+
+
+def norm_by_hand(found: dict[str, Any]) -> float:
+    nt_xent, euclidean = printed_lines(1.0, 2.0)
+    claim = [a + b for a, b in zip(nt_xent, euclidean, strict=True)]
+    return farthest(claim, [-g for g in app_g_gradient(1.0, 1.0)], 2.0)
+
+
+def attraction_by_hand(found: dict[str, Any]) -> float:
+    c, *rest = found["cosines"]
+    return numeric(lambda x: eq_2([x, *rest], found["temperature"]), c) / (1 + 1 / math.sqrt(2 - 2 * c))
+
+
+def alignment_by_hand(found: dict[str, Any]) -> float:
+    """The positive at distance 1/2: -(1 - 1/(1/2)) = 1 upwards, over 1 + 2."""
+    assert math.sqrt(2 - 2 * found["cosines"][0]) == 0.5
+    return -(1 - 1 / 0.5) / 3
+
+
+BY_HAND: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], float]]] = {
+    "lemma_1_sum": ({"u": [1, 0], "v": [0, 1]}, lambda found: abs(1**2 - 2 * (1 - dot(found["u"], found["v"]))) / 4),
+    "definition_1": ({"u": [1, 0], "v": [1, 0], "w": [0, 1]}, lambda found: math.acos(0) - 2 * math.acos(1)),
+    "proposition_2_step": ({"d_a": 2, "d_b": 1, "epsilon": 2}, lambda found: (2 - 1) / 2),
+    "radius": ({"u": [1, 0], "v": [1, 0], "temperature": 0.5}, lambda found: abs(2 * 2 - 1 / 0.5) * 0.5),
+    "equation_1": ({"cosines": [0, 0], "temperature": 1}, lambda found: abs(0 - math.log(2)) / 2),
+    "equation_2_attraction": ({"cosines": [0.5, -1], "alpha": 1, "beta": 1, "temperature": 1}, attraction_by_hand),
+    "equation_6_alignment": ({"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1}, alignment_by_hand),
+    "appendix_g_nt_xent": ({"u": [1, 0], "positive": [0, 1], "negatives": [[-1, 0]]}, nt_xent_by_hand),
+    "appendix_g_temperature": ({"temperature": 0.5, "negatives": [[-1, 0]]}, temperature_by_hand),
+    "appendix_g_double_metric": ({"temperature": 1, "alpha": 1, "beta": 1}, double_metric_by_hand),
+    "appendix_g_norm": ({"temperature": 1, "alpha": 1, "beta": 1}, norm_by_hand),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_counterexample_by_hand(name: str) -> None:
+    found = examine(named(name), 10).counterexample
+    assert found is not None
+    expected, excess = BY_HAND[name]
+    assert {key: found[key] for key in expected} == expected
+    assert excess(found) == pytest.approx(found["excess"], rel=1e-6)
+    assert excess(found) > 0.05
+
+
+# --- Mutants: the same machinery refutes formulas that are slightly wrong.
+
+
+def without_saturation(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+    """The slope as if p = q = 0."""
+    d = losses.sides(cosines[:, 0])
+    rise = losses.slope(lambda c: losses.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    return everywhere((rise - beta / d + alpha / temperature).abs() / (alpha / temperature + beta / d))
+
+
+def lemma_1_sharper(u: Tensor, v: Tensor, w: Tensor, x: Tensor) -> Checked:
+    by, change = (arc(u, v) - arc(w, x)).abs(), (chord(u, v) - chord(w, x)).abs()
+    return everywhere(4.01 * (by / 4).sin() ** 2 - change)
+
+
+MUTANTS: dict[str, tuple[str, str, Callable[..., Checked]]] = {
+    "pi/2 rounded down": ("theorem_1", "as printed", lambda u, v, w: everywhere(arc(u, v) - 1.57 * chord(u, v))),
+    "chord below 0.999 arc": ("theorem_1", "as printed", lambda u, v, w: everywhere(chord(u, v) - 0.999 * arc(u, v))),
+    "a sharper modulus": ("lemma_1", "as printed", lemma_1_sharper),
+    "epsilon a little smaller": (
+        "proposition_2_step",
+        "D7",
+        lambda d_a, d_b, epsilon, r: Checked(sphere.sandwiched(d_a, d_b, epsilon), 1 - 0.999 * epsilon * d_b / d_a),
+    ),
+    "no saturation": ("equation_2_slope", "as printed", without_saturation),
+    "repulsion at every distance": (
+        "equation_2_attraction",
+        "D1",
+        lambda **drawn: everywhere(-losses.attraction(**drawn, sign=1).excess),
+    ),
+    "radius to the power 0.51": ("radius", "D24", partial(losses.radius, power=0.51)),
+    "a gradient off by a thousandth": (
+        "appendix_g_nt_xent",
+        "D5",
+        gradients.held(gradients.equation_1, lambda a: 1.001 * gradients.final_line_nt_xent(a), sign=-1),
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutant_is_refuted(mutant: str) -> None:
+    name, reading, check = MUTANTS[mutant]
+    statement = named(name, reading)
+    assert examine(statement, 2000).verdict != "refuted"
+    wrong = replace(statement, check=check, simple=lambda: {key: v[:0] for key, v in statement.simple().items()})
+    found = examine(wrong, 2000)
+    assert found.verdict == "refuted"
+    assert found.violated > 0

@@ -1,0 +1,165 @@
+"""Counterexamples to the norms paper's statements once more, in plain Python floats, and how far Theorem 3.4 is off."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+
+from hypersphere.theory.embedding_norms import STATEMENTS, largest_excess
+from hypersphere.theory.statement import examine
+
+F64 = torch.float64
+_BY_ID = {statement.id.removeprefix("norms."): statement for statement in STATEMENTS}
+
+
+def example(name: str) -> dict[str, Any]:
+    found = examine(_BY_ID[name], 10).counterexample
+    assert found is not None
+    return found
+
+
+def test_equation_3_with_two_points_by_hand() -> None:
+    """n = 2: the positive is the whole denominator, so L = 0 and its gradient 0. Printed: -(1/1) (1) (1, 0)."""
+    assert example("proposition_3_2.equation_3") == {"z": [[1, 0], [0, 1]], "excess": 1}
+
+
+def test_equation_3_with_a_negative_by_hand() -> None:
+    """z_i = z_j = (1, 0), z_l = (0, y): L = log(e + e^cos) - 1, whose slope along x at z_l is +1/(e + 1) / y; printed
+    with a minus. At z_j = (0, 1), same z_i, z_l = (1, 0): slope (1/(1 + e) - 1), of which the printed form has only the
+    first part."""
+
+    def loss(z_j: tuple[float, float], z_l: tuple[float, float]) -> float:
+        cosines = [x / math.hypot(x, y) for x, y in (z_j, z_l)]
+        return math.log(sum(math.exp(c) for c in cosines)) - cosines[0]
+
+    step = 1e-6
+    slope = (loss((1, 0), (step, 2)) - loss((1, 0), (-step, 2))) / (2 * step)
+    assert slope == pytest.approx(1 / (math.e + 1) / 2, abs=1e-9)
+    slope = (loss((step, 1), (1, 0)) - loss((-step, 1), (1, 0))) / (2 * step)
+    assert slope == pytest.approx(1 / (1 + math.e) - 1, abs=1e-9)
+    z = torch.tensor([[[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]], dtype=torch.float64)
+    excess = _BY_ID["proposition_3_2.equation_3"].check(z=z).excess.item()
+    assert excess == pytest.approx(2 / (math.e + 1), abs=1e-12)  # once up, once down
+
+
+def test_ascent_by_hand() -> None:
+    """z_i = (1, 0), z_j = (0, 1): the gradient of -cos is (0, -1), adding it gives (1, -1), cos -1/sqrt(2) after 0."""
+    found = example("section_3.step")
+    assert (found["z"], found["gamma"]) == ([[1, 0], [0, 1]], 1)
+    assert found["excess"] == pytest.approx(1 / math.sqrt(2))
+
+
+def test_appendix_a_3_by_hand() -> None:
+    """z_i = (1, 0), z_j = (0, 2): the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5; over 1 + 4."""
+    found = example("appendix_a_3")
+    assert (found["z"], found["gamma"]) == ([[1, 0], [0, 2]], 1)
+    assert found["excess"] == pytest.approx((5 - 2) / 5)
+
+
+def moved(z_i: list[float], z_j: list[float], size: float) -> float:
+    """The cosine after both points moved by ``size`` times what the other has across them."""
+    after = []
+    for x, y in ((z_i, z_j), (z_j, z_i)):
+        along = sum(a * b for a, b in zip(x, y, strict=True)) / sum(a * a for a in x)
+        after.append([a + size * (b - along * a) for a, b in zip(x, y, strict=True)])
+    return sum(a * b for a, b in zip(*after, strict=True)) / math.hypot(*after[0]) / math.hypot(*after[1])
+
+
+def test_main_texts_update_by_hand() -> None:
+    """rho = 2 at a right angle, gamma 1: (2, 0) + (0, 2)/2 = (2, 1) and (1, 2), cos 4/5; bound 2 · 1/4 = 1/2."""
+    found = example("theorem_3_4.main_text")
+    assert (found["z"], found["gamma"]) == ([[2, 0], [0, 2]], 1)
+    assert moved([2, 0], [0, 2], 1 / 2) == pytest.approx(0.8)
+    assert found["excess"] == pytest.approx((0.8 - 0.5) / 1.5)
+
+
+@pytest.mark.parametrize(("name", "bound"), [("theorem_3_4.appendix", 0.256), ("appendix_a_4", 0.27136)])
+def test_an_obtuse_angle_by_hand(name: str, bound: float) -> None:
+    """(2, 1), (-2, 1), gamma 1: rho² = 5, cos -3/5, sin² 16/25, a = 1/5. The bounds are 2/5 · 16/25 and
+    1/5 · 16/25 · (2 + 3/25). The points become (±1.84, 1.32), so the change is -1.6432/5.128 + 0.6 = 0.27956."""
+    found = example(name)
+    assert (found["z"], found["gamma"]) == ([[2, 1], [-2, 1]], 1)
+    change = moved([2, 1], [-2, 1], 1 / 5) + 0.6  # gamma/rho times z_j/rho
+    assert change == pytest.approx(-1.6432 / 5.128 + 0.6, abs=1e-12)
+    assert found["excess"] == pytest.approx((change - bound) / (1 + bound))
+    assert change > bound
+
+
+def test_two_radians_and_a_tenth() -> None:
+    """phi = 2, rho = 1, gamma = 0.1: change 0.1708, bound 0.1654, sharper bound 0.1688 (all to four digits)."""
+    z_j = [math.cos(2), math.sin(2)]
+    change = moved([1, 0], z_j, 0.1) - math.cos(2)
+    assert round(change, 4) == 0.1708
+    assert round(0.2 * math.sin(2) ** 2, 4) == 0.1654
+    assert round(0.1 * math.sin(2) ** 2 * (2 - 0.1 * math.cos(2)), 4) == 0.1688
+
+
+def test_the_sharper_bound_at_an_acute_angle_by_hand() -> None:
+    """(1, 0), (3/5, 4/5), gamma 4: the step overshoots to cos (0.6 + 8 · 0.64 - 16 · 0.64 · 0.6) / (1 + 16 · 0.64), and
+    the bound promises 4 · 0.64 · (2 - 2.4) < 0: less than the points have lost."""
+    found = example("appendix_a_4.acute")
+    assert (found["z"], found["gamma"]) == ([[1, 0], [0.6, 0.8]], 4)
+    change = moved([1, 0], [0.6, 0.8], 4) - 0.6
+    assert change == pytest.approx((0.6 + 5.12 - 6.144) / 11.24 - 0.6)
+    assert found["excess"] == pytest.approx((change + 1.024) / 2.024)
+    assert change > -1.024
+
+
+def test_strictness_by_hand() -> None:
+    """Identical points do not move, and 0 < 0 is false."""
+    assert example("theorem_3_4.strict") == {"z": [[1, 0], [1, 0]], "gamma": 1, "excess": 1}
+    assert moved([1, 0], [1, 0], 1) - 1 == 0
+
+
+def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
+    """On the line without 0, t z/|z| is a sign: its derivative is 0, and so is |z| times that, the slope of q = 0."""
+    assert example("proposition_d_1") == {"t": [1], "z": [1], "alpha": 1, "excess": 1}
+    step = 1e-3
+    for z in (1.0, -2.0):
+        derivative = ((z + step) / abs(z + step) - (z - step) / abs(z - step)) / (2 * step)
+        assert abs(z) ** 1 * derivative == 0
+
+
+def test_equation_8_by_hand() -> None:
+    """alpha = 1 on the half circle 2(cos, sin): ||z|| grad p · dz = 2 · (-sin) d(angle), in all -4; printed 2² = 4."""
+    found = example("appendix_d.equation_8")
+    assert (found["t"], found["alpha"]) == ([1, 0], 1)
+    count = 20000
+    total = sum(-2 * math.sin((k + 0.5) * math.pi / count) * math.pi / count for k in range(count))
+    assert total == pytest.approx(-4, abs=1e-6)
+    assert found["excess"] == pytest.approx((4 + 4) / 4)
+
+
+# By how much Theorem 3.4 fails.
+
+
+def test_largest_excess_is_that_of_the_update_itself() -> None:
+    """Against the moved points in Python floats, over the grid's every place."""
+    angles, sizes = torch.linspace(0.05, 3.09, 39, dtype=F64), torch.tensor([0.01, 0.1, 0.5, 1.0], dtype=F64)
+    best = max(
+        ((moved([1, 0], [math.cos(p), math.sin(p)], a) - math.cos(p)) / (2 * a * math.sin(p) ** 2) - 1, p, a)
+        for p in angles.tolist()
+        for a in sizes.tolist()
+    )
+    assert largest_excess(angles, sizes) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0, 10.0])
+def test_the_bound_fails_most_near_opposite_points_and_by_the_step_itself(step: float) -> None:
+    """By hand, sin -> 0, cos -> -1: -a (-1 + 0) / (1 + 0) = a. So 2 a sin² is short by a factor of 1 + a at most."""
+    grid = torch.cat([torch.linspace(0, 3, 301, dtype=F64), math.pi - 10 ** torch.arange(-6, 0, dtype=F64)])
+    found = largest_excess(grid, torch.tensor([step], dtype=F64))
+    assert found.excess == pytest.approx(step, rel=1e-4)
+    assert found.excess < step
+    assert found.angle == pytest.approx(math.pi, abs=1e-5)
+
+
+def test_where_the_bound_fails() -> None:
+    """Just where a < -cos/sin²: nowhere up to a right angle; at 2 radians below 0.5033 (0.41615 / 0.82682)."""
+    any_step = 10 ** torch.arange(-3, 3.01, 0.25, dtype=F64)
+    acute = torch.linspace(0, math.pi / 2, 50, dtype=F64)
+    assert largest_excess(acute, any_step).excess <= 1e-15
+    for step, fails in ((0.5, True), (0.507, False)):
+        at_two = largest_excess(torch.tensor([2.0], dtype=F64), torch.tensor([step], dtype=F64))
+        assert (at_two.excess > 0) == fails

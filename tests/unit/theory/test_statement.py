@@ -1,0 +1,79 @@
+"""The machinery that judges theorems, on statements whose truth is known."""
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.theory.statement import Checked, Inputs, Statement, examine
+
+
+def draw(generator: torch.Generator, draws: int) -> Inputs:
+    """x uniform in [-1, 1]."""
+    return {"x": 2 * torch.rand(draws, generator=generator, dtype=torch.float64) - 1}
+
+
+def simple() -> Inputs:
+    return {"x": torch.tensor([0.0, -1.0, 1.0, -0.5, 0.5], dtype=torch.float64)}
+
+
+def bound(excess: Callable[[Tensor], Tensor], met: Callable[[Tensor], Tensor]) -> Statement:
+    return Statement("t", "as printed", lambda x: Checked(met(x), excess(x)), draw, simple)
+
+
+TRUE = bound(lambda x: x.square() - x.abs(), lambda x: x > -2)
+"""x² <= |x| on [-1, 1]."""
+FALSE = bound(lambda x: x.square() - x, lambda x: x > -2)
+"""x² <= x fails for every negative x."""
+FALSE_ON_THE_LEFT = bound(lambda x: x.square() - x, lambda x: x >= 0)
+
+
+def test_a_true_statement_is_exact_and_a_corrected_one_says_so() -> None:
+    found = examine(TRUE, 1000)
+    assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "exact")
+    assert found.worst <= 0
+    assert found.counterexample is None
+    assert examine(dataclasses.replace(TRUE, reading="M1"), 1000).verdict == "exact (erratum)"
+
+
+def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
+    found = examine(FALSE, 1000)
+    assert found.verdict == "refuted"
+    assert 400 < found.violated < 600  # half of the draws are negative
+    assert found.worst == pytest.approx(2, abs=0.02)  # at x = -1: 1 - (-1)
+    assert found.counterexample == {"x": -1.0, "excess": 2.0}  # 0 comes first, and does not contradict
+
+
+def test_a_correction_that_fails_is_refuted_all_the_same() -> None:
+    assert examine(dataclasses.replace(FALSE, reading="M1"), 1000).verdict == "refuted"
+
+
+def test_only_draws_that_meet_the_hypothesis_count() -> None:
+    found = examine(FALSE_ON_THE_LEFT, 1000)
+    assert 400 < found.met < 600
+    assert (found.violated, found.counterexample, found.verdict) == (0, None, "exact")
+
+
+def test_one_simple_counterexample_is_enough() -> None:
+    """x = 0.5 exactly is almost never drawn."""
+    rare = bound(lambda x: (x == 0.5).double(), lambda x: x > -2)
+    found = examine(rare, 1000)
+    assert (found.violated, found.verdict) == (0, "refuted")
+    assert found.counterexample == {"x": 0.5, "excess": 1.0}
+
+
+def test_a_hypothesis_that_is_never_met_shows_nothing() -> None:
+    with pytest.raises(ValueError, match="t: 0 of 1000 draws met the hypothesis"):
+        examine(bound(lambda x: x, lambda x: x > 2), 1000)
+
+
+def test_a_deviation_that_is_no_number_shows_nothing() -> None:
+    with pytest.raises(ValueError, match="an excess is NaN"):
+        examine(bound(lambda x: x.log(), lambda x: x > -2), 1000)
+
+
+def test_draws_are_keyed_by_the_statement() -> None:
+    assert examine(FALSE, 1000) == examine(FALSE, 1000)
+    assert examine(dataclasses.replace(FALSE, id="u"), 1000).worst != examine(FALSE, 1000).worst

@@ -1,0 +1,120 @@
+"""From YAML to one function of embeddings: objective, regulariser, map to logits, and what the method gives beside."""
+
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor
+
+from hypersphere import registry
+from hypersphere.objectives.distance_polarization import distance_polarization
+from hypersphere.objectives.generalised_info_nce import generalised_info_nce
+from hypersphere.objectives.nt_xent import nt_xent
+from hypersphere.objectives.positive_scaling import positive_scaling
+from hypersphere.spec import Run
+from hypersphere.training.loop import Execution, loss_of, train
+
+MakeRun = Any  # of conftest.py
+GENERALISED = {"name": "generalised_info_nce", "negatives": "both_views"}
+SCALED = {"name": "positive_scaling", "temperature": 0.25, "s": 3}
+
+
+@pytest.fixture
+def z() -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(6, 4, generator=generator, dtype=torch.float64) for _ in range(2))  # type: ignore[return-value]
+
+
+def test_an_objective_alone_is_that_function(make_run: MakeRun, z: tuple[Tensor, Tensor]) -> None:
+    assert loss_of(make_run())(*z) == nt_xent(*z, temperature=0.5)
+
+
+def test_a_regulariser_is_added(make_run: MakeRun, z: tuple[Tensor, Tensor]) -> None:
+    run = make_run(regulariser={"name": "distance_polarization", "weight": 2.0})
+    both = nt_xent(*z, temperature=0.5) + distance_polarization(*z, weight=2.0)
+    assert loss_of(run)(*z) == both
+    assert both != nt_xent(*z, temperature=0.5)
+
+
+def test_an_objective_is_given_its_map_to_logits(make_run: MakeRun, z: tuple[Tensor, Tensor]) -> None:
+    run = make_run(objective=GENERALISED, logits=SCALED)
+
+    def to_logits(cosines: Tensor, targets: Tensor) -> Tensor:
+        return positive_scaling(cosines, targets, temperature=0.25, s=3)
+
+    assert loss_of(run)(*z) == generalised_info_nce(*z, to_logits, negatives="both_views")
+
+
+def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
+    make_run: MakeRun, z: tuple[Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = {"sees": ("z_a", "z_b", "labels"), "blind": ("z_a", "z_b")}
+    losses = {"sees": lambda a, b, labels: a.sum() * labels.sum(), "blind": lambda a, b: b.sum()}
+    monkeypatch.setattr(registry, "tensors", lambda kind, name: taken[name])
+    monkeypatch.setattr(registry, "load", lambda kind, name: losses[name])
+    run = make_run()
+    made = run.model_copy(
+        update={
+            "objective": run.objective.model_copy(update={"name": "sees", "__pydantic_extra__": {}}),
+            "regulariser": run.objective.model_copy(update={"name": "blind", "__pydantic_extra__": {}}),
+        }
+    )
+    for part in (made.objective, made.regulariser):
+        part.__pydantic_extra__.clear()
+    labels = torch.arange(6)
+    assert loss_of(made)(*z, labels=labels, queue=None) == z[0].sum() * 15 + z[1].sum()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"objective": GENERALISED}, "logits: generalised_info_nce needs one of .*cosine_logits"),
+        ({"logits": SCALED}, "logits: nt_xent takes none: leave it out"),
+        (
+            {"objective": {"name": "supervised_contrastive", "temperature": 0.1}},
+            "objective: supervised_contrastive needs labels; simclr gives two batches of embeddings",
+        ),
+        (
+            {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
+            "regulariser: momentum_contrast needs queue; simclr gives two batches of embeddings",
+        ),
+        ({"regulariser": {"name": "distance_polarization", "wait": 1}}, "wait"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(make_run: MakeRun, change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        make_run(**change)
+
+
+def some_value(annotation: Any) -> Any:
+    """A value that a parameter without a default takes."""
+    choices = getattr(annotation, "__args__", None)
+    return choices[0] if choices else {bool: True, int: 2}.get(annotation, 0.5)
+
+
+def component(kind: registry.Kind, name: str) -> dict[str, Any]:
+    fields = registry.schema(kind, name).model_fields
+    return {"name": name} | {key: some_value(f.annotation) for key, f in fields.items() if f.is_required()}
+
+
+FED = [
+    name
+    for name in registry.names("objectives")
+    if set(registry.tensors("objectives", name)) <= registry.EMBEDDINGS | {registry.TO_LOGITS}
+]
+PLAIN: list[tuple[str, str | None]] = [
+    (name, None) for name in FED if registry.TO_LOGITS not in registry.tensors("objectives", name)
+]
+MAPPED = [("generalised_info_nce", logits) for logits in registry.names("logits")]
+
+
+@pytest.mark.parametrize(("name", "logits"), [*PLAIN, *MAPPED])
+def test_every_loss_that_two_views_can_feed_goes_through_the_training_loop(
+    make_run: MakeRun, images: Any, tmp_path: Any, name: str, logits: str | None
+) -> None:
+    """Four epochs of two steps: the wiring holds, and nothing becomes infinite."""
+    given = {"logits": component("logits", logits)} if logits else {}
+    run: Run = make_run(objective=component("objectives", name), optimiser={"learning_rate": 0.01}, **given)
+    outcome = train(run, images, Execution(torch.device("cpu"), frozenset(), {}), tmp_path)
+    assert (outcome.status, outcome.epochs) == ("finished", 4)

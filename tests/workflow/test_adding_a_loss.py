@@ -1,0 +1,68 @@
+"""docs/adding_a_loss.md, followed to the letter in a finished copy: one file, four lines of YAML."""
+
+import csv
+import math
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import DATASETS, Checkout, batches, rules
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
+CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
+FILE = re.search(r"`(src/hypersphere/objectives/\w+\.py)`", PAGE)[1]  # type: ignore[index]
+ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
+PAPER = "config/papers/embedding_norms.yaml"
+
+
+def follow(checkout: Checkout, snippet: str = YAML) -> None:
+    """Write the page's file, put its variant among the variants and its row among the rows of Table 5."""
+    (checkout.root / FILE).write_text(CODE)
+    variant = "".join(line for line in snippet.splitlines(keepends=True) if line.startswith("  "))
+    checkout.edit(PAPER, "\nvariants:\n", f"\nvariants:\n{variant}")
+    checkout.edit(PAPER, "rows: &rows [", f"rows: &rows [{ROW}, ")
+
+
+def test_the_page_keeps_its_promise_of_one_file_and_four_lines() -> None:
+    assert len(YAML.strip().splitlines()) == 4
+    assert yaml.safe_load(YAML)["variants"].keys() == {ROW.removeprefix("simclr.")}
+    assert f"def {Path(FILE).stem}(" in CODE
+
+
+@pytest.mark.slow
+def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
+    before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
+    follow(copy)
+    assert batches(copy.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
+    copy.make("--cores", "2")
+    after = copy.files("runs/*/history.csv")
+    new = {name for name in after if name.replace("history.csv", "manifest.json") not in before}
+    assert len(new) == len(DATASETS) * 2  # two seeds
+    for name in new:
+        losses = [float(row["loss"]) for row in csv.DictReader(after[name].decode().splitlines())]
+        assert len(losses) == 2  # two epochs
+        assert all(map(math.isfinite, losses))
+    assert {name: (copy.results / name).stat().st_mtime_ns for name in before} == before
+    table = (copy.results / "tables" / "embedding_norms" / "table5.csv").read_text()
+    assert ROW.partition(".")[2] in table
+    assert rules(copy.jobs()) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("push: 0.5", "push: -1", "variants.chord.objective.push: "),
+        ("push: 0.5", "pull: 1", "objective.pull: .*chord takes push"),
+        ("name: chord", "name: cord", "'cord' is not one of "),
+        ("0.5}", "0.5}\n    logits: {name: cosine_logits, temperature: 0.5}", "logits: chord takes none"),
+    ],
+)
+def test_a_slip_is_one_sentence(copy: Checkout, old: str, new: str, sentence: str) -> None:
+    assert old in YAML
+    follow(copy, YAML.replace(old, new))
+    done = copy.hypersphere("plan")
+    assert done.returncode == 2
+    assert re.search(rf"^hypersphere: .*embedding_norms\.yaml: .*{sentence}", done.stderr), done.stderr
+    assert len(done.stderr.splitlines()) == 1
