@@ -10,11 +10,14 @@ from torchvision.models.resnet import BasicBlock
 def _block(channels_in: int, channels_out: int, stride: int) -> BasicBlock:
     if stride == 1 and channels_in == channels_out:
         return BasicBlock(channels_in, channels_out)
-    shortcut = nn.Sequential(
-        nn.Conv2d(channels_in, channels_out, kernel_size=1, stride=stride, bias=False),
-        nn.BatchNorm2d(channels_out),
-    )
-    return BasicBlock(channels_in, channels_out, stride, shortcut)
+    # A 1x1 convolution with a stride, as two steps. In one, oneDNN 3.12 (torch 2.13) writes past its buffers in the
+    # backward pass of fewer than eight input channels, channels last, on processors with AVX2 and no AVX-512.
+    layers: list[tuple[str, nn.Module]] = [
+        ("every", nn.AvgPool2d(kernel_size=1, stride=stride)),
+        ("0", nn.Conv2d(channels_in, channels_out, kernel_size=1, bias=False)),
+        ("1", nn.BatchNorm2d(channels_out)),
+    ]
+    return BasicBlock(channels_in, channels_out, stride, nn.Sequential(OrderedDict(layers)))
 
 
 def resnet8(*, width: PositiveInt = 16, stride: PositiveInt = 1) -> nn.Module:

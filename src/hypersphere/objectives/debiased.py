@@ -8,6 +8,7 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.pairs import pairs
 from hypersphere.registry import Fraction
 
@@ -58,7 +59,9 @@ def corrected(
     N e^(-1/t), negative too, the gradient comes through the positive alone, as it does through a clamp.
     """
     if not tau_plus < 1:
-        raise ValueError(f"tau_plus: must be below 1, but is {tau_plus}: no negative would be of another class")
+        raise HypersphereError(
+            f"debiased: tau_plus: must be below 1, but is {tau_plus}: no negative would be of another class"
+        )
     of_own_class = positive + _log(tau_plus * count)
     gap = of_own_class - log_sum
     remains = gap < 0

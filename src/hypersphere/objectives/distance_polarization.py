@@ -7,6 +7,7 @@ from jaxtyping import Float
 from pydantic import NonNegativeFloat
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.pairs import without_diagonal
 from hypersphere.registry import Fraction
@@ -44,14 +45,14 @@ def distance_polarization(
         The weighted penalty, without unit.
 
     Raises:
-        ValueError: ``lower`` is not below ``upper``.
+        HypersphereError: ``lower`` is not below ``upper``.
 
     Numerics: no square root and no arccos, so that cos = ±1 is as smooth as any other; the gradient at the two kinks
     D = lower and D = upper is 0. A pair of a row with itself has D = 0 and no penalty, and is left out of the mean. A
     zero embedding is at D = 0.5.
     """
     if not lower < upper:
-        raise ValueError(f"lower: must be below upper, but {lower} is not below {upper}")
+        raise HypersphereError(f"distance_polarization: lower: must be below upper, but {lower} is not below {upper}")
     batches = {"first_view": [z_a], "each_view": [z_a, z_b], "both_views": [torch.cat([z_a, z_b])]}[among]
     distance = torch.stack([(1 - without_diagonal(cosines(z, z))) / 2 for z in batches])
     penalty = (-(distance - lower) * (distance - upper)).relu()

@@ -77,3 +77,22 @@ def test_resnet8_counts_eight_weighted_layers() -> None:
     """He et al. 2016, Sec. 4.2: 6n + 2 with n = 1; the last is the classifier, which an encoder lacks."""
     convolutions = [m for m in resnet8(width=4).modules() if isinstance(m, nn.Conv2d) and m.kernel_size == (3, 3)]
     assert len(convolutions) + 1 == 8
+
+
+def test_resnet8_shortcut_is_a_strided_convolution() -> None:
+    """Subsampling and then a 1x1 convolution is torch's own 1x1 convolution with that stride, under the same name."""
+    model = resnet8(width=8)
+    assert "layer2.downsample.0.weight" in model.state_dict()
+    shortcut = model.layer2.downsample  # type: ignore[union-attr]
+    x = torch.randn(2, 8, 7, 6, generator=torch.Generator().manual_seed(0))
+    once = torch.nn.functional.conv2d(x, shortcut[1].weight, stride=2)  # type: ignore[index,union-attr]
+    torch.testing.assert_close(shortcut[1](shortcut[0](x)), once)  # type: ignore[index,operator]
+
+
+def test_a_narrow_resnet8_trains_channels_last() -> None:
+    """A torch release corrupted memory here on processors without AVX-512: the process died within a few steps."""
+    model = resnet8(width=2).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    for step in range(20):
+        x = torch.randn(4, 3, 8, 8, generator=torch.Generator().manual_seed(step))
+        model(x.to(memory_format=torch.channels_last)).square().sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

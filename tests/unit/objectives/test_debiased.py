@@ -8,6 +8,7 @@ import torch
 from pytorch_metric_learning.losses import NTXentLoss
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.debiased import debiased
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.nt_xent import nt_xent
@@ -117,6 +118,18 @@ def test_at_the_bound_negatives_have_no_gradient() -> None:
     assert gradient(0.0).abs().max() > 1e-3
 
 
+def test_nothing_left_after_the_correction_is_finite() -> None:
+    """One negative at the anchor's own place, one opposite, N = 2, tau_plus = 1/2: e^(1/t) - e^(1/t) is 0 to the bit,
+    whose logarithm is infinite; that anchor costs log(1 + 2 e^(-2/t)) = 0."""
+    z_a = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    z_b = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    value = is_finite(lambda a, b: debiased(a, b, temperature=1e-3, tau_plus=0.5), z_a, z_b)
+    # the second image's views are opposite. At e1: pos e^(-1/t), negatives 2 e^(1/t), so N g = 4 e^(1/t). At -e1:
+    # pos and negatives all e^(-1/t), so N g = 2 e^(-1/t)
+    third, last = 2000 + math.log(4), math.log(3)
+    assert value.item() == pytest.approx((third + last) / 4, rel=1e-6)
+
+
 def test_without_prior_it_is_nt_xent_and_with_one_is_not() -> None:
     z = draw(5, 4)
     plain = value_and_gradients(lambda a, b: nt_xent(a, b, temperature=0.5), *z)
@@ -145,7 +158,7 @@ def test_one_image_has_no_negatives_and_costs_nothing() -> None:
 
 
 def test_a_prior_of_one_is_a_sentence() -> None:
-    with pytest.raises(ValueError, match=r"tau_plus: must be below 1, but is 1\.0"):
+    with pytest.raises(HypersphereError, match=r"tau_plus: must be below 1, but is 1\.0"):
         debiased(*draw(3, 2), temperature=0.5, tau_plus=1.0)
 
 

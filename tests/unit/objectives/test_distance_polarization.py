@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.nce import nce
 
@@ -211,7 +212,7 @@ def test_l26_theorem_3_fails_at_a_minimiser(classes: int, members: int, with_its
 
 @pytest.mark.parametrize(("lower", "upper"), [(0.5, 0.1), (0.3, 0.3)])
 def test_thresholds_in_the_wrong_order_are_a_sentence(lower: float, upper: float) -> None:
-    with pytest.raises(ValueError, match=rf"lower: must be below upper, but {lower} is not below {upper}"):
+    with pytest.raises(HypersphereError, match=rf"lower: must be below upper, but {lower} is not below {upper}"):
         distance_polarization(*draw(3, 2), weight=1.0, lower=lower, upper=upper)
 
 

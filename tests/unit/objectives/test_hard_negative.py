@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.debiased import debiased
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.hard_contrastive import hard_contrastive
@@ -151,7 +152,7 @@ def test_one_image_has_no_negatives_and_costs_nothing() -> None:
 
 
 def test_a_prior_of_one_is_a_sentence() -> None:
-    with pytest.raises(ValueError, match=r"tau_plus: must be below 1, but is 1\.0"):
+    with pytest.raises(HypersphereError, match=r"tau_plus: must be below 1, but is 1\.0"):
         hard_negative(*draw(3, 2), temperature=0.5, tau_plus=1.0, concentration=1.0)
 
 

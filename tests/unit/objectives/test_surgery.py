@@ -29,6 +29,19 @@ def test_weights_take_no_gradient() -> None:
     assert [g.tolist() for g in gradients] == [[10.0, 21.0], [0.0, 0.0]]
 
 
+def test_an_infinite_slope_of_the_weight_never_enters() -> None:
+    """sqrt at 0: were the weight not stopped, 0 times infinity."""
+    x = torch.tensor([2.0], requires_grad=True)
+    (gradient,) = torch.autograd.grad(scale_gradient(x, 5 + (x - 2).sqrt()), x)
+    assert gradient.item() == 5
+
+
+def test_weights_are_no_part_of_the_graph() -> None:
+    logits, targets = torch.zeros(1, 2, requires_grad=True), torch.tensor([[1.0, 0.0]])
+    assert not attenuation(logits, targets, 0.5).requires_grad
+    assert not ratio_of_sums(logits, logits).requires_grad
+
+
 def test_scale_positives_leaves_negatives_alone() -> None:
     x = torch.zeros(2, 2, requires_grad=True)
     (gradient,) = torch.autograd.grad(scale_positives(x, torch.eye(2), torch.tensor([[3.0], [4.0]])).sum(), x)

@@ -296,6 +296,4 @@ def test_mutant_is_refuted(mutant: str) -> None:
     statement = named(name, reading)
     assert examine(statement, 2000).verdict != "refuted"
     wrong = replace(statement, check=check, simple=lambda: {key: v[:0] for key, v in statement.simple().items()})
-    found = examine(wrong, 2000)
-    assert found.verdict == "refuted"
-    assert found.violated > 0
+    assert examine(wrong, 2000).verdict == "refuted"

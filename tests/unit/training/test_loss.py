@@ -8,10 +8,12 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from hypersphere import registry
+from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.positive_scaling import positive_scaling
+from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 from hypersphere.spec import Run
 from hypersphere.training.loop import Execution, loss_of, train
 
@@ -49,21 +51,13 @@ def test_an_objective_is_given_its_map_to_logits(make_run: MakeRun, z: tuple[Ten
 def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
     make_run: MakeRun, z: tuple[Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = {"sees": ("z_a", "z_b", "labels"), "blind": ("z_a", "z_b")}
-    losses = {"sees": lambda a, b, labels: a.sum() * labels.sum(), "blind": lambda a, b: b.sum()}
-    monkeypatch.setattr(registry, "tensors", lambda kind, name: taken[name])
-    monkeypatch.setattr(registry, "load", lambda kind, name: losses[name])
-    run = make_run()
-    made = run.model_copy(
-        update={
-            "objective": run.objective.model_copy(update={"name": "sees", "__pydantic_extra__": {}}),
-            "regulariser": run.objective.model_copy(update={"name": "blind", "__pydantic_extra__": {}}),
-        }
+    monkeypatch.setattr(registry, "gives", lambda method: ("labels", "queue"))
+    run = make_run(
+        objective={"name": "supervised_contrastive", "temperature": 0.1}, regulariser={"name": "alignment", "weight": 2}
     )
-    for part in (made.objective, made.regulariser):
-        part.__pydantic_extra__.clear()
-    labels = torch.arange(6)
-    assert loss_of(made)(*z, labels=labels, queue=None) == z[0].sum() * 15 + z[1].sum()
+    labels = torch.tensor([0, 0, 1, 1, 2, 2])
+    expected = supervised_contrastive(*z, labels, temperature=0.1) + alignment(*z, weight=2)
+    assert loss_of(run)(*z, labels=labels, queue=None) == expected
 
 
 @pytest.mark.parametrize(
