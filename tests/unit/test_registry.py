@@ -27,7 +27,7 @@ def test_what_there_is() -> None:
 
 def test_a_gradient_transform_is_no_objective() -> None:
     """They share a folder; what a function returns tells them apart."""
-    with pytest.raises(HypersphereError, match="'grad_scale' is not one of .*negative_cosine, .*nt_xent"):
+    with pytest.raises(HypersphereError, match=r"'grad_scale' is not one of .*negative_cosine, .*nt_xent"):
         registry.schema("objectives", "grad_scale")
 
 

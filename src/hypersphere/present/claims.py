@@ -56,6 +56,12 @@ def shown(config: Config, results: Results) -> list[Shown]:
     return [_shown(config, results, {str(key): value for key, value in row.items()}) for row in rows]
 
 
+def apart(claims: list[Shown]) -> tuple[list[Shown], list[Shown]]:
+    """Printed numbers and comparisons; theorems and identities, which are never counted with them."""
+    stated = [claim for claim in claims if claim.kind == "theorem"]
+    return [claim for claim in claims if claim.kind != "theorem"], stated
+
+
 def counts(claims: list[Shown]) -> list[tuple[str, str, int]]:
     """Verdict, tone and how many, settled ones first."""
     found = Counter((claim.verdict, claim.tone) for claim in claims)

@@ -19,12 +19,15 @@ def numbers(config: Config) -> dict[str, Any]:
         HypersphereError: a results file is missing.
     """
     results = Results(config)
-    counts = {verdict: count for verdict, _, count in claims.counts(claims.shown(config, results))}
+    printed, stated = claims.apart(claims.shown(config, results))
+    kinds = {"claims": printed, "theorems": stated}
+    counts = {kind: {verdict: count for verdict, _, count in claims.counts(shown)} for kind, shown in kinds.items()}
     papers = {}
     for paper in config.papers.values():
         tables = [key for key, artifact in paper.artifacts.items() if isinstance(artifact, Table)]
-        papers[paper.paper] = {key: _table(sheet(config, paper, key, results)) for key in tables}
-    return {config.scale_name: {"claims": counts, **papers}}
+        if tables:
+            papers[paper.paper] = {key: _table(sheet(config, paper, key, results)) for key in tables}
+    return {config.scale_name: {**counts, **papers}}
 
 
 def _table(layout: Sheet) -> dict[str, Any]:

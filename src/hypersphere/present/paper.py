@@ -48,7 +48,7 @@ def content(config: Config) -> dict[str, Any]:
     """All that the prose leaves blank."""
     results = Results(config)
     shown = claims.shown(config, results)
-    counts = [{"verdict": verdict, "count": str(count)} for verdict, _, count in claims.counts(shown)]
+    printed, stated = claims.apart(shown)
     return {
         "scale": {
             "name": config.scale_name,
@@ -64,8 +64,10 @@ def content(config: Config) -> dict[str, Any]:
         },
         "confidence": words.confidence(config),
         "runs": str(len(results.runs)),
-        "claims": str(len(shown)),
-        "verdicts": counts,
+        "claims": str(len(printed)),
+        "verdicts": _counts(printed),
+        "statements": str(len(stated)),
+        "statement_verdicts": _counts(stated),
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
         "errata": ledger(config),
     }
@@ -78,7 +80,7 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
     return {
         "id": paper.paper,
         "title": paper.title,
-        "theorems": [_theorem(claim) for claim in shown if claim.paper == paper.paper and claim.kind == "theorem"],
+        "theorems": [_theorem(claim) for claim in claims.apart(shown)[1] if claim.paper == paper.paper],
         "printed": [table.printed for table in tables.values() if table.printed],
         "datasets": _datasets(config, paper),
         "protocol": _protocol(config, paper),
@@ -92,6 +94,10 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
 def _datasets(config: Config, paper: Paper) -> list[str]:
     columns = dict.fromkeys(column for artifact in paper.artifacts.values() for column in artifact.columns)
     return [words.standing_in(config, column, paper) for column in columns]
+
+
+def _counts(shown: list[claims.Shown]) -> list[dict[str, str]]:
+    return [{"verdict": verdict, "count": str(count)} for verdict, _, count in claims.counts(shown)]
 
 
 def _theorem(claim: claims.Shown) -> dict[str, str]:

@@ -41,6 +41,7 @@ def context(config: Config) -> dict[str, Any]:
     """Everything that the template shows."""
     results = Results(config)
     shown = claims.shown(config, results)
+    printed, stated = claims.apart(shown)
     return {
         "scale": {
             "name": config.scale_name,
@@ -54,8 +55,8 @@ def context(config: Config) -> dict[str, Any]:
         },
         "confidence": words.confidence(config),
         "rules": _rules(config),
-        "counts": claims.counts(shown),
-        "total": len(shown),
+        "counts": [("printed numbers and comparisons", len(printed), claims.counts(printed))]
+        + [("theorems and identities", len(stated), claims.counts(stated))],
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
         "errata": ledger(config),
         "runs": _runs(results),
@@ -81,6 +82,7 @@ def _rules(config: Config) -> dict[str, str]:
 
 
 def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Shown]) -> dict[str, Any]:
+    printed, stated = claims.apart([claim for claim in shown if claim.paper == paper.paper])
     tables = {key: value for key, value in paper.artifacts.items() if isinstance(value, Table)}
     figures = {key: value for key, value in paper.artifacts.items() if isinstance(value, Curves)}
     sheets = [(key, sheet(config, paper, key, results)) for key in tables]
@@ -88,8 +90,8 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "id": paper.paper,
         "title": paper.title,
         "protocols": _protocols(config, paper),
-        "groups": _groups(paper, [claim for claim in shown if claim.paper == paper.paper and claim.kind != "theorem"]),
-        "theorems": [claim for claim in shown if claim.paper == paper.paper and claim.kind == "theorem"],
+        "groups": _groups(paper, printed),
+        "theorems": stated,
         "tables": [{"id": key, "sheet": layout} for key, layout in sheets],
         "controls": [_controls(key, tables[key], layout) for key, layout in sheets],
         "figures": [_figure(config, paper, key, value, results) for key, value in figures.items()],

@@ -2,13 +2,16 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hypersphere import errata
 from hypersphere.errors import HypersphereError
 from hypersphere.present import claims, scorecard
 
+REPOSITORY = Path(__file__).parents[3]
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
@@ -70,12 +73,36 @@ def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> 
     assert len(behind) == 10
 
 
-def test_quick_has_counts_and_no_colour(page: str) -> None:
-    assert not {"agree", "disagree"} & set(Page(page).classes)
+def measured(page: str) -> str:
+    """The page without what has no scale: theorems, their counts, and how to read colours."""
+    parts = [r'<ul class="counts">\s*<li><b>\d+</b>theorems.*?</ul>', r'<h2 id="theorems".*?(?=<h2)']
+    for pattern in [*parts, r'<h2 id="reading".*?(?=<h2)']:
+        page, found = re.subn(pattern, "", page, flags=re.DOTALL)
+        assert found == 1, pattern
+    return page
+
+
+def test_quick_has_counts_and_no_colour_for_what_was_measured(page: str) -> None:
+    assert not {"agree", "disagree"} & set(Page(measured(page)).classes)
     pattern = r"<li><b>(\d+)</b>\s*<span[^>]*><span[^>]*>○</span> ([a-z ]+)</span>"
     counts = dict(re.findall(pattern, page))
     assert counts == {"16": "quick only", "8": "not run"}
     assert "Not a reproduction" in page
+
+
+def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
+    section = page[page.index('id="theorems"') : page.index('id="controls"')]
+    assert {"agree", "disagree"} <= set(re.findall(r'class="badge (\w+)"', section))
+    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in section
+    links = set(re.findall(r'href="#([A-Z]\d+)"', section))
+    assert {"M7", "N13", "D5"} <= links <= set(Page(page).ids)
+
+
+def test_every_erratum_has_a_row(page: str) -> None:
+    ids = {entry.id for entry in errata.load(REPOSITORY)}
+    section = page[page.index('id="errata"') : page.index('id="reading"')]
+    assert ids <= set(re.findall(r'<tr id="(\w+)"', section))
+    assert section.count("<summary>shown by</summary>") > 100
 
 
 def test_published_scale_has_colour(published: Any) -> None:
@@ -88,7 +115,7 @@ def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> Non
     made = make("paper", verdict="not reproduced")
     from hypersphere.present.results import Results
 
-    shown = claims.shown(made.config, Results(made.config))
+    shown, _ = claims.apart(claims.shown(made.config, Results(made.config)))
     assert shown[0].tone == "disagree"
     assert shown[0].reading == "under our reading: as printed"
     assert claims.counts(shown) == [("not reproduced", "disagree", 16), ("not run", "neutral", 8)]
@@ -109,7 +136,7 @@ def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -
     made.build()
     text = made.read("scorecard.html")
     assert "Not a reproduction: numbers of the published scale were changed" in text
-    assert not {"agree", "disagree"} & set(Page(text).classes)
+    assert not {"agree", "disagree"} & set(Page(measured(text)).classes)
 
 
 def test_controls_tables_figures_effects_and_runs_are_there(quick: Any, page: str) -> None:
@@ -140,9 +167,10 @@ def test_a_figure_not_built_is_one_sentence(make: Any) -> None:
 
 @pytest.mark.parametrize("verdict", [*claims.AGREE, *claims.DISAGREE, "inconclusive", "quick only"])
 def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
-    assert claims.tone(quick.config, verdict) == "neutral"
+    assert claims.tone(quick.config, "value", verdict) == "neutral"
     settled = verdict in (*claims.AGREE, *claims.DISAGREE)
-    assert (claims.tone(published.config, verdict) == "neutral") is not settled
+    for config, kind in ((published.config, "value"), (quick.config, "theorem"), (published.config, "theorem")):
+        assert (claims.tone(config, kind, verdict) == "neutral") is not settled
 
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:

@@ -131,8 +131,8 @@ def test_wrong_names_and_missing_files_are_one_sentence(make: Any) -> None:
     made = make()
     with pytest.raises(HypersphereError, match="'norms_over_epochs' is not a table of this paper"):
         table.build(made.config, "embedding_norms", "norms_over_epochs")
-    with pytest.raises(HypersphereError, match="'margins' is not one of embedding_norms"):
-        table.build(made.config, "margins", "table2")
+    with pytest.raises(HypersphereError, match="'m' is not one of margins, lmcl, embedding_norms"):
+        table.build(made.config, "m", "table2")
     summary = made.config.results / "statistics" / "summary.csv"
     made.edit("statistics/summary.csv", "n_diverged", "diverged_n")
     with pytest.raises(HypersphereError, match=r"summary\.csv: column n_diverged is missing"):
