@@ -55,8 +55,10 @@ def context(config: Config) -> dict[str, Any]:
         },
         "confidence": words.confidence(config),
         "rules": _rules(config),
-        "counts": [("printed numbers and comparisons", len(printed), claims.counts(printed))]
-        + [("theorems and identities", len(stated), claims.counts(stated))],
+        "counts": [
+            ("printed numbers and comparisons", len(printed), claims.counts(printed)),
+            ("theorems and identities", len(stated), claims.counts(stated)),
+        ],
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
         "errata": ledger(config),
         "runs": _runs(results),

@@ -8,11 +8,10 @@ EXCESS = "excess"
 
 
 def finding(row: dict[str, Any]) -> str:
-    """``10000 draws, 9812 within the hypothesis: none violates it (largest deviation 3.1e-15)``."""
-    violated = int(row["violated"])
-    many = f"{violated} violate it" if violated else "none violates it"
-    what = "by up to" if violated else "largest deviation"
-    return f"{row['draws']} draws, {row['met']} within the hypothesis: {many} ({what} {max(0.0, row['measured']):.2g})"
+    """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``."""
+    violated, worst = int(row["violated"]), max(0.0, row["measured"])
+    many = f"{violated} violate it (by up to" if violated else "none violates it (deviation at most"
+    return f"{row['met']} of {row['draws']} draws meet the hypothesis, {many} {worst:.2g})"
 
 
 def counterexample(text: str) -> str:

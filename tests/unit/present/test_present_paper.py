@@ -86,11 +86,11 @@ def test_every_theorem_is_there_with_its_counterexample(quick: Any) -> None:
     assert [(row["subject"], row["reading"]) for row in rows] == [(row["sentence"], row["reading"]) for row in claimed]
     assert int(made["statements"]) == len(claimed) > 50
     printed = next(row for row in rows if row["reading"] == "as printed")
-    assert printed["ours"] == "1000 draws, 900 within the hypothesis: 12 violate it (by up to 0.25)"
+    assert printed["ours"] == "900 of 1000 draws meet the hypothesis, 12 violate it (by up to 0.25)"
     assert printed["counterexample"] == "fails at tau = 1, angles = (0.5, −2), by 0.25"
     assert printed["verdict"] == "refuted"
     corrected = next(row for row in rows if row["reading"] != "as printed")
-    assert corrected["ours"].endswith("none violates it (largest deviation 3e-15)")
+    assert corrected["ours"].endswith("none violates it (deviation at most 3e-15)")
     assert corrected["counterexample"] == ""
 
 
