@@ -1,5 +1,6 @@
 """docs/objectives.md lists every component of objectives/, once, and nothing else."""
 
+import ast
 import re
 from collections import Counter
 from pathlib import Path
@@ -24,3 +25,18 @@ def test_every_component_has_its_row(section: str) -> None:
         name for row in re.findall(r"^\| (`[^|]*)\|", text, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     )
     assert listed == Counter(name for kind in KINDS[section] for name in registry.names(kind))
+
+
+COMPONENTS = [name for kinds in KINDS.values() for kind in kinds for name in registry.names(kind)]
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_every_component_is_short_and_has_tests_of_its_own(name: str) -> None:
+    """At most 25 lines of code in each of its file's functions, docstrings apart."""
+    tree = ast.parse((Path(registry.__file__).parent / "objectives" / f"{name}.py").read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            assert not body or (body[-1].end_lineno or 0) - body[0].lineno < 25, node.name
+    tests = Path(__file__).parent / "objectives" / f"test_{name}.py"
+    assert len(re.findall(r"^def test_", tests.read_text(encoding="utf-8"), re.MULTILINE)) >= 3

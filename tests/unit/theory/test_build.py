@@ -1,6 +1,7 @@
 """theory.csv: every statement of every document, and a claim for each."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from hypersphere import config as cfg
 from hypersphere import errata, plan
 from hypersphere.statistics import claims, theorems
 from hypersphere.theory import build
+from hypersphere.theory.statement import examine
 
 ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = {
@@ -68,3 +70,12 @@ def test_only_the_papers_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cfg.Config, "results", property(lambda self: tmp_path))
     build.build(plan.make(ROOT, {"papers": ["double_metric", "lecture"]}))
     assert set(pd.read_csv(tmp_path / "theory.csv")["paper"]) == {"double_metric"}
+
+
+def test_the_readme_says_what_is_found() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    found = Counter(examine(each, 300).verdict for paper in build.documents() for each in build.statements(paper))
+    assert f"{found['exact']} statements hold as printed" in text
+    assert f"{found['refuted']} are refuted by a counterexample" in text
+    assert f"{found['exact (erratum)']} hold once corrected" in text
+    assert f" {len(errata.load(ROOT))} errata say" in text
