@@ -130,8 +130,7 @@ def evaluation_digest(plan: Plan, runs: Iterable[Run] = ()) -> str:
 
 def theory_digest(plan: Plan) -> str:
     """Digest of all code that decides what is said of the theorems of the plan's papers."""
-    folder = Path(__file__).parent / "theory"
-    stated = [name for name in plan.config.papers if (folder / f"{name}.py").is_file()]
+    stated = [name for name in plan.config.papers if _path(f"hypersphere.theory.{name}")]
     return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
 
 

@@ -192,7 +192,7 @@ class Run(Spec):
         changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
         words = [
             part.name.removesuffix("_initialisation").replace("_", "")
-            + "".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
+            + "_".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
             for part in changes
         ]
         return "-".join(words) or "default"

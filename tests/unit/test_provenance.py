@@ -155,3 +155,31 @@ def test_environment_names_versions_and_processor() -> None:
     assert recorded["packages"].keys() == {"torch", "torchvision", "numpy", "safetensors", "hypersphere"}
     assert "not installed" not in recorded["packages"].values()
     assert recorded["cores"] >= 1
+
+
+def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> None:
+    run = next(iter(plan.runs.values()))
+    losses = {
+        "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
+        "logits": {"name": "positive_scaling", "temperature": 0.5, "s": 2},
+        "regulariser": {"name": "uniformity"},
+    }
+    more = type(run).model_validate(run.model_dump() | losses)
+    named = {f"hypersphere.objectives.{part['name']}" for part in losses.values()}
+    assert named <= set(provenance.run_modules(more))
+    assert not named & set(provenance.run_modules(run))
+    # What a component imports counts too: surgery of the map, geometry of the regulariser.
+    assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= set(
+        provenance.closure(provenance.run_modules(more))
+    )
+
+
+def test_theory_is_of_the_papers_asked_for(package: Path, tiny_root: Path) -> None:
+    def digests(*papers: str) -> list[str]:
+        return [provenance.theory_digest(planning.make(tiny_root, {"papers": [paper]})) for paper in papers]
+
+    before = digests("embedding_norms", "margins", "lecture")
+    assert len(set(before)) == 3
+    edit(package, "theory/norms/steps.py", "import math\n", "import math\nimport os\n")
+    after = digests("embedding_norms", "margins", "lecture")
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True]

@@ -32,7 +32,7 @@ def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
 @pytest.mark.parametrize(
     "same",
     [
-        {"gradient": None, "initialisation": None},
+        {"gradient": None, "initialisation": None, "logits": None, "regulariser": None},
         {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
         {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
         {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
@@ -52,6 +52,7 @@ def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
         {"objective": {"name": "nt_xent", "temperature": 0.1}},
         {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
         {"gradient": {"name": "grad_scale", "power": 0}},
+        {"regulariser": {"name": "distance_polarization", "weight": 0}},
     ],
 )
 def test_every_other_value_renames(other: dict[str, Any]) -> None:
@@ -70,6 +71,14 @@ def test_every_other_value_renames(other: dict[str, Any]) -> None:
                 "gradient": {"name": "grad_scale", "power": 0.5},
             },
             "cut2.5-gradscale0.5",
+        ),
+        ({"regulariser": {"name": "distance_polarization", "weight": 0.1}}, "distancepolarization0.1"),
+        (
+            {
+                "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
+                "logits": {"name": "curvature", "temperature": 0.25, "c": 1.5, "curve": "algorithm_3"},
+            },
+            "curvature0.25_1.5_algorithm_3",
         ),
     ],
 )

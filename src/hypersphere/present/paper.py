@@ -124,6 +124,7 @@ def _protocol(config: Config, paper: Paper) -> dict[str, Any]:
 
 
 def _settings(run: Run) -> list[str]:
+    losses = [part for part in (run.objective, run.logits, run.regulariser) if part is not None]
     changes = [part for part in (run.initialisation, run.gradient) if part is not None]
     return [
         str(run.schedule.epochs),
@@ -131,7 +132,7 @@ def _settings(run: Run) -> list[str]:
         words.batch(run),
         _small(run.optimiser.learning_rate),
         _small(run.optimiser.weight_decay),
-        words.component(run.objective),
+        ", ".join(words.component(part) for part in losses),
         ", ".join(words.component(part) for part in changes) or "none",
     ]
 
