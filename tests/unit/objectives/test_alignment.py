@@ -11,18 +11,19 @@ from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 
-from .chords import (
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
+from .shared import (
+    CASES,
+    HALVES,
     chord,
     difficult,
     draw,
-    gradient,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
+    value_and_gradients,
 )
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
@@ -48,12 +49,12 @@ def test_lightly_agrees(power: float) -> None:
 
 @powers
 def test_gradient_is_that_of_the_value(power: float) -> None:
-    check_gradient(partial(alignment, power=power))
+    has_gradient_of_value(partial(alignment, power=power), *draw(4, 3))
 
 
 @powers
 def test_invariances(power: float) -> None:
-    check_invariances(partial(alignment, power=power))
+    is_symmetric(partial(alignment, power=power))
 
 
 @powers
@@ -76,19 +77,19 @@ def test_power_2_is_the_squared_error_and_2_plus_twice_the_negative_cosine_but_p
 def test_weight_0_is_0_with_no_gradient() -> None:
     z_a, z_b = draw()
     assert alignment(z_a, z_b, weight=0.0).item() == 0
-    assert all(not g.any() for g in gradient(partial(alignment, weight=0.0), z_a, z_b))
+    assert not value_and_gradients(partial(alignment, weight=0.0), z_a, z_b)[1].any()
 
 
 @powers
-@halves
+@HALVES
 def test_half_precision(power: float, dtype: torch.dtype) -> None:
-    check_half(partial(alignment, power=power), dtype)
+    is_near_in_half(partial(alignment, power=power), *draw(8, 16), dtype=dtype)
 
 
-@difficult
+@CASES
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
 def test_difficult_inputs_are_finite(case: str, power: float) -> None:
-    check_difficult(partial(alignment, power=power), case)
+    is_finite(partial(alignment, power=power), *difficult(case))
 
 
 def test_a_zero_embedding_is_1_away_from_every_other() -> None:

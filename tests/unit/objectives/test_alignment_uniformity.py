@@ -12,15 +12,16 @@ from hypersphere.objectives.alignment_uniformity import alignment_uniformity
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.uniformity import uniformity
 
-from .chords import (
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
+from .shared import (
+    CASES,
+    HALVES,
     chord,
     difficult,
     draw,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
     simplex,
@@ -69,18 +70,18 @@ def test_equidistant_points(side: float) -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    check_gradient(WEIGHTED)
+    has_gradient_of_value(WEIGHTED, *draw(4, 3))
 
 
 def test_invariances() -> None:
-    check_invariances(WEIGHTED)
+    is_symmetric(WEIGHTED)
 
 
-@halves
+@HALVES
 def test_half_precision(dtype: torch.dtype) -> None:
-    check_half(WEIGHTED, dtype)
+    is_near_in_half(WEIGHTED, *draw(8, 16), dtype=dtype)
 
 
-@difficult
+@CASES
 def test_difficult_inputs_are_finite(case: str) -> None:
-    check_difficult(WEIGHTED, case)
+    is_finite(WEIGHTED, *difficult(case))

@@ -13,7 +13,8 @@ from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce, info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.objectives.pairs import Negatives
-from tests.unit.objectives.margins_oracle import cosines_and_targets, draw, gradient, softmax, weighted
+
+from .shared import cosine_gradient, cosines_and_targets, draw, softmax, weighted
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
@@ -31,15 +32,15 @@ def test_gradient_is_that_of_equation_12(alpha: float) -> None:
         q = softmax([c / 0.25 for c in row])
         return sum(y / (1 - alpha * x) for y, x in zip(p, q, strict=True))
 
-    found = gradient(type_i(alpha), cosines, targets)
+    found = cosine_gradient(type_i(alpha), cosines, targets)
     torch.testing.assert_close(found, weighted(cosines, targets, 0.25, weight))
 
 
 def test_alpha_0_is_plain_where_the_pseudo_code_divides_0_by_0() -> None:
     """Erratum M5."""
     cosines, targets = cosines_and_targets()
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    torch.testing.assert_close(gradient(type_i(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    torch.testing.assert_close(cosine_gradient(type_i(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
     q = (cosines / 0.25).softmax(dim=1)
     assert (targets / (targets - 0.0 * q)).sum(dim=1).isnan().all()  # Alg. 5's line, on the same batch
     torch.testing.assert_close((targets / (targets - 0.5 * q)).sum(dim=1), (1 / (1 - 0.5 * (q * targets).sum(dim=1))))
@@ -91,18 +92,18 @@ def test_is_a_subtractive_margin_alone(m2: float) -> None:
     assert alpha == pytest.approx(ALPHAS[m2], abs=6e-4)
     cosines, targets = cosines_and_targets()
     margin = partial(margin_logits, temperature=0.25, subtractive=m2)
-    found = gradient(type_i(alpha), cosines, targets)
-    torch.testing.assert_close(found, gradient(margin, cosines, targets))
+    found = cosine_gradient(type_i(alpha), cosines, targets)
+    torch.testing.assert_close(found, cosine_gradient(margin, cosines, targets))
     values = [info_nce_of_logits(to_logits(cosines, targets), targets, 1) for to_logits in (type_i(alpha), margin)]
     assert abs(values[0] - values[1]) > 1e-2
     with_angle = partial(margin_logits, temperature=0.25, subtractive=m2, angular=0.3)
-    assert (found - gradient(with_angle, cosines, targets)).abs().max() > 1e-2
+    assert (found - cosine_gradient(with_angle, cosines, targets)).abs().max() > 1e-2
 
 
 def test_differs_from_type_ii_in_the_negatives_only() -> None:
     cosines, targets = cosines_and_targets()
-    one = gradient(type_i(1.0), cosines, targets)
-    two = gradient(partial(attenuation_type_ii, temperature=0.25, alpha=1.0), cosines, targets)
+    one = cosine_gradient(type_i(1.0), cosines, targets)
+    two = cosine_gradient(partial(attenuation_type_ii, temperature=0.25, alpha=1.0), cosines, targets)
     torch.testing.assert_close(one[targets == 1], two[targets == 1])
     assert (one - two)[targets == 0].abs().max() > 0.1
     torch.testing.assert_close(one.sum(dim=1), torch.zeros(5, dtype=torch.float64), atol=1e-12, rtol=0)
@@ -111,12 +112,12 @@ def test_differs_from_type_ii_in_the_negatives_only() -> None:
 def test_by_hand() -> None:
     """Two equal cosines, alpha 1: q = 1/2, weight 2, so that the pull is 1/t whole and the only negative takes 1/t."""
     cosines, targets = torch.zeros(1, 2, dtype=torch.float64), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    torch.testing.assert_close(gradient(type_i(1.0), cosines, targets), torch.tensor([[-4.0, 4.0]]).double())
+    torch.testing.assert_close(cosine_gradient(type_i(1.0), cosines, targets), torch.tensor([[-4.0, 4.0]]).double())
 
 
 def test_a_probability_of_1_stays_finite_where_alpha_is_1() -> None:
     """The decoupled loss would still pull with 1/t; in float32 the plain loss has rounded its 1 - q to 0."""
     cosines, targets = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0, 0.0]])
-    found = gradient(type_i(1.0, 1e-3), cosines, targets)
+    found = cosine_gradient(type_i(1.0, 1e-3), cosines, targets)
     assert found.isfinite().all()
     assert found.abs().max() <= 1e3

@@ -7,7 +7,8 @@ import torch
 
 from hypersphere.objectives.attenuation_type_ii import attenuation_type_ii
 from hypersphere.objectives.cosine_logits import cosine_logits
-from tests.unit.objectives.margins_oracle import cosines_and_targets, gradient, softmax, weighted
+
+from .shared import cosine_gradient, cosines_and_targets, softmax, weighted
 
 
 def type_ii(alpha: float, t: float = 0.25) -> partial[torch.Tensor]:
@@ -22,16 +23,16 @@ def test_gradient_is_that_of_equation_12(alpha: float) -> None:
     def weight(row: list[float], p: list[int], j: int) -> float:
         return 1 / (1 - alpha * softmax([c / 0.25 for c in row])[j]) if p[j] else 1
 
-    found = gradient(type_ii(alpha), cosines, targets)
+    found = cosine_gradient(type_ii(alpha), cosines, targets)
     torch.testing.assert_close(found, weighted(cosines, targets, 0.25, weight))
 
 
 def test_alpha_0_is_plain_where_the_pseudo_code_multiplies_infinity_by_0() -> None:
     """Erratum M5."""
     cosines, targets = cosines_and_targets()
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    torch.testing.assert_close(gradient(type_ii(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
-    assert (gradient(type_ii(0.5), cosines, targets) - plain).abs().max() > 1e-2
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    torch.testing.assert_close(cosine_gradient(type_ii(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
+    assert (cosine_gradient(type_ii(0.5), cosines, targets) - plain).abs().max() > 1e-2
     logits = cosines / 0.25
     scales = 1 / (targets - 0.0 * logits.softmax(dim=1))  # Alg. 6's lines, on the same batch
     printed = (1 - targets) * logits + targets * ((1 - scales) * logits + scales * logits)
@@ -41,9 +42,9 @@ def test_alpha_0_is_plain_where_the_pseudo_code_multiplies_infinity_by_0() -> No
 def test_alpha_1_pulls_every_positive_alike() -> None:
     """By hand: (1 - q)/(1 - q)/t, and negatives as in the plain loss."""
     cosines, targets = cosines_and_targets()
-    found = gradient(type_ii(1.0), cosines, targets)
+    found = cosine_gradient(type_ii(1.0), cosines, targets)
     torch.testing.assert_close(found[targets == 1], torch.full((5,), -4.0, dtype=torch.float64))
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
     assert torch.equal(found[targets == 0], plain[targets == 0])
 
 
@@ -56,7 +57,7 @@ def test_is_the_gradient_of_no_loss() -> None:
         for j in range(3):
             step = torch.zeros_like(cosines)
             step[0, j] = 1e-5
-            ahead, behind = (gradient(to_logits, cosines + sign * step, targets) for sign in (1, -1))
+            ahead, behind = (cosine_gradient(to_logits, cosines + sign * step, targets) for sign in (1, -1))
             columns.append((ahead - behind)[0] / 2e-5)
         jacobian = torch.stack(columns)
         return (jacobian - jacobian.T).abs().max().item()

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.curvature import curvature, gamma
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
-from tests.unit.objectives.margins_oracle import cosines_and_targets, draw, gradient, weighted
+
+from .shared import cosine_gradient, cosines_and_targets, draw, weighted
 
 Curve = Literal["equation_10", "algorithm_3"]
 CURVES: list[Curve] = ["equation_10", "algorithm_3"]
@@ -25,7 +26,7 @@ def by_hand(x: float, c: float, curve: str) -> float:
 @pytest.mark.parametrize(("c", "s"), [(1 / 3, 1.0), (0.7, 2.5), (1.0, 40.0), (2.5, 40.0), (5.0, 1.0)])
 def test_gradient_is_that_of_equation_11(c: float, s: float, curve: Curve) -> None:
     cosines, targets = cosines_and_targets()
-    found = gradient(partial(curvature, temperature=0.25, c=c, s=s, curve=curve), cosines, targets)
+    found = cosine_gradient(partial(curvature, temperature=0.25, c=c, s=s, curve=curve), cosines, targets)
 
     def weight(row: list[float], p: list[int], j: int) -> float:
         return (1 - p[j]) + by_hand(math.acos(row[j]) / math.pi, c, curve) * s * p[j]
@@ -68,10 +69,10 @@ def test_equation_10_is_its_own_inverse_and_algorithm_3_is_not(c: float) -> None
 def test_large_c_is_plain(curve: Curve) -> None:
     """Sec. 5.3: at c = infinity the curve does nothing."""
     cosines, targets = cosines_and_targets()
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    found = gradient(partial(curvature, temperature=0.25, c=1e4, curve=curve), cosines, targets)
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    found = cosine_gradient(partial(curvature, temperature=0.25, c=1e4, curve=curve), cosines, targets)
     torch.testing.assert_close(found, plain, rtol=1e-3, atol=0)
-    bent = gradient(partial(curvature, temperature=0.25, c=1.0, curve=curve), cosines, targets)
+    bent = cosine_gradient(partial(curvature, temperature=0.25, c=1.0, curve=curve), cosines, targets)
     assert (bent - plain).abs().max() > 0.1
 
 
@@ -79,7 +80,7 @@ def test_large_c_is_plain(curve: Curve) -> None:
 def test_linear_curve_by_hand(cosine: float, expected: float) -> None:
     """c = 1 is 1 - theta/pi: full pull at 0, half at a right angle, none at the antipode."""
     c, one = torch.tensor([[cosine]], dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
-    found = gradient(partial(curvature, temperature=1.0, c=1.0), c, one, beta=0)
+    found = cosine_gradient(partial(curvature, temperature=1.0, c=1.0), c, one, beta=0)
     assert found.item() == pytest.approx(-expected, abs=1e-12)
 
 

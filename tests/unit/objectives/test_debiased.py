@@ -13,14 +13,14 @@ from hypersphere.objectives.debiased import debiased
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .lmcl import (
+from .shared import (
     CASES,
     HALVES,
     TINY,
     cosine,
     difficult,
     draw,
-    have_gradient_of_value,
+    has_gradient_of_value,
     is_finite,
     is_near_in_half,
     is_sum_with_a_regulariser,
@@ -66,7 +66,7 @@ def near(n: int, d: int, apart: float) -> tuple[Tensor, Tensor]:
 def test_gradient_is_that_of_the_value(tau_plus: float) -> None:
     """At drawn points, where the bound is active for few anchors or none, and where it is for all."""
     for z in (draw(4, 3), near(4, 3, 0.01)):
-        assert have_gradient_of_value(lambda a, b: debiased(a, b, temperature=0.3, tau_plus=tau_plus), *z)
+        has_gradient_of_value(lambda a, b: debiased(a, b, temperature=0.3, tau_plus=tau_plus), *z)
 
 
 def test_symmetries() -> None:
@@ -172,7 +172,7 @@ def test_with_the_regulariser_it_is_the_sum() -> None:
 @PRIORS
 @HALVES
 def test_half_precision_is_finite_and_near(dtype: torch.dtype, tau_plus: float) -> None:
-    is_near_in_half(lambda a, b: debiased(a, b, temperature=0.5, tau_plus=tau_plus), dtype, *draw(8, 16))
+    is_near_in_half(lambda a, b: debiased(a, b, temperature=0.5, tau_plus=tau_plus), *draw(8, 16), dtype=dtype)
 
 
 @PRIORS

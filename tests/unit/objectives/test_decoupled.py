@@ -11,19 +11,20 @@ from hypersphere.objectives.decoupled import decoupled
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .chords import (
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
+from .shared import (
+    CASES,
+    HALVES,
     cross_entropies,
     difficult,
     dot,
     draw,
-    gradient,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
+    value_and_gradients,
 )
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
@@ -64,8 +65,8 @@ def test_gradient_is_that_of_nt_xent_over_1_minus_p(t: float) -> None:
     z = torch.tensor([[1.0, 0.0], [1.0, 2.0]], dtype=torch.float64)
     c = float(cosines(z, z)[0, 1])
     p = 1 / (1 + 2 * math.exp((c - 1) / t))
-    coupled, _ = gradient(partial(nt_xent, temperature=t), z, z)
-    free, _ = gradient(partial(decoupled, temperature=t), z, z)
+    _, coupled = value_and_gradients(partial(nt_xent, temperature=t), z, z)
+    _, free = value_and_gradients(partial(decoupled, temperature=t), z, z)
     torch.testing.assert_close(coupled, (1 - p) * free)
     assert free.abs().max() > 0.1
 
@@ -83,19 +84,19 @@ def test_two_antipodal_images_go_below_0() -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    check_gradient(partial(decoupled, temperature=0.3))
+    has_gradient_of_value(partial(decoupled, temperature=0.3), *draw(4, 3))
 
 
 def test_invariances() -> None:
-    check_invariances(partial(decoupled, temperature=0.5))
+    is_symmetric(partial(decoupled, temperature=0.5))
 
 
-@halves
+@HALVES
 def test_half_precision(dtype: torch.dtype) -> None:
-    check_half(partial(decoupled, temperature=0.5), dtype)
+    is_near_in_half(partial(decoupled, temperature=0.5), *draw(8, 16), dtype=dtype)
 
 
-@difficult
+@CASES
 @pytest.mark.parametrize("t", [0.5, 1e-3, 1e-6])
 def test_difficult_inputs_are_finite(case: str, t: float) -> None:
-    check_difficult(partial(decoupled, temperature=t), case)
+    is_finite(partial(decoupled, temperature=t), *difficult(case))

@@ -13,22 +13,23 @@ from hypersphere.objectives.double_metric import double_metric
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .chords import (
+from .shared import (
+    CASES,
+    HALVES,
     Loss,
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
     chord,
     cross_entropies,
     difficult,
     dot,
     draw,
-    gradient,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
     simplex,
+    value_and_gradients,
 )
 
 Sign = Literal["printed", "contrastive"]
@@ -59,12 +60,12 @@ def test_is_equation_2(n: int, d: int, t: float, sign: Sign, s: int, alpha: floa
 
 @signs
 def test_gradient_is_that_of_the_value(sign: Sign) -> None:
-    check_gradient(dm(sign))
+    has_gradient_of_value(dm(sign), *draw(4, 3))
 
 
 @signs
 def test_invariances(sign: Sign) -> None:
-    check_invariances(dm(sign))
+    is_symmetric(dm(sign))
 
 
 @pytest.mark.parametrize("t", [0.07, 1.0])
@@ -110,7 +111,7 @@ def test_printed_sign_repels_positives_closer_than_beta_t_over_alpha(n: int, fac
 def slope_towards_positives(loss: Loss, z: Tensor) -> float:
     """Mean over points of the loss's derivative along the tangent u_j - (u_i·u_j) u_i, j the positive of i."""
     z_a, z_b = z.chunk(2)
-    g_a, g_b = gradient(loss, z_a, z_b)
+    g_a, g_b = value_and_gradients(loss, z_a, z_b)[1].chunk(2)
     cosine = (z_a * z_b).sum(dim=1, keepdim=True)
     return float((g_a * (z_b - cosine * z_a)).sum() + (g_b * (z_a - cosine * z_b)).sum()) / len(z)
 
@@ -157,17 +158,17 @@ def test_free_points_align_only_with_the_contrastive_sign(sign: Sign, t: float) 
         assert 0.5 < positive < 0.8
 
 
-@halves
+@HALVES
 @signs
 def test_half_precision(sign: Sign, dtype: torch.dtype) -> None:
-    check_half(dm(sign), dtype)
+    is_near_in_half(dm(sign), *draw(8, 16), dtype=dtype)
 
 
 @signs
-@difficult
+@CASES
 @pytest.mark.parametrize("t", [0.5, 1e-3, 1e-6])
 def test_difficult_inputs_are_finite(case: str, sign: Sign, t: float) -> None:
-    check_difficult(dm(sign, t), case)
+    is_finite(dm(sign, t), *difficult(case))
 
 
 def test_a_zero_embedding_is_the_centre() -> None:

@@ -11,18 +11,19 @@ from hypersphere.objectives.decoupled import decoupled
 from hypersphere.objectives.hard_contrastive import hard_contrastive
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .chords import (
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
+from .shared import (
+    CASES,
+    HALVES,
     difficult,
     dot,
     draw,
-    gradient,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
+    value_and_gradients,
 )
 
 
@@ -80,23 +81,23 @@ def test_identical_embeddings_cost_log_of_1_plus_those_kept(kept: int) -> None:
 def test_share_0_is_0_without_gradient() -> None:
     z_a, z_b = draw()
     assert hard_contrastive(z_a, z_b, temperature=0.3, share=0.0).item() == 0
-    assert all(not g.any() for g in gradient(partial(hard_contrastive, temperature=0.3, share=0.0), z_a, z_b))
+    assert not value_and_gradients(partial(hard_contrastive, temperature=0.3, share=0.0), z_a, z_b)[1].any()
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    check_gradient(partial(hard_contrastive, temperature=0.3, share=0.5))
+    has_gradient_of_value(partial(hard_contrastive, temperature=0.3, share=0.5), *draw(4, 3))
 
 
 def test_invariances() -> None:
-    check_invariances(partial(hard_contrastive, temperature=0.3, share=0.5))
+    is_symmetric(partial(hard_contrastive, temperature=0.3, share=0.5))
 
 
-@halves
+@HALVES
 def test_half_precision(dtype: torch.dtype) -> None:
-    check_half(partial(hard_contrastive, temperature=0.3, share=0.5), dtype)
+    is_near_in_half(partial(hard_contrastive, temperature=0.3, share=0.5), *draw(8, 16), dtype=dtype)
 
 
-@difficult
+@CASES
 @pytest.mark.parametrize("t", [0.3, 1e-3, 1e-6])
 def test_difficult_inputs_are_finite(case: str, t: float) -> None:
-    check_difficult(partial(hard_contrastive, temperature=t, share=0.5), case)
+    is_finite(partial(hard_contrastive, temperature=t, share=0.5), *difficult(case))

@@ -13,14 +13,14 @@ from hypersphere.objectives.hard_contrastive import hard_contrastive
 from hypersphere.objectives.hard_negative import hard_negative
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .lmcl import (
+from .shared import (
     CASES,
     HALVES,
     TINY,
     cosine,
     difficult,
     draw,
-    have_gradient_of_value,
+    has_gradient_of_value,
     is_finite,
     is_near_in_half,
     is_sum_with_a_regulariser,
@@ -59,7 +59,7 @@ def test_is_the_weighted_estimator(n: int, d: int, t: float, tau_plus: float, co
 @SETTINGS
 def test_gradient_is_that_of_the_value(tau_plus: float, concentration: float) -> None:
     """The weights are differentiated too."""
-    assert have_gradient_of_value(
+    has_gradient_of_value(
         lambda a, b: hard_negative(a, b, temperature=0.3, tau_plus=tau_plus, concentration=concentration), *draw(4, 3)
     )
 
@@ -168,8 +168,8 @@ def test_with_the_regulariser_it_is_the_sum() -> None:
 def test_half_precision_is_finite_and_near(dtype: torch.dtype, tau_plus: float, concentration: float) -> None:
     is_near_in_half(
         lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=tau_plus, concentration=concentration),
-        dtype,
         *draw(8, 16),
+        dtype=dtype,
     )
 
 

@@ -10,7 +10,8 @@ import torch
 from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.margin_logits import margin_logits
-from tests.unit.objectives.margins_oracle import cosines_and_targets, draw, gradient
+
+from .shared import cosine_gradient, cosines_and_targets, draw, has_gradient_of_value
 
 Beyond = Literal["printed", "monotone"]
 BEYOND: list[Beyond] = ["printed", "monotone"]
@@ -47,7 +48,7 @@ def test_soft_targets_take_their_share_of_the_margins(beyond: Beyond) -> None:
 def test_gradient_is_that_of_the_value(beyond: Beyond) -> None:
     cosines, targets = cosines_and_targets(8)
     to_logits = partial(margin_logits, temperature=0.25, angular=0.7, subtractive=0.2, beyond_pi=beyond)
-    assert torch.autograd.gradcheck(lambda c: to_logits(c, targets), cosines.requires_grad_())
+    has_gradient_of_value(lambda c: to_logits(c, targets), cosines)
 
 
 @pytest.mark.parametrize("m1", [0.0, 0.4, 3.1])
@@ -55,7 +56,7 @@ def test_gradient_is_that_of_the_value(beyond: Beyond) -> None:
 def test_gradient_is_equation_15(m1: float, m2: float, beta: float) -> None:
     """(p - beta·q)·sin(theta + m1·p)/t in the angle, so -that/sin(theta) in the cosine; q with margins, in Python."""
     t, (cosines, targets) = 0.25, cosines_and_targets()
-    found = gradient(partial(margin_logits, temperature=t, angular=m1, subtractive=m2), cosines, targets, beta)
+    found = cosine_gradient(partial(margin_logits, temperature=t, angular=m1, subtractive=m2), cosines, targets, beta)
     for i, (row, p) in enumerate(zip(cosines.tolist(), targets.tolist(), strict=True)):
         weights = [math.exp(oracle(c, y, t, m1, m2, "printed")) for c, y in zip(row, p, strict=True)]
         for j, c in enumerate(row):

@@ -8,7 +8,8 @@ import torch
 from hypersphere import registry
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.pairs import Negatives
-from tests.unit.objectives.margins_oracle import Map, cosines_and_targets, draw, gradient
+
+from .shared import HALVES, TINY, Map, cosine_gradient, cosines_and_targets, draw, is_finite
 
 CASES = {
     "cosine": ("cosine_logits", {}),
@@ -59,15 +60,15 @@ def test_order_of_anchors_and_candidates_does_not_matter(case: str) -> None:
     cosines, targets = cosines_and_targets()
     rows, columns = torch.tensor([4, 2, 0, 1, 3]), torch.tensor([2, 0, 3, 1])
     to_logits = build(case, 0.25)
-    whole = gradient(to_logits, cosines, targets)
-    moved = gradient(to_logits, cosines[rows][:, columns], targets[rows][:, columns])
+    whole = cosine_gradient(to_logits, cosines, targets)
+    moved = cosine_gradient(to_logits, cosines[rows][:, columns], targets[rows][:, columns])
     torch.testing.assert_close(moved, whole[rows][:, columns])
-    alone = gradient(to_logits, cosines[:1], targets[:1])  # an anchor's weights are its own
+    alone = cosine_gradient(to_logits, cosines[:1], targets[:1])  # an anchor's weights are its own
     torch.testing.assert_close(alone, whole[:1])
 
 
 @every_map
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@HALVES
 def test_half_precision_is_finite_and_near(case: str, dtype: torch.dtype) -> None:
     """bfloat16 keeps eight bits."""
     results = []
@@ -84,14 +85,12 @@ def test_half_precision_is_finite_and_near(case: str, dtype: torch.dtype) -> Non
 
 
 @every_map
-@pytest.mark.parametrize("t", [1e-3, 1e-6])
+@TINY
 @pytest.mark.parametrize("negatives", NEGATIVES)
 def test_tiny_temperature_is_finite(case: str, t: float, negatives: Negatives) -> None:
     """exp(1/t) alone would be infinite, and the positive's probability rounds to 0 or 1."""
-    z_a, z_b = (z.requires_grad_() for z in draw(8, 4, dtype=torch.float32))
-    loss = generalised_info_nce(z_a, z_b, build(case, t), negatives=negatives)
-    assert loss.isfinite()
-    assert all(g.isfinite().all() for g in torch.autograd.grad(loss, (z_a, z_b)))
+    loss = partial(generalised_info_nce, to_logits=build(case, t), negatives=negatives)
+    is_finite(loss, *draw(8, 4, dtype=torch.float32))
 
 
 @every_map
@@ -104,10 +103,8 @@ def test_zero_identical_and_antipodal_points_are_finite(
     """Cosines exactly 0, 1 and -1, where arccos has no finite slope, and some that round beyond."""
     rows_a = [[0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 2, 0], [1, 1, 1], [1, 2, 3], [1, 2, 3]]
     rows_b = [[1, 0, 0], [1, 0, 0], [-1, 0, 0], [0, -3, 0], [1, 1, 1], [-1, -2, -3], [3, 6, 9]]
-    z_a, z_b = (torch.tensor(rows, dtype=dtype).requires_grad_() for rows in (rows_a, rows_b))
-    loss = generalised_info_nce(z_a, z_b, build(case, 0.25), negatives=negatives, beta=beta)
-    assert loss.isfinite()
-    assert all(g.isfinite().all() for g in torch.autograd.grad(loss, (z_a, z_b)))
+    loss = partial(generalised_info_nce, to_logits=build(case, 0.25), negatives=negatives, beta=beta)
+    is_finite(loss, torch.tensor(rows_a, dtype=dtype), torch.tensor(rows_b, dtype=dtype))
 
 
 @every_map

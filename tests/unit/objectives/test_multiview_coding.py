@@ -13,14 +13,14 @@ from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .lmcl import (
+from .shared import (
     CASES,
     HALVES,
     TINY,
     cosine,
     difficult,
     draw,
-    have_gradient_of_value,
+    has_gradient_of_value,
     is_finite,
     is_near_in_half,
     is_sum_with_a_regulariser,
@@ -48,7 +48,7 @@ def test_is_the_two_view_objective(n: int, d: int, t: float) -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    assert have_gradient_of_value(lambda a, b: multiview_coding(a, b, temperature=0.3), *draw(4, 3))
+    has_gradient_of_value(lambda a, b: multiview_coding(a, b, temperature=0.3), *draw(4, 3))
 
 
 def test_symmetries() -> None:
@@ -102,7 +102,7 @@ def test_with_the_regulariser_it_is_the_sum() -> None:
 
 @HALVES
 def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(lambda a, b: multiview_coding(a, b, temperature=0.5), dtype, *draw(8, 16))
+    is_near_in_half(lambda a, b: multiview_coding(a, b, temperature=0.5), *draw(8, 16), dtype=dtype)
 
 
 @TINY

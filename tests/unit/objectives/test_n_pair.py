@@ -11,7 +11,18 @@ from torch import Tensor
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.tuplet import tuplet
 
-from .lecture import CASES, HALVES, cosine, difficult, dot, draw, is_finite, is_near_in_half, rotation
+from .shared import (
+    CASES,
+    HALVES,
+    cosine,
+    difficult,
+    dot,
+    draw,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    rotation,
+)
 
 
 def tuple_loss(anchor: list[float], positive: list[float], negatives: list[list[float]]) -> float:
@@ -33,7 +44,7 @@ def test_is_the_slides_formula(n: int, d: int) -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    assert torch.autograd.gradcheck(n_pair, tuple(z.requires_grad_() for z in draw(4, 3, scale=1)))
+    has_gradient_of_value(n_pair, *draw(4, 3, scale=1))
 
 
 def test_symmetries_and_their_limits() -> None:

@@ -13,14 +13,14 @@ from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .lmcl import (
+from .shared import (
     CASES,
     HALVES,
     TINY,
     cosine,
     difficult,
     draw,
-    have_gradient_of_value,
+    has_gradient_of_value,
     is_finite,
     is_near_in_half,
     is_sum_with_a_regulariser,
@@ -63,7 +63,7 @@ def test_defaults_are_the_papers() -> None:
 
 @NEGATIVES
 def test_gradient_is_that_of_the_value(negatives: str) -> None:
-    assert have_gradient_of_value(lambda a, b: nce(a, b, temperature=0.3, negatives=negatives), *draw(4, 3))
+    has_gradient_of_value(lambda a, b: nce(a, b, temperature=0.3, negatives=negatives), *draw(4, 3))
 
 
 @NEGATIVES
@@ -181,7 +181,7 @@ def test_with_the_regulariser_it_is_the_sum(negatives: str) -> None:
 @NEGATIVES
 @HALVES
 def test_half_precision_is_finite_and_near(dtype: torch.dtype, negatives: str) -> None:
-    is_near_in_half(lambda a, b: nce(a, b, temperature=0.5, negatives=negatives), dtype, *draw(8, 16))
+    is_near_in_half(lambda a, b: nce(a, b, temperature=0.5, negatives=negatives), *draw(8, 16), dtype=dtype)
 
 
 @NEGATIVES

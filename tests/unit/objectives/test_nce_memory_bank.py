@@ -9,7 +9,20 @@ from torch import Tensor
 from hypersphere.objectives.nce_memory_bank import nce_memory_bank
 from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 
-from .lecture import CASES, HALVES, TINY, cosine, difficult, draw, is_finite, is_near_in_half, normed, rotation, square
+from .shared import (
+    CASES,
+    HALVES,
+    TINY,
+    cosine,
+    difficult,
+    draw,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    normed,
+    rotation,
+    square,
+)
 
 INDEX = torch.tensor([4, 0, 4, 2])
 NOISE = torch.tensor([[1, 1, 3], [5, 2, 0], [0, 4, 3], [3, 5, 1]])
@@ -76,7 +89,7 @@ def test_gradcheck_along_a_path_that_keeps_the_normaliser() -> None:
         z = torch.stack([angle.cos(), angle.sin(), angle * 0 + 0.5])[None]
         return nce_memory_bank(z, index, bank, noise, temperature=0.5, proximal=0.7)
 
-    assert torch.autograd.gradcheck(turned, torch.tensor(0.8, dtype=torch.float64, requires_grad=True))
+    has_gradient_of_value(turned, torch.tensor(0.8, dtype=torch.float64))
 
 
 def test_symmetries_and_their_limits() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from hypersphere.objectives.pair_contrastive import pair_contrastive
 
-from .lecture import CASES, HALVES, difficult, draw, is_finite, is_near_in_half, rotation, square
+from .shared import CASES, HALVES, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, rotation, square
 
 
 def oracle(z_a: Tensor, z_b: Tensor, margin: float) -> float:
@@ -30,8 +30,7 @@ def test_is_the_slides_two_formulas(n: int, d: int, margin: float) -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    z_a, z_b = (z.requires_grad_() for z in draw(4, 3))
-    assert torch.autograd.gradcheck(lambda a, b: pair_contrastive(a, b, margin=6.0), (z_a, z_b))
+    has_gradient_of_value(lambda a, b: pair_contrastive(a, b, margin=6.0), *draw(4, 3))
 
 
 def test_motions_permutations_and_swapped_views_change_nothing_but_scale_does() -> None:

@@ -1,6 +1,5 @@
 """Who is compared with whom, against loops over images and views."""
 
-import math
 from typing import get_args
 
 import pytest
@@ -9,14 +8,7 @@ from torch import Tensor
 
 from hypersphere.objectives.pairs import Negatives, pairs, without_diagonal
 
-
-def draw(n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
-    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 3
-    return z[0].to(dtype), z[1].to(dtype)
-
-
-def cosine(x: list[float], y: list[float]) -> float:
-    return sum(v * w for v, w in zip(x, y, strict=True)) / math.hypot(*x) / math.hypot(*y)
+from .shared import cosine, draw, has_gradient_of_value
 
 
 def oracle(z_a: Tensor, z_b: Tensor, negatives: Negatives) -> list[list[tuple[float, int]]]:
@@ -84,8 +76,7 @@ def test_without_diagonal_passes_no_gradient_to_the_diagonal() -> None:
 
 @pytest.mark.parametrize("negatives", get_args(Negatives))
 def test_gradients(negatives: Negatives) -> None:
-    z_a, z_b = (z.requires_grad_() for z in draw(3, 4))
-    assert torch.autograd.gradcheck(lambda a, b: pairs(a, b, negatives).cosines, (z_a, z_b))
+    has_gradient_of_value(lambda a, b: pairs(a, b, negatives).cosines, *draw(3, 4))
 
 
 @pytest.mark.parametrize("negatives", get_args(Negatives))
@@ -93,7 +84,7 @@ def test_gradients(negatives: Negatives) -> None:
 @pytest.mark.parametrize("case", ["identical", "antipodal", "zero"])
 def test_special_batches_are_finite(negatives: Negatives, dtype: torch.dtype, case: str) -> None:
     """By hand, the positives' cosines: 1, -1, and 0 for a zero vector."""
-    z_a, _ = draw(3, 4, dtype)
+    z_a, _ = draw(3, 4, dtype=dtype)
     z_b = {"identical": z_a.clone(), "antipodal": -z_a, "zero": torch.zeros_like(z_a)}[case].requires_grad_()
     z_a.requires_grad_()
     cosines, targets = pairs(z_a, z_b, negatives)

@@ -9,7 +9,8 @@ import torch
 
 from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.ratio_scaling import ratio_scaling
-from tests.unit.objectives.margins_oracle import cosines_and_targets, gradient, softmax, weighted
+
+from .shared import cosine_gradient, cosines_and_targets, softmax, weighted
 
 Scope = Literal["positives", "row"]
 SCOPES: list[Scope] = ["positives", "row"]
@@ -27,7 +28,7 @@ def ratio(row: list[float], p: list[int], t: float, m1: float) -> float:
 @pytest.mark.parametrize("m1", [0.2, 0.4, 0.8, 1.6, 3.1])
 def test_gradient_is_weighted_by_the_ratio(m1: float, scope: Scope) -> None:
     cosines, targets = cosines_and_targets()
-    found = gradient(partial(ratio_scaling, temperature=0.25, angular=m1, scope=scope), cosines, targets)
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=m1, scope=scope), cosines, targets)
 
     def weight(row: list[float], p: list[int], j: int) -> float:
         return ratio(row, p, 0.25, m1) if p[j] or scope == "row" else 1
@@ -39,7 +40,7 @@ def test_gradient_is_weighted_by_the_ratio(m1: float, scope: Scope) -> None:
 def test_row_has_the_margins_own_probabilities(m1: float) -> None:
     """Lemma 4.2: (p - q~)·ratio = p - q, q the softmax with the margin; computed here from that softmax alone."""
     cosines, targets = cosines_and_targets()
-    found = gradient(partial(ratio_scaling, temperature=0.25, angular=m1, scope="row"), cosines, targets)
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=m1, scope="row"), cosines, targets)
     for i, (row, p) in enumerate(zip(cosines.tolist(), targets.int().tolist(), strict=True)):
         q = softmax(with_margin(row, p, 0.25, m1))
         expected = torch.tensor([(q[j] - p[j]) / 0.25 for j in range(len(row))], dtype=torch.float64)
@@ -49,8 +50,8 @@ def test_row_has_the_margins_own_probabilities(m1: float) -> None:
 def test_the_two_scopes_differ_in_the_negatives_only() -> None:
     """Erratum M4: on the row it weights an anchor's loss, on the positives it is an s that depends on the data."""
     cosines, targets = cosines_and_targets()
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    row, positives = (gradient(partial(ratio_scaling, temperature=0.25, angular=1.6, scope=s), cosines, targets)
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    row, positives = (cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=1.6, scope=s), cosines, targets)
                       for s in ("row", "positives"))  # fmt: skip
     torch.testing.assert_close(row[targets == 1], positives[targets == 1])
     assert torch.equal(positives[targets == 0], plain[targets == 0])
@@ -62,8 +63,8 @@ def test_the_two_scopes_differ_in_the_negatives_only() -> None:
 @pytest.mark.parametrize("scope", SCOPES)
 def test_without_a_margin_it_is_plain(scope: Scope) -> None:
     cosines, targets = cosines_and_targets()
-    plain = gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    found = gradient(partial(ratio_scaling, temperature=0.25, angular=0.0, scope=scope), cosines, targets)
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=0.0, scope=scope), cosines, targets)
     torch.testing.assert_close(found, plain, rtol=1e-14, atol=0)
 
 
@@ -71,7 +72,7 @@ def test_without_a_margin_it_is_plain(scope: Scope) -> None:
 def test_near_pi_the_ratio_is_almost_exp_of_twice_the_cosine(theta: float, expected: float) -> None:
     """Erratum M10, worked by hand without negatives: exp((cos(theta) - cos(theta + 3.1))/0.25)."""
     cosine, one = torch.tensor([[theta]], dtype=torch.float64).cos(), torch.ones(1, 1, dtype=torch.float64)
-    found = -gradient(partial(ratio_scaling, temperature=0.25, angular=3.1), cosine, one, beta=0).item() * 0.25
+    found = -cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=3.1), cosine, one, beta=0).item() * 0.25
     assert found == pytest.approx(math.exp((math.cos(theta) - math.cos(theta + 3.1)) / 0.25), rel=1e-9)
     assert found == pytest.approx(expected, rel=2e-3)
 
@@ -80,5 +81,5 @@ def test_near_pi_the_ratio_is_almost_exp_of_twice_the_cosine(theta: float, expec
 def test_bounded_by_the_negatives_share(m1: float) -> None:
     """With any margin the sum keeps its negatives: ratio <= 1/(1 - q~), so that |(p - q~)·ratio| <= 1."""
     cosines, targets = cosines_and_targets(200)
-    found = gradient(partial(ratio_scaling, temperature=0.1, angular=m1), cosines, targets)
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.1, angular=m1), cosines, targets)
     assert found[targets == 1].abs().max() <= (1 + 1e-6) / 0.1

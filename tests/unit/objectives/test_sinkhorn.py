@@ -1,43 +1,31 @@
 """Sinkhorn-Knopp codes, against scaling rows and columns of a matrix of Python floats, and against lightly."""
 
-import math
 import os
 
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere.objectives.sinkhorn import codes
 
+from .shared import HALVES, balanced, scores
+
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss.swav_loss import sinkhorn
-
-
-def scores(n: int, k: int) -> Tensor:
-    return torch.rand(n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
-
-
-def oracle(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
-    q = [[math.exp(x / epsilon) for x in row] for row in scores.tolist()]
-    for _ in range(iterations):
-        columns = [sum(row[j] for row in q) for j in range(len(q[0]))]
-        q = [[x / columns[j] for j, x in enumerate(row)] for row in q]
-        q = [[x / sum(row) for x in row] for row in q]
-    return torch.tensor(q, dtype=torch.float64)
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (4, 4), (7, 3)])
 @pytest.mark.parametrize("iterations", [1, 3, 10])
 def test_scales_columns_and_rows(n: int, k: int, iterations: int) -> None:
     """Lightly's, too, which is in exponentials, and starts with a constant that cancels."""
-    given = scores(n, k)
-    torch.testing.assert_close(codes(given, 0.05, iterations), oracle(given, 0.05, iterations))
+    given = scores(n, k)[0]
+    expected = torch.tensor(balanced(given.tolist(), 0.05, iterations), dtype=torch.float64)
+    torch.testing.assert_close(codes(given, 0.05, iterations), expected)
     torch.testing.assert_close(codes(given, 0.05, iterations), sinkhorn(given, iterations, 0.05))
 
 
 def test_rows_are_distributions_and_columns_become_equal() -> None:
     """Each of k prototypes gets n/k in the limit; after one iteration not yet."""
-    given = scores(12, 4)
+    given = scores(12, 4)[0]
     torch.testing.assert_close(codes(given, 0.05, 1).sum(dim=1), torch.ones(12, dtype=torch.float64))
     equal = torch.full((4,), 3.0, dtype=torch.float64)
     torch.testing.assert_close(codes(given, 0.2, 500).sum(dim=0), equal)
@@ -45,20 +33,20 @@ def test_rows_are_distributions_and_columns_become_equal() -> None:
 
 
 def test_has_no_gradient() -> None:
-    assert not codes(scores(4, 3).requires_grad_(), 0.05, 3).requires_grad
+    assert not codes(scores(4, 3)[0].requires_grad_(), 0.05, 3).requires_grad
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6])
 def test_small_epsilon_is_finite(epsilon: float) -> None:
     """exp(1/epsilon) is infinite, and lightly's codes are not numbers."""
-    given = scores(6, 4).float()
+    given = scores(6, 4)[0].float()
     assert codes(given, epsilon, 3).isfinite().all()
     assert not sinkhorn(given, 3, epsilon).isfinite().all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@HALVES
 def test_half_precision_is_near(dtype: torch.dtype) -> None:
-    given = scores(6, 4).to(dtype)
+    given = scores(6, 4)[0].to(dtype)
     ours = codes(given, 0.05, 3)
     assert ours.dtype == dtype
     torch.testing.assert_close(ours.double(), codes(given.double(), 0.05, 3), atol=4e-3, rtol=0)

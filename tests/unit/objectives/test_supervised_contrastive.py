@@ -10,7 +10,18 @@ from torch import Tensor
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 
-from .lecture import CASES, HALVES, TINY, cosine, difficult, draw, is_finite, is_near_in_half, rotation
+from .shared import (
+    CASES,
+    HALVES,
+    TINY,
+    cosine,
+    difficult,
+    draw,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    rotation,
+)
 
 LABELS = torch.tensor([2, 0, 2, 1, 0, 2])
 
@@ -37,8 +48,7 @@ def test_is_equation_2(labels: Tensor, t: float) -> None:
 
 
 def test_gradient_is_that_of_the_value() -> None:
-    leaves = tuple(z.requires_grad_() for z in draw(6, 3))
-    assert torch.autograd.gradcheck(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.3), leaves)
+    has_gradient_of_value(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.3), *draw(6, 3))
 
 
 def test_symmetries_and_their_limits() -> None:

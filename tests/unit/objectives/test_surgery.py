@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from hypersphere.objectives.surgery import attenuation, ratio_of_sums, scale_gradient, scale_positives
-from tests.unit.objectives.margins_oracle import cosines_and_targets, softmax
+
+from .shared import cosines_and_targets, softmax
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 20.0, 1e30])

@@ -12,25 +12,19 @@ from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.sinkhorn import codes
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 
-from .lmcl import HALVES, TINY, have_gradient_of_value, is_finite, is_near_in_half, value_and_gradients
+from .shared import (
+    HALVES,
+    TINY,
+    balanced,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    scores,
+    value_and_gradients,
+)
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import SwaVLoss
-
-
-def scores(n: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
-    """Cosines with prototypes, uniform in [-1, 1]."""
-    both = torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
-    return both[0].to(dtype), both[1].to(dtype)
-
-
-def scaled(rows: list[list[float]], epsilon: float, iterations: int) -> list[list[float]]:
-    q = [[math.exp(x / epsilon) for x in row] for row in rows]
-    for _ in range(iterations):
-        columns = [sum(row[j] for row in q) for j in range(len(q[0]))]
-        q = [[x / columns[j] for j, x in enumerate(row)] for row in q]
-        q = [[x / sum(row) for x in row] for row in q]
-    return q
 
 
 def oracle(scores_a: Tensor, scores_b: Tensor, t: float, epsilon: float, iterations: int) -> float:
@@ -38,7 +32,7 @@ def oracle(scores_a: Tensor, scores_b: Tensor, t: float, epsilon: float, iterati
     views = scores_a.tolist(), scores_b.tolist()
     total = 0.0
     for predicting, coded in (views, views[::-1]):
-        q = scaled(coded, epsilon, iterations)
+        q = balanced(coded, epsilon, iterations)
         for row, code in zip(predicting, q, strict=True):
             z = sum(math.exp(x / t) for x in row)
             total -= sum(c * math.log(math.exp(x / t) / z) for c, x in zip(code, row, strict=True))
@@ -67,7 +61,7 @@ def test_gradient_is_that_of_the_value_at_constant_codes(monkeypatch: pytest.Mon
     order = iter(["b", "a"] * 1000)
     module = importlib.import_module("hypersphere.objectives.swapped_prediction")
     monkeypatch.setattr(module, "codes", lambda *_: constant[next(order)])
-    assert have_gradient_of_value(lambda x, y: swapped_prediction(x, y, temperature=0.5), a, b)
+    has_gradient_of_value(lambda x, y: swapped_prediction(x, y, temperature=0.5), a, b)
 
 
 def test_gradient_is_prediction_minus_code() -> None:
@@ -142,4 +136,4 @@ def test_extreme_scores_are_finite(score: float) -> None:
 
 @HALVES
 def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(swapped_prediction, dtype, *scores(8, 6))
+    is_near_in_half(swapped_prediction, *scores(8, 6), dtype=dtype)

@@ -10,7 +10,7 @@ from torch import Tensor
 from hypersphere.objectives.pair_contrastive import pair_contrastive
 from hypersphere.objectives.triplet import triplet
 
-from .lecture import CASES, HALVES, difficult, draw, is_finite, is_near_in_half, rotation, square
+from .shared import CASES, HALVES, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, rotation, square
 
 HINGE = pytest.mark.parametrize("hinge", [True, False])
 
@@ -36,8 +36,7 @@ def test_is_the_slides_formula(n: int, d: int, margin: float, hinge: bool) -> No
 
 @HINGE
 def test_gradient_is_that_of_the_value(hinge: bool) -> None:
-    z_a, z_b = (z.requires_grad_() for z in draw(4, 3))
-    assert torch.autograd.gradcheck(lambda a, b: triplet(a, b, margin=6.0, hinge=hinge), (z_a, z_b))
+    has_gradient_of_value(lambda a, b: triplet(a, b, margin=6.0, hinge=hinge), *draw(4, 3))
 
 
 @HINGE

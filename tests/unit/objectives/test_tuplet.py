@@ -12,13 +12,13 @@ from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 from hypersphere.objectives.tuplet import tuplet
 
-from .lmcl import (
+from .shared import (
     CASES,
     HALVES,
     cosine,
     difficult,
     draw,
-    have_gradient_of_value,
+    has_gradient_of_value,
     is_finite,
     is_near_in_half,
     is_symmetric,
@@ -67,7 +67,7 @@ def test_the_papers_form_and_sohns_are_one_number() -> None:
 @NORMALISE
 def test_gradient_is_that_of_the_value(normalise: bool) -> None:
     z_a, z_b, labels = small(5, 3)
-    assert have_gradient_of_value(lambda a, b: tuplet(a, b, labels, normalise=normalise), z_a, z_b)
+    has_gradient_of_value(lambda a, b: tuplet(a, b, labels, normalise=normalise), z_a, z_b)
 
 
 def test_symmetries_and_their_limits() -> None:
@@ -128,7 +128,7 @@ def test_agrees_with_pytorch_metric_learning(normalise: bool) -> None:
 @HALVES
 def test_half_precision_is_finite_and_near(dtype: torch.dtype, normalise: bool) -> None:
     z_a, z_b, labels = small(7, 16)
-    is_near_in_half(lambda a, b: tuplet(a, b, labels, normalise=normalise), dtype, z_a, z_b)
+    is_near_in_half(lambda a, b: tuplet(a, b, labels, normalise=normalise), z_a, z_b, dtype=dtype)
 
 
 @NORMALISE

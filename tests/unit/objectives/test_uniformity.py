@@ -10,15 +10,16 @@ import torch
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.uniformity import uniformity
 
-from .chords import (
-    check_difficult,
-    check_gradient,
-    check_half,
-    check_invariances,
+from .shared import (
+    CASES,
+    HALVES,
     chord,
     difficult,
     draw,
-    halves,
+    has_gradient_of_value,
+    is_finite,
+    is_near_in_half,
+    is_symmetric,
     mean,
     rows,
     simplex,
@@ -53,11 +54,11 @@ def test_lightly_agrees(t: float) -> None:
 
 @widths
 def test_gradient_is_that_of_the_value(t: float) -> None:
-    check_gradient(partial(uniformity, t=t))
+    has_gradient_of_value(partial(uniformity, t=t), *draw(4, 3))
 
 
 def test_invariances_to_pairing_too() -> None:
-    check_invariances(uniformity, pairing_matters=False)
+    is_symmetric(uniformity, pairing=False)
 
 
 def test_a_rotation_of_one_view_changes_nothing_but_a_stretch_does() -> None:
@@ -84,16 +85,16 @@ def test_differs_from_the_mean_over_both_views_and_from_the_mean_of_logs() -> No
     assert value > -2 * float(sum(squares)) / 2 + 1e-2
 
 
-@halves
+@HALVES
 def test_half_precision(dtype: torch.dtype) -> None:
-    check_half(uniformity, dtype)
+    is_near_in_half(uniformity, *draw(8, 16), dtype=dtype)
 
 
-@difficult
+@CASES
 @pytest.mark.parametrize("t", [2.0, 1e3, 1e6])
 def test_difficult_inputs_are_finite(case: str, t: float) -> None:
     """exp(-4t) underflows from t = 26 on in float32, and with it the logarithm of the plain mean."""
-    check_difficult(partial(uniformity, t=t), case)
+    is_finite(partial(uniformity, t=t), *difficult(case))
 
 
 def test_a_large_t_does_not_underflow() -> None:

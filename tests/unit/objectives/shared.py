@@ -1,0 +1,238 @@
+"""What the tests of the objectives share: draws, difficult points, oracles' arithmetic in Python floats, and checks.
+
+The arithmetic takes lists and is plain Python, so that an oracle shares no tensor expression with the loss it judges.
+A function named ``is_...`` or ``has_...`` asserts what its name says of a loss.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
+from hypersphere.objectives.geometry import unit
+
+Loss = Callable[..., Tensor]
+Map = Callable[[Tensor, Tensor], Tensor]
+Vector = Sequence[float]
+
+# draws
+
+
+def draw(
+    n: int = 5, d: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 3
+) -> tuple[Tensor, Tensor]:
+    """Two views' embeddings, of norms far from 1; the numbers are the same in every dtype, but for rounding."""
+    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * scale
+    return z[0].to(dtype), z[1].to(dtype)
+
+
+def scores(n: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+    """Two views' cosines with k prototypes, uniform in [-1, 1]."""
+    both = torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
+    return both[0].to(dtype), both[1].to(dtype)
+
+
+def cosines_and_targets(n: int = 5, m: int = 4) -> tuple[Tensor, Tensor]:
+    """Cosines all over (-1, 1); the positive of anchor i is candidate i mod m."""
+    cosines = torch.rand(n, m, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 1.98 - 0.99
+    return cosines, torch.eye(m, dtype=torch.float64)[torch.arange(n) % m]
+
+
+def rotation(d: int) -> Tensor:
+    """An orthogonal matrix that mixes all dimensions."""
+    z = torch.randn(d, d, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
+    return torch.linalg.qr(z)[0]
+
+
+def simplex(count: int, side: float | None = None) -> Tensor:
+    """``count`` unit vectors, any two of them ``side`` apart, or as far as can be: at cosines -1/(count - 1)."""
+    centred = unit(torch.eye(count, dtype=torch.float64) - 1 / count)  # sides sqrt(2 count / (count - 1))
+    if side is None:
+        return centred
+    ratio = side / math.sqrt(2 * count / (count - 1))
+    pole = torch.full((count, 1), math.sqrt(1 - ratio**2), dtype=torch.float64)
+    return torch.cat([pole, ratio * centred], dim=1)
+
+
+DIFFICULT: dict[str, tuple[list[list[float]], list[list[float]]]] = {
+    "zero": ([[0, 0, 0], [1, 2, 2], [0, 0, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]),
+    "all zero": ([[0, 0, 0]] * 3, [[0, 0, 0]] * 3),
+    "identical": ([[1, 2, 2]] * 3, [[1, 2, 2]] * 3),
+    "antipodal": ([[1, 2, 2]] * 3, [[-1, -2, -2]] * 3),
+    "both": ([[1, 2, 2], [-1, -2, -2], [1, 2, 2]], [[1, 2, 2], [-1, -2, -2], [-1, -2, -2]]),
+    "huge": ([[1e6, 0, 1e6], [0, 1e6, 0], [-1e6, 1, 0]], [[1e6, 1e6, 0], [0, -1e6, 0], [1, 1, 1]]),
+}
+"""Two batches, n = 3, d = 3, at which a norm, a cosine or a distance is not differentiable, or far from 1."""
+
+DIFFICULT_DRAWS: dict[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "zero rows": lambda a, b: (a * torch.tensor([[0.0], [1], [1]]), b * torch.tensor([[0.0], [0], [1]])),
+    "identical views": lambda a, b: (a, a),
+    "all at one point": lambda a, b: (a[:1].expand(3, -1), a[:1].expand(3, -1)),
+    "antipodal views": lambda a, b: (a, -a),
+    "antipodal images": lambda a, b: (torch.stack([a[0], -a[0], a[0]]), torch.stack([a[0], -a[0], -a[0]])),
+    "huge and tiny norms": lambda a, b: (a * 1e15, b * 1e-15),
+}
+"""The same made of drawn rows, n = 3, d = 4, whose norms are no whole numbers: cosines round to either side of ±1."""
+
+
+def difficult(case: str) -> tuple[Tensor, Tensor]:
+    if case in DIFFICULT_DRAWS:
+        return DIFFICULT_DRAWS[case](*draw(3, 4, dtype=torch.float32))
+    a, b = DIFFICULT[case]
+    return torch.tensor(a, dtype=torch.float32), torch.tensor(b, dtype=torch.float32)
+
+
+HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+TINY = pytest.mark.parametrize("t", [1e-3, 1e-6])
+"""Temperatures at which exp(1/t) alone would be infinite."""
+CASES = pytest.mark.parametrize("case", [*DIFFICULT, *DIFFICULT_DRAWS])
+
+# arithmetic on lists of Python floats
+
+
+def dot(a: Vector, b: Vector) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return dot(a, b) / math.hypot(*a) / math.hypot(*b)
+
+
+def square(a: Vector, b: Vector) -> float:
+    """Squared Euclidean distance."""
+    return math.fsum((x - y) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def chord(a: Vector, b: Vector) -> float:
+    return math.hypot(*(x - y for x, y in zip(a, b, strict=True)))
+
+
+def normed(a: Vector) -> list[float]:
+    return [x / math.hypot(*a) for x in a]
+
+
+def rows(*views: Tensor) -> list[list[float]]:
+    """Unit vectors of all views, one below the other."""
+    return [normed(row) for view in views for row in view.tolist()]
+
+
+def mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def softmax(logits: Vector) -> list[float]:
+    top = max(logits)
+    total = math.fsum(math.exp(x - top) for x in logits)
+    return [math.exp(x - top) / total for x in logits]
+
+
+def cross_entropies(
+    u: list[list[float]],
+    score: Callable[[Vector, Vector], float],
+    keep: Callable[[int, int, int], bool] = lambda i, j, k: k != i,
+) -> list[float]:
+    """-log(exp(score(i, j)) / sum over kept k of exp(score(i, k))) of each of the 2n rows; ``keep`` sees (i, j, k)."""
+    losses = []
+    for i in range(len(u)):
+        j = (i + len(u) // 2) % len(u)
+        total = math.fsum(math.exp(score(u[i], u[k])) for k in range(len(u)) if keep(i, j, k))
+        losses.append(math.log(total) - score(u[i], u[j]))
+    return losses
+
+
+def balanced(scores: list[list[float]], epsilon: float, iterations: int) -> list[list[float]]:
+    """exp(scores/epsilon) with its columns and then its rows scaled to sums of 1, ``iterations`` times."""
+    q = [[math.exp(x / epsilon) for x in row] for row in scores]
+    for _ in range(iterations):
+        columns = [math.fsum(row[j] for row in q) for j in range(len(q[0]))]
+        q = [[x / columns[j] for j, x in enumerate(row)] for row in q]
+        q = [[x / math.fsum(row) for x in row] for row in q]
+    return q
+
+
+def weighted(
+    cosines: Tensor, targets: Tensor, t: float, weight: Callable[[list[float], list[int], int], float], beta: float = 1
+) -> Tensor:
+    """Margins paper, Eq. 9 with Eq. 13: a cosine gets w_j·(beta·q_j - p_j)/t; ``weight`` sees (cosines, p, j) of one
+    anchor."""
+    found = []
+    for row, p in zip(cosines.tolist(), targets.int().tolist(), strict=True):
+        q = softmax([c / t for c in row])
+        found.append([weight(row, p, j) * (beta * q[j] - p[j]) / t for j in range(len(row))])
+    return torch.tensor(found, dtype=torch.float64)
+
+
+# gradients and checks
+
+
+def value_and_gradients(loss: Loss, *tensors: Tensor, unused: bool = False) -> tuple[Tensor, Tensor]:
+    """The value, and the gradients with respect to all tensors, stacked. A tensor that the loss does not use is an
+    error, or with ``unused`` has gradient 0."""
+    leaves = [z.detach().clone().requires_grad_() for z in tensors]
+    value = loss(*leaves)
+    gradients = torch.autograd.grad(value, leaves, allow_unused=unused, materialize_grads=unused)
+    return value.detach(), torch.cat(gradients)
+
+
+def cosine_gradient(to_logits: Map, cosines: Tensor, targets: Tensor, beta: float = 1) -> Tensor:
+    """Of the sum over anchors of the margins paper's Eq. 5, with respect to the cosines."""
+    return value_and_gradients(lambda c: info_nce_of_logits(to_logits(c, targets), targets, beta) * len(c), cosines)[1]
+
+
+def has_gradient_of_value(loss: Loss, *tensors: Tensor) -> None:
+    """By finite differences in float64."""
+    assert torch.autograd.gradcheck(loss, tuple(z.detach().clone().requires_grad_() for z in tensors))
+
+
+def is_finite(loss: Loss, *tensors: Tensor, unused: bool = False) -> Tensor:
+    """One number of its inputs' type, with finite gradients; the value is given back."""
+    value, gradients = value_and_gradients(loss, *tensors, unused=unused)
+    assert value.shape == ()
+    assert value.dtype == tensors[0].dtype
+    assert value.isfinite()
+    assert gradients.isfinite().all()
+    return value
+
+
+def is_near_in_half(loss: Loss, *tensors: Tensor, dtype: torch.dtype, unused: bool = False) -> None:
+    """Finite, of half precision itself, and near the float64 value of the rounded inputs; bfloat16 keeps eight bits."""
+    halves = [z.to(dtype) for z in tensors]
+    exact = loss(*(z.double() for z in halves))
+    assert is_finite(loss, *halves, unused=unused).item() == pytest.approx(exact.item(), rel=0.03)
+
+
+def is_symmetric(loss: Loss, *, swap: bool = True, pairing: bool = True) -> None:
+    """Rotations, norms of whole batches and of rows, and one order of the rows for both views change nothing; neither
+    do swapped views, and one view turned or ordered alone, unless they are said to. A shift does: it is the control."""
+    z_a, z_b = draw(6, 4)
+    order, turn = torch.tensor([3, 1, 5, 0, 2, 4]), rotation(4)
+    lengths = torch.arange(1, 7, dtype=z_a.dtype)[:, None]
+    value = loss(z_a, z_b)
+
+    def stays(a: Tensor, b: Tensor, expected: bool) -> None:
+        if expected:
+            torch.testing.assert_close(loss(a, b), value, rtol=1e-12, atol=1e-12)
+        else:
+            assert abs(loss(a, b) - value) > 1e-3
+
+    stays(z_a[order], z_b[order], True)
+    stays(z_a @ turn, z_b @ turn, True)
+    stays(5 * z_a, z_b / 7, True)
+    stays(z_a * lengths, z_b / lengths, True)
+    stays(z_b, z_a, swap)
+    stays(z_a[order], z_b, not pairing)
+    stays(z_a @ turn, z_b, not pairing)
+    stays(z_a + 1, z_b, False)
+
+
+def is_sum_with_a_regulariser(objective: Loss, regulariser: Loss) -> None:
+    """LMCL paper, Eq. 9: value and gradient of the sum are the sums of both, and neither is nothing."""
+    z = draw(6, 4)
+    value, gradients = value_and_gradients(lambda a, b: objective(a, b) + regulariser(a, b), *z)
+    parts = [value_and_gradients(loss, *z) for loss in (objective, regulariser)]
+    torch.testing.assert_close(value, parts[0][0] + parts[1][0])
+    torch.testing.assert_close(gradients, parts[0][1] + parts[1][1])
+    assert all(part.abs() > 1e-4 and gradient.norm() > 1e-4 for part, gradient in parts)
