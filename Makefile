@@ -10,7 +10,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce restore plan report verify test lint bench lock clean-results
+.PHONY: help setup reproduce restore plan report verify test test-long lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,8 +48,11 @@ report: $(READY) ## results/<scale>/report.html: all of a finished scale on one 
 verify: $(READY) ## hold results against their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify --set scale=$(SCALE) $(foreach s,$(SET),--set $(s)) $(foreach r,$(RERUN),--rerun $(r))
 
-test: $(READY) ## all tests
-	@pytest -n 2
+test: $(READY) ## all tests but those of a minute or more each
+	@pytest -n 2 -m "not long"
+
+test-long: $(READY) ## those
+	@pytest -n 2 -m long
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy

@@ -35,7 +35,7 @@ def gains(run: Run, data: store.Prepared, k: int, folder: Path) -> list[float]:
     return list(np.subtract(accuracies[1], accuracies[0]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", ["digits_lt", "turned_digits_lt"])
 @pytest.mark.parametrize(("method", "probes"), [("simclr", ("kNN", "linear")), ("simsiam", ("linear",))])
 def test_training_helps(tmp_path: Path, method: str, probes: tuple[str, ...], dataset: str) -> None:

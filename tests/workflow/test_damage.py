@@ -79,6 +79,12 @@ def test_an_altered_history_and_altered_tidy_tables_are_made_again(copy: Checkou
     fails(copy, table, f"{copy.results / 'claims.csv'}: the file's bytes are not those of its manifest")
     copy.make("--cores", "2", table)
     assert same(copy, finished)
+    claims = (copy.results / "claims.csv").relative_to(copy.root).as_posix()
+    flip(copy.results / "theory.csv")
+    (copy.root / claims).unlink()  # so that somebody reads it
+    fails(copy, claims, f"{copy.results / 'theory.csv'}: the file's bytes are not those of its manifest")
+    copy.make("--cores", "2", claims)
+    assert same(copy, finished)
 
 
 def test_what_is_missing_or_truncated_is_made_again_at_once(copy: Checkout, finished: Checkout) -> None:

@@ -20,6 +20,7 @@ HELD = {
 }
 REBUILT = (
     "statistics/summary.csv",
+    "theory.csv",
     "claims.csv",
     "tables/embedding_norms/table5.md",
     "figures/embedding_norms/norms_over_epochs.png",
