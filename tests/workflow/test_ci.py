@@ -57,7 +57,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     done, asked = run(checkout, tmp_path / "nowhere")
     assert done.returncode == 0, done.stderr
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
-    assert asked == ["test", "lint", "reproduce", "report"]
+    assert asked == ["test", "test-long", "lint", "reproduce", "report"]
 
 
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
