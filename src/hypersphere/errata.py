@@ -19,7 +19,7 @@ Kind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
 KINDS: dict[Kind, str] = {
     "breaks": "followed literally, it gives a wrong or failing implementation",
     "ambiguous": "the text does not settle it",
-    "claim": "a sentence that the document's own numbers contradict, or that is checked here",
+    "claim": "a sentence held against the document's own numbers",
     "typo": "a slip without consequence",
     "extraction": "damage of the copy of the text that was read, not of the document",
 }

@@ -98,6 +98,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     return create_model(name, __config__=config, **fields)
 
 
+@cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
     """The names of a component's positional arguments: what it has to be given when it is called."""
     function = _function(_folder(kind) / f"{name}.py")

@@ -4,6 +4,7 @@ from typing import Any
 
 import typst
 
+from hypersphere import errata
 from hypersphere.config import Config, Curves, Paper, Table
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
@@ -70,6 +71,7 @@ def content(config: Config) -> dict[str, Any]:
         "statement_verdicts": _counts(stated),
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
         "errata": ledger(config),
+        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
     }
 
 

@@ -61,6 +61,7 @@ def context(config: Config) -> dict[str, Any]:
         ],
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
         "errata": ledger(config),
+        "kinds": errata.KINDS,
         "runs": _runs(results),
     }
 

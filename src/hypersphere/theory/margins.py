@@ -14,7 +14,7 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
-from hypersphere.theory.statement import Checked, Inputs, Statement
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, gradient
 
 TINY = 1e-290  # both sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
@@ -48,7 +48,7 @@ class Case:
     def slope(self, to_logits: Callable[[Tensor], Tensor], weight: Tensor | float = 1.0) -> Tensor:
         """dL/dtheta, by autograd; a weight is Eq. 9's."""
         weight = torch.as_tensor(weight, dtype=self.theta.dtype)
-        return _gradient(lambda x: self.loss(scale_gradient(to_logits(x), weight)), self.theta)
+        return gradient(lambda x: self.loss(scale_gradient(to_logits(x), weight)), self.theta)
 
     def positive(self, x: Tensor) -> Tensor:
         """x of the positive, [n, 1]."""
@@ -62,13 +62,6 @@ class Case:
 
 def _softmax(logits: Tensor) -> Tensor:
     return (logits - logits.logsumexp(dim=1, keepdim=True)).exp()
-
-
-def _gradient(loss: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Of a loss summed over draws, so draw by draw."""
-    x = x.detach().requires_grad_()
-    (found,) = torch.autograd.grad(loss(x), x)
-    return found
 
 
 def _equal(left: Tensor, right: Tensor, scale: Tensor, where: Tensor) -> Checked:
@@ -90,7 +83,7 @@ def equation_3(x: Case, printed: bool = True) -> Checked:
 def equation_13(x: Case) -> Checked:
     """dL/dlogit = -p + beta·q. Scale: p + beta·q."""
     q = x.beta * x.without
-    return _equal(_gradient(x.loss, x.plain(x.theta)), q - x.p, q + x.p, x.sums_to_1)
+    return _equal(gradient(x.loss, x.plain(x.theta)), q - x.p, q + x.p, x.sums_to_1)
 
 
 def equation_15(x: Case) -> Checked:
@@ -198,7 +191,7 @@ def identity_type_i_decoupled(x: Case) -> Checked:
         return (logits.masked_fill(x.p == 1, -math.inf).logsumexp(dim=1) - (logits * x.p).sum(dim=1)).sum()
 
     scale = (x.p + x.without) * x.theta.sin() / x.t * weight
-    return _equal(x.slope(x.plain, weight), _gradient(decoupled, x.theta), scale, x.one_hot & (rest > EPS))
+    return _equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (rest > EPS))
 
 
 def identity_subtractive_is_type_i(x: Case) -> Checked:
@@ -206,8 +199,8 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
     left_over = x.positive(x.without) * (1 - x.alpha) + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
     weight = 1 / left_over.clamp(min=EPS)
     m2_over_t = -torch.log1p(-x.alpha)
-    left = _gradient(lambda logits: x.loss(logits - m2_over_t * x.p), x.plain(x.theta))
-    right = _gradient(lambda logits: x.loss(scale_gradient(logits, weight)), x.plain(x.theta))
+    left = gradient(lambda logits: x.loss(logits - m2_over_t * x.p), x.plain(x.theta))
+    right = gradient(lambda logits: x.loss(scale_gradient(logits, weight)), x.plain(x.theta))
     return _equal(left, right, (x.p + x.without) * weight, x.one_hot & (left_over > EPS))
 
 
@@ -267,7 +260,7 @@ def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence
     def of_case(**inputs: Tensor) -> Checked:
         return check(Case(**inputs)) if "theta" in inputs else check(**inputs)
 
-    reading = name.partition(".")[2].upper() or "as printed"
+    reading = name.partition(".")[2].upper() or PRINTED
     return Statement(f"margins.{name}", reading, of_case, lambda generator, n: select(_random(generator, n)), simple)
 
 

@@ -15,6 +15,8 @@ from torch import Tensor
 from hypersphere import keyed
 
 Inputs = Mapping[str, Tensor]
+PRINTED = "as printed"
+"""The reading of a statement that nothing corrects."""
 
 
 class Checked(NamedTuple):
@@ -33,7 +35,7 @@ class Statement:
     id: str
     """The claim's id: ``margins.theorem_4_1``."""
     reading: str
-    """``as printed``, or the erratum that corrects it: ``M7``."""
+    """``PRINTED``, or the erratum that corrects it: ``M7``."""
     check: Callable[..., Checked]
     """Takes the inputs by name."""
     draw: Callable[[torch.Generator, int], Inputs]
@@ -42,6 +44,17 @@ class Statement:
     """Small, round inputs, the simplest first: the first that contradicts the statement is its counterexample."""
     tolerance: float = 1e-9
     """What excess is rounding."""
+
+
+def everywhere(excess: Float[Tensor, "draws"]) -> Checked:
+    """For a statement whose hypothesis every draw meets."""
+    return Checked(torch.ones_like(excess, dtype=torch.bool), excess)
+
+
+def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
+    """Of each draw's own value, by autograd: ``value`` gives one number a draw, or their sum."""
+    leaf = at.detach().clone().requires_grad_()
+    return torch.autograd.grad(value(leaf).sum(), leaf)[0]
 
 
 class Finding(NamedTuple):
@@ -72,7 +85,7 @@ def examine(statement: Statement, draws: int) -> Finding:
     if violated or example is not None:
         verdict = "refuted"
     else:
-        verdict = "exact" if statement.reading == "as printed" else "exact (erratum)"
+        verdict = "exact" if statement.reading == PRINTED else "exact (erratum)"
     return Finding(draws, len(judged), violated, float(judged.max()), example, verdict)
 
 

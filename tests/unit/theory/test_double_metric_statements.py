@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from hypersphere.theory.chords import gradients, losses, sphere
-from hypersphere.theory.chords.draws import arc, chord, everywhere
+from hypersphere.theory.chords.draws import arc, chord
 from hypersphere.theory.double_metric import STATEMENTS
-from hypersphere.theory.statement import Checked, Statement, examine
+from hypersphere.theory.statement import Checked, Statement, everywhere, examine, gradient
 
 FALSE = {
     "lemma_1_sum": "D23",
@@ -257,7 +257,7 @@ def test_counterexample_by_hand(name: str) -> None:
 def without_saturation(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
     """The slope as if p = q = 0."""
     d = losses.sides(cosines[:, 0])
-    rise = losses.slope(lambda c: losses.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    rise = gradient(lambda c: losses.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
     return everywhere((rise - beta / d + alpha / temperature).abs() / (alpha / temperature + beta / d))
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.theory import margins
 from hypersphere.theory.margins import STATEMENTS, Case
-from hypersphere.theory.statement import Checked, examine
+from hypersphere.theory.statement import Checked, examine, gradient
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 REFUTED = {
@@ -200,7 +200,7 @@ def test_equation_13_needs_targets_that_sum_to_1(p: list[float], total: float) -
     case = Case(
         *(torch.tensor([x], dtype=torch.float64) for x in ([0.3, 1.0, 2.0], p, 0.5)), beta=torch.ones(1).double()
     )
-    found = margins._gradient(case.loss, case.plain(case.theta))
+    found = gradient(case.loss, case.plain(case.theta))
     exponentials = [math.exp(math.cos(x) / 0.5) for x in (0.3, 1.0, 2.0)]
     expected = [total * e / sum(exponentials) - y for e, y in zip(exponentials, p, strict=True)]
     torch.testing.assert_close(found, torch.tensor([expected], dtype=torch.float64))

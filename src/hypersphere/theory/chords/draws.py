@@ -3,7 +3,6 @@
 Shapes: n draws, d = 3 dimensions, m candidates of an anchor, the positive first.
 """
 
-from collections.abc import Callable
 from math import pi
 
 import torch
@@ -11,9 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
-from hypersphere.theory.statement import Checked, Inputs
-
-PRINTED = "as printed"
+from hypersphere.theory.statement import PRINTED, Inputs
 
 
 def identifier(name: str, reading: str) -> str:
@@ -71,15 +68,5 @@ def arc(u: Tensor, v: Tensor) -> Tensor:
     return 2 * torch.atan2(vector_norm(u - v, dim=-1), vector_norm(u + v, dim=-1))
 
 
-def everywhere(excess: Tensor) -> Checked:
-    return Checked(torch.ones_like(excess, dtype=torch.bool), excess)
-
-
 def worse(a: Tensor, b: Tensor) -> Tensor:
     return torch.maximum(a, b)
-
-
-def slope(value: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
-    """Gradient of each draw's value, by autograd."""
-    leaf = at.detach().clone().requires_grad_()
-    return torch.autograd.grad(value(leaf).sum(), leaf)[0]

@@ -13,8 +13,8 @@ import torch
 from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
-from hypersphere.theory.chords.draws import PRINTED, at_angle, directions, identifier, inputs, magnitude, slope
-from hypersphere.theory.statement import Checked, Inputs, Statement
+from hypersphere.theory.chords.draws import at_angle, directions, identifier, inputs, magnitude
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, gradient
 
 
 class Anchor(NamedTuple):
@@ -86,7 +86,7 @@ def held(
         a = Anchor(**columns)
         apart = (distances(a, a.u) > 0).all(dim=1)
         claim = claimed(a)
-        difference = slope(lambda u: definition(a, u), a.u) - sign * claim
+        difference = gradient(lambda u: definition(a, u), a.u) - sign * claim
         scale = torch.maximum(a.alpha / a.temperature + a.beta, claim.abs().amax(dim=1))
         return Checked(apart, difference.abs().amax(dim=1) / scale)
 

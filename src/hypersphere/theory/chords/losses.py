@@ -6,17 +6,14 @@ import torch
 from torch import Generator, Tensor
 
 from hypersphere.theory.chords.draws import (
-    PRINTED,
     at_angle,
     directions,
-    everywhere,
     identifier,
     inputs,
     magnitude,
-    slope,
     uniform,
 )
-from hypersphere.theory.statement import Checked, Inputs, Statement
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, everywhere, gradient
 
 
 def sides(cosines: Tensor) -> Tensor:
@@ -70,13 +67,13 @@ def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor
 def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
     """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine; over the sum of both slopes."""
     positive = cosines[:, 0]
-    rise = slope(lambda c: -(alpha * c / temperature + sign * beta * sides(c)), positive)
+    rise = gradient(lambda c: -(alpha * c / temperature + sign * beta * sides(c)), positive)
     return everywhere(rise / (alpha / temperature + beta / sides(positive)))
 
 
 def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine; over the sum of both terms' largest slopes."""
-    rise = slope(lambda c: equation_2(c, alpha, beta, temperature, sign), cosines)[:, 0]
+    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature, sign), cosines)[:, 0]
     return everywhere(rise / (alpha / temperature + beta / sides(cosines[:, 0])))
 
 
@@ -92,7 +89,7 @@ def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Te
     p, q = (cosines / temperature[:, None]).softmax(dim=1)[:, 0], d.softmax(dim=1)[:, 0]
     largest = alpha / temperature + beta / d[:, 0]
     closed = beta * (1 - q) / d[:, 0] - alpha * (1 - p) / temperature
-    rise = slope(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
     return everywhere((rise - closed).abs() / largest)
 
 

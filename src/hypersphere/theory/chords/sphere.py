@@ -12,23 +12,20 @@ from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
 from hypersphere.theory.chords.draws import (
-    PRINTED,
     angle,
     arc,
     at_angle,
     chord,
     directions,
-    everywhere,
     identifier,
     inputs,
     magnitude,
     path,
-    slope,
     turned,
     uniform,
     worse,
 )
-from hypersphere.theory.statement import Checked, Inputs, Statement
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, everywhere, gradient
 
 X, Y, OPPOSITE = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 PATHS = partial(inputs, u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
@@ -124,7 +121,10 @@ def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
     def end(t: Tensor) -> Tensor:
         return t.cos()[:, None] * u + t.sin()[:, None] * side
 
-    by_chord, by_cosine = slope(lambda t: chord(u, end(t)), theta), slope(lambda t: (u * end(t)).sum(dim=1), theta)
+    by_chord, by_cosine = (
+        gradient(lambda t: chord(u, end(t)), theta),
+        gradient(lambda t: (u * end(t)).sum(dim=1), theta),
+    )
     return everywhere((chord(u, end(theta)) * by_chord + by_cosine).abs())
 
 

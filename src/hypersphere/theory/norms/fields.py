@@ -10,17 +10,15 @@ from scipy import special
 from torch import Generator, Tensor
 
 from hypersphere.theory.norms.vectors import (
-    PRINTED,
     across,
     dot,
-    everywhere,
     given,
     named,
     norm,
     spread,
     unit,
 )
-from hypersphere.theory.statement import Checked, Inputs
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, everywhere
 
 
 def _tail(d: Tensor, epsilon: Tensor, *, bound: Callable[[Tensor, Tensor], Tensor]) -> Checked:

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.theory.norms.vectors import (
-    PRINTED,
     RIGHT_ANGLE,
     STEP,
     TWO,
@@ -15,9 +14,7 @@ from hypersphere.theory.norms.vectors import (
     across,
     attraction,
     dot,
-    everywhere,
     given,
-    gradient,
     info_nce,
     largest,
     named,
@@ -29,7 +26,7 @@ from hypersphere.theory.norms.vectors import (
     stepped,
     unit,
 )
-from hypersphere.theory.statement import Checked, Inputs
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, everywhere, gradient
 
 _of_pairs = partial(points, n=2)
 

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from hypersphere.theory.norms.vectors import (
-    PRINTED,
     RIGHT_ANGLE,
     STEP,
     Loss,
@@ -17,9 +16,7 @@ from hypersphere.theory.norms.vectors import (
     angled,
     attraction,
     cosine,
-    everywhere,
     given,
-    gradient,
     info_nce,
     largest,
     named,
@@ -31,7 +28,7 @@ from hypersphere.theory.norms.vectors import (
     stepped,
     unit,
 )
-from hypersphere.theory.statement import Checked, Inputs
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, everywhere, gradient
 
 
 def _grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:

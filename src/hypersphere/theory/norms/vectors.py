@@ -11,10 +11,9 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from hypersphere.theory.statement import Checked, Inputs, Statement
+from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere
 
 Loss = Callable[[Tensor], Tensor]
-PRINTED = "as printed"
 
 
 def named(
@@ -66,15 +65,6 @@ def info_nce(z: Tensor, temperature: Tensor | float = 1.0) -> Tensor:
     """Eq. 1 for the anchor; the positive is in the denominator."""
     similarity = cosine(z[:, :1], z[:, 1:]) / temperature
     return similarity.logsumexp(dim=1) - similarity[:, 0]
-
-
-def gradient(loss: Loss, z: Tensor) -> Tensor:
-    leaf = z.detach().clone().requires_grad_()
-    return torch.autograd.grad(loss(leaf).sum(), leaf)[0]
-
-
-def everywhere(excess: Tensor) -> Checked:
-    return Checked(torch.ones(len(excess), dtype=torch.bool), excess)
 
 
 def largest(excess: Tensor) -> Checked:
