@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,22 @@ def missing_tests() -> Callable[[list[str]], list[str]]:
     return _missing_tests
 
 
+def _keep_studies(root: Path, *papers: str) -> None:
+    for file in (root / "config" / "papers").glob("*.yaml"):
+        if file.stem not in papers:
+            text = re.sub(r"^  (\w+):\n    kind: study_\w+\n(    .*\n)*", "", file.read_text(), flags=re.MULTILINE)
+            file.write_text(re.sub(r"^artifacts:\n(?=\S|\Z)", "", text, flags=re.MULTILINE))
+
+
+@pytest.fixture(scope="session")
+def keep_studies() -> Callable[..., None]:
+    """``keep_studies(root, *papers)``: take the exact studies of all other papers out of config/ under a root.
+
+    They take most of a minute, and what is tested of a pipeline is true of one as of all.
+    """
+    return _keep_studies
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of packed public datasets: $HYPERSPHERE_TEST_SHARED, or ../shared/data beside the repository."""
@@ -101,6 +118,7 @@ def tiny_root(config_root: Path) -> Path:
         handle.write("\n" + yaml.safe_dump(DATASETS))
     settings = yaml.safe_load((folder / "config.yaml").read_text()) | {"scale": "tiny", "device": "cpu"}
     (folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    _keep_studies(config_root)
     return config_root
 
 

@@ -64,6 +64,13 @@ def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
     build.build(plan)
 
 
+def _simulate(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.simulations import build
+
+    for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
+        build.build(plan, paper)
+
+
 def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import claims
 
@@ -71,15 +78,21 @@ def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def _table(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import table
+    from hypersphere.present import study, table
 
-    table.build(plan.config, arguments.paper, arguments.artifact)
+    maker = study if _studied(plan, arguments) else table
+    maker.build(plan.config, arguments.paper, arguments.artifact)
 
 
 def _figure(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import figure
+    from hypersphere.present import figure, study
 
-    figure.build(plan.config, arguments.paper, arguments.artifact)
+    maker = study if _studied(plan, arguments) else figure
+    maker.build(plan.config, arguments.paper, arguments.artifact)
+
+
+def _studied(plan: Plan, arguments: argparse.Namespace) -> bool:
+    return arguments.paper in plan.config.papers and arguments.artifact in plan.config.papers[arguments.paper].studied
 
 
 def _scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -138,7 +151,8 @@ def _parser() -> argparse.ArgumentParser:
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
     add("statistics", _statistics, "gather evaluations into tidy tables")
     add("theory", _theory, "hold every theorem and identity against draws and counterexamples")
-    add("claims", _claims, "hold the tidy tables and the theorems against the published claims")
+    add("simulate", _simulate, "the exact studies of papers, of all if none is named", (("paper",), {"nargs": "*"}))
+    add("claims", _claims, "hold tidy tables, theorems and exact studies against the published claims")
     add("table", _table, "one table, as csv, md and tex", *both)
     add("figure", _figure, "one figure, as svg, png and csv", *both)
     add("scorecard", _scorecard, "one page with every claim and its verdict")

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
-    AfterValidator,
     BaseModel,
     Field,
     NonNegativeInt,
@@ -20,21 +19,14 @@ from pydantic import (
 )
 
 from hypersphere import files
+from hypersphere.artifacts import Artifact, Need, Paper, Studied
 from hypersphere.errors import HypersphereError
-from hypersphere.metrics import METRICS
 from hypersphere.registry import Fraction
-from hypersphere.spec import Dataset, Probe, Spec
+from hypersphere.spec import Dataset, Spec
 
 Level = Literal["quick", "laptop", "paper"]
 
 
-def _known(metric: str) -> str:
-    if metric not in METRICS:
-        raise ValueError(f"'{metric}' is not one of {', '.join(METRICS)}")
-    return metric
-
-
-MetricName = Annotated[str, AfterValidator(_known)]
 Seeds = Annotated[list[NonNegativeInt], Field(min_length=1)]
 
 
@@ -71,62 +63,11 @@ class Scale(Spec):
     probes: dict[str, dict[str, Any]]
     """Parameters to replace, by probe: a bank of hundreds wants fewer neighbours than one of thousands."""
     snapshots: list[Fraction]
+    provides: list[Need] = Field(default_factory=list)
+    """What exact studies may use at this scale beside their own arithmetic."""
     threads: PositiveInt
     runs_per_job: PositiveInt
     resources: Resources
-
-
-class Evaluation(Spec):
-    """One probe of every run: on the run's own dataset, or (transfer) on each other dataset of the table."""
-
-    metric: MetricName
-    probe: Probe
-    at: Literal["end", "snapshots"]
-    transfer: bool = False
-
-
-class Table(Spec):
-    """Methods and variants down, datasets across, one metric."""
-
-    kind: Literal["table"]
-    title: str
-    metric: MetricName
-    rows: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-    baseline: str
-    printed: str | None = None
-
-
-class Curves(Spec):
-    """Metrics against epochs, a panel per metric and dataset, a line per row."""
-
-    kind: Literal["curves"]
-    title: str
-    metrics: Annotated[list[MetricName], Field(min_length=1)]
-    rows: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-
-
-Artifact = Annotated[Table | Curves, Field(discriminator="kind")]
-
-
-class Paper(Spec):
-    """config/papers/<paper>.yaml: one document, and the runs, evaluations and artifacts that it asks for, if any."""
-
-    paper: str
-    title: str
-    run: dict[str, Any] = Field(default_factory=dict)
-    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    open_choices: dict[str, list[str]] = Field(default_factory=dict)
-    evaluations: list[Evaluation] = Field(default_factory=list)
-    artifacts: dict[str, Artifact] = Field(default_factory=dict)
-    datasets: dict[str, str] = Field(default_factory=dict)
-    labels: dict[str, str] = Field(default_factory=dict)
-
-    def label(self, name: str) -> str:
-        """How a method, variant or dataset is called in print."""
-        return self.datasets.get(name) or self.labels.get(name) or name
 
 
 class Config(BaseModel):
@@ -144,6 +85,19 @@ class Config(BaseModel):
         """The results folder's name; a scale whose numbers were changed is another scale."""
         changed = _numbers(self.overrides)
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
+
+    def studied(self, paper: str) -> dict[str, Studied]:
+        """The artifacts of a paper that an exact study makes at this scale, by id."""
+        artifacts = self.papers[paper].studied
+        return {key: value for key, value in artifacts.items() if set(value.needs) <= set(self.scale.provides)}
+
+    def artifacts(self, paper: str) -> dict[str, Artifact]:
+        """Every artifact of a paper that this scale makes, by id."""
+        return self.papers[paper].measured | self.studied(paper)
+
+    def studies(self, paper: str) -> list[str]:
+        """The studies that make them, each once."""
+        return list(dict.fromkeys(artifact.study for artifact in self.studied(paper).values()))
 
     @property
     def results(self) -> Path:
@@ -214,7 +168,7 @@ def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:
             raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
     for name, paper in config.papers.items():
         file = folder / "papers" / f"{name}.yaml"
-        for key, artifact in paper.artifacts.items():
+        for key, artifact in paper.measured.items():
             for row in artifact.rows:
                 method, _, variant = row.partition(".")
                 if method not in paper.methods or variant not in paper.variants:
@@ -258,7 +212,11 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -
     """``field: what is wrong; allowed: …`` for the first of pydantic's errors."""
     problem = error.errors()[0]
     # A union adds the name of its member to the location, which is no field of anybody's file.
-    location = [str(part) for part in problem["loc"] if not re.search(r"^(table|curves|int|str)$|[-\[]", str(part))]
+    location = [
+        str(part)
+        for part in problem["loc"]
+        if not re.search(r"^((study_)?(table|figure)|curves|int|str)$|[-\[]", str(part))
+    ]
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")
     if re.match(r"[a-z_]+: ", message):  # a component's own complaint names its parameter first
@@ -288,6 +246,10 @@ def _inside(annotation: Any, part: int | str) -> Any:
     if typing.get_origin(annotation) is Annotated:
         return _inside(arguments[0], part)
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        matching = [a for a in arguments if getattr(a, "__name__", "").lower() == part or hasattr(a, "model_fields")]
+        matching = [
+            a
+            for a in arguments
+            if getattr(a, "__name__", "").lower() == str(part).replace("_", "") or hasattr(a, "model_fields")
+        ]
         return matching[0] if matching else None
     return arguments[-1] if arguments else None

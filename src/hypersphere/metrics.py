@@ -24,5 +24,20 @@ METRICS: dict[str, Metric] = {
         "linear probe (SGD)", "%", 1, "logistic regression on frozen features, plain SGD at a constant rate"
     ),
     "transfer_top1": Metric("transfer", "%", 1, "the L-BFGS linear probe, trained and tested on another dataset"),
+    "steps": Metric("steps", "", 0, "gradient steps until a simulation has converged"),
+    "slope": Metric("slope", "", 2, "of the logarithm of one quantity on that of another"),
+    "ratio": Metric("ratio", "", 2, "of two quantities of the same unit"),
+    "cosine": Metric("cosine", "", 2, "of the angle between two embeddings"),
+    "angle": Metric("angle", "rad", 2, "between two embeddings"),
+    "rank_correlation": Metric("rank correlation", "", 2, "Spearman's, of two quantities over the same points"),
+    "kmeans_accuracy": Metric(
+        "K-means accuracy", "%", 1, "points whose cluster is that of their class, at best naming"
+    ),
+    "entropy": Metric("entropy", "nat", 1, "of a distribution over candidates"),
+    "annotators": Metric("annotators", "", 0, "people who labelled an image"),
+    "error_rate": Metric("error rate", "%", 2, "labels that differ from the official ones"),
+    "learning_rate": Metric("learning rate", "", 2, "the highest of a schedule"),
+    "warmup_epochs": Metric("warm-up", "epochs", 0, "epochs until the learning rate is highest"),
+    "share": Metric("share", "%", 1, "places, or pairs, of which a sentence holds"),
     "norm": Metric("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
 }

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from hypersphere import config as cfg
 from hypersphere import files
+from hypersphere.artifacts import Evaluation, Paper
 from hypersphere.errors import HypersphereError
 from hypersphere.spec import Dataset, Run
 
@@ -99,17 +100,17 @@ class Plan:
         return self.runs[name]
 
     @property
-    def evaluations(self) -> list[cfg.Evaluation]:
+    def evaluations(self) -> list[Evaluation]:
         """The probes of all papers, each metric once, with the parameters that the scale replaces."""
         declared = {e.metric: e for paper in self.config.papers.values() for e in paper.evaluations}
         return [self._scaled(evaluation) for evaluation in declared.values()]
 
-    def _scaled(self, evaluation: cfg.Evaluation) -> cfg.Evaluation:
+    def _scaled(self, evaluation: Evaluation) -> Evaluation:
         probe = evaluation.probe
         replaced = {"name": probe.name, **probe.parameters, **self.config.scale.probes.get(probe.name, {})}
         file = self.config.root / "config" / "scales" / f"{self.config.settings.scale}.yaml"
         value = {**evaluation.model_dump(), "probe": replaced}
-        return cfg.validate(cfg.Evaluation, value, file, f"probes.{probe.name}")
+        return cfg.validate(Evaluation, value, file, f"probes.{probe.name}")
 
     @property
     def evaluation_files(self) -> list[Path]:
@@ -145,9 +146,9 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     return Plan(config, cells, _batches(cells, config.scale.runs_per_job))
 
 
-def _cells(config: cfg.Config, paper: cfg.Paper) -> list[Cell]:
+def _cells(config: cfg.Config, paper: Paper) -> list[Cell]:
     wanted: dict[tuple[str, str], None] = {}
-    for artifact in paper.artifacts.values():
+    for artifact in paper.measured.values():
         wanted.update({(row, column): None for row in artifact.rows for column in artifact.columns})
     cells = []
     for row, published in wanted:
@@ -161,7 +162,7 @@ def _cells(config: cfg.Config, paper: cfg.Paper) -> list[Cell]:
     return cells
 
 
-def resolve(config: cfg.Config, paper: cfg.Paper, method: str, variant: str, dataset: Dataset, seed: int) -> Run:
+def resolve(config: cfg.Config, paper: Paper, method: str, variant: str, dataset: Dataset, seed: int) -> Run:
     """Merge paper, method, variant and scale into one validated run.
 
     Raises:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files, registry
+from hypersphere.artifacts import Studied, Table
 from hypersphere.plan import BatchOfRuns, Plan
 from hypersphere.spec import Component, Dataset, Run
 
@@ -26,7 +27,7 @@ PACKAGE = Path(__file__).parent
 _SILENT = {
     f"hypersphere.{name}"
     for name in (
-        *("errors", "registry", "provenance", "config", "spec", "files", "plan", "stop", "manifest"),
+        *("errors", "registry", "provenance", "artifacts", "config", "spec", "files", "plan", "stop", "manifest"),
         "datasets.download",  # what arrives is checked against published checksums
     )
 }
@@ -132,6 +133,21 @@ def theory_digest(plan: Plan) -> str:
     """Digest of all code that decides what is said of the theorems of the plan's papers."""
     stated = [name for name in plan.config.papers if _path(f"hypersphere.theory.{name}")]
     return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
+
+
+def simulation_digest(plan: Plan, paper: str) -> str:
+    """Digest of all code that decides what the exact studies of a paper hand over, and of what is asked of them."""
+    studies = (registry.module_name("simulations", name) for name in plan.config.studies(paper))
+    asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
+    return files.digest([asked, code_digest("hypersphere.simulations.build", *studies)])
+
+
+def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
+    """Digest of all code that draws or lays out one artifact."""
+    declared = plan.config.papers[paper].artifacts[artifact]
+    if isinstance(declared, Studied):
+        return code_digest("hypersphere.present.study", f"hypersphere.present.drawings.{paper}.{artifact}")
+    return code_digest(f"hypersphere.present.{'table' if isinstance(declared, Table) else 'figure'}")
 
 
 def plan_digest(plan: Plan) -> str:

@@ -18,7 +18,17 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hypersphere.errors import HypersphereError
 
-Kind = Literal["objectives", "logits", "gradients", "initialisations", "methods", "encoders", "datasets", "probes"]
+Kind = Literal[
+    "objectives",
+    "logits",
+    "gradients",
+    "initialisations",
+    "methods",
+    "encoders",
+    "datasets",
+    "probes",
+    "simulations",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 EMBEDDINGS = frozenset({"z_a", "z_b", "p", "z", "q", "k"})
 """How objectives call two aligned batches of embeddings: views, prediction and target, query and key."""
@@ -33,6 +43,8 @@ _ROLES: dict[str, Kind] = {
     "Float[Tensor, 'n d']": "gradients",
     "None": "initialisations",
 }
+_RETURNS = {"datasets": "Arrays", "simulations": "Study"}
+"""What a component returns in folders that hold helpers of the same form."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # What an annotation of a keyword-only argument may say.
@@ -60,6 +72,8 @@ def _folder(kind: Kind) -> Path:
 
 def _kind(folder: Path, function: ast.FunctionDef) -> str:
     returns = ast.unparse(function.returns) if function.returns else ""
+    if returns != _RETURNS.get(folder.name, returns):  # a helper, not a component
+        return ""
     return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
 
 

@@ -18,7 +18,10 @@ from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
 from hypersphere.spec import Dataset
 
-REBUILT = ("statistics/*.csv", "theory.csv", "claims.csv", "tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf")
+REBUILT = (
+    *("statistics/*.csv", "theory.csv", "simulations/**/*.csv", "claims.csv"),
+    *("tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf"),
+)
 Checks = list[Callable[[], None]]
 
 
@@ -54,7 +57,7 @@ def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bo
         "evaluations": [partial(_evaluation, plan, path) for path in plan.evaluation_files],
     }
     if rebuild:
-        rebuilt = "statistics, theory, claims, tables, figures, scorecard and paper, rebuilt"
+        rebuilt = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
         checks[rebuilt] = [partial(_rebuilt, plan, overrides)]
     if rerun:
         checks["trained and probed again"] = [partial(_rerun, plan, name, overrides) for name in rerun]
@@ -105,19 +108,25 @@ def _elsewhere(plan: Plan, overrides: dict[str, Any], *kept: str) -> Iterator[Pl
 
 
 def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
-    from hypersphere.config import Table
-    from hypersphere.present import figure, paper, scorecard, table
+    from hypersphere.artifacts import Table
+    from hypersphere.present import figure, paper, scorecard, study, table
+    from hypersphere.simulations import build as simulations
     from hypersphere.statistics import build, claims
     from hypersphere.theory import build as theory
 
     with _elsewhere(plan, overrides, "runs", "evaluations") as again:
         build.build(again)
         theory.build(again)
+        for name in again.config.papers:
+            if again.config.studied(name):
+                simulations.build(again, name)
         claims.build(again)
         for document in again.config.papers.values():
-            for artifact, declared in document.artifacts.items():
+            for artifact, declared in document.measured.items():
                 present = table if isinstance(declared, Table) else figure
                 present.build(again.config, document.paper, artifact)
+            for artifact in again.config.studied(document.paper):
+                study.build(again.config, document.paper, artifact)
         scorecard.build(again.config)
         paper.build(again.config)
         _compare(plan.config.results, again.config.results, REBUILT)

@@ -148,10 +148,15 @@ def environment(shared: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def fresh(environment: dict[str, str], shared: Path) -> Checkout:
-    """A copy in which nothing has run. Tests only read it, or dry-run in it."""
+def fresh(environment: dict[str, str], shared: Path, keep_studies: Callable[..., None]) -> Checkout:
+    """A copy in which nothing has run, with the exact studies of one paper. Tests only read it, or dry-run in it."""
     made = Checkout(shared / "fresh", environment)
-    once(made.root, lambda: clone(REPOSITORY, made.root))
+
+    def make() -> None:
+        clone(REPOSITORY, made.root)
+        keep_studies(made.root, "lecture")
+
+    once(made.root, make)
     return made
 
 

@@ -1,9 +1,19 @@
 # tidy tables -> tables, figures, scorecard, paper
 
 
+def drawn_from(wildcards):
+    """What a table or figure shows: the tidy tables of the runs, or the results of its paper's exact studies."""
+    return SIMULATED[wildcards.paper] if wildcards.artifact in PLAN.config.studied(wildcards.paper) else TIDY
+
+
+def drawn_by(wildcards):
+    """Digest of the code that draws it."""
+    return provenance.artifact_digest(PLAN, wildcards.paper, wildcards.artifact)
+
+
 rule table:
     input:
-        TIDY,
+        drawn_from,
         CLAIMS,
     output:
         report(f"{RESULTS}/tables/{{paper}}/{{artifact}}.csv", **shown("table", "csv")),
@@ -17,7 +27,7 @@ rule table:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.code_digest("hypersphere.present.table"),
+        code=drawn_by,
         plan=provenance.plan_digest(PLAN),
     shell:
         "hypersphere table {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
@@ -25,7 +35,7 @@ rule table:
 
 rule figure:
     input:
-        TIDY,
+        drawn_from,
     output:
         report(f"{RESULTS}/figures/{{paper}}/{{artifact}}.svg", **shown("figure", "drawing")),
         f"{RESULTS}/figures/{{paper}}/{{artifact}}.png",
@@ -38,12 +48,13 @@ rule figure:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.code_digest("hypersphere.present.figure"),
+        code=drawn_by,
         plan=provenance.plan_digest(PLAN),
     shell:
         "hypersphere figure {wildcards.paper} {wildcards.artifact} > {log} 2>&1"
 
 
+DRAWINGS = [f"hypersphere.present.drawings.{p}.{a}" for p in PLAN.config.papers for a in PLAN.config.studied(p)]
 DRAWN = expand("{stem}.csv", stem=TABLES) + expand("{stem}.svg", stem=FIGURES)
 
 
@@ -63,7 +74,7 @@ rule scorecard:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.code_digest("hypersphere.present.scorecard"),
+        code=provenance.code_digest("hypersphere.present.scorecard", *DRAWINGS),
         template=provenance.file_digest("src/hypersphere/present/templates/scorecard.html"),
         errata=provenance.file_digest("paper/errata.yaml"),
         plan=provenance.plan_digest(PLAN),
@@ -86,7 +97,7 @@ rule paper:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.code_digest("hypersphere.present.paper"),
+        code=provenance.code_digest("hypersphere.present.paper", *DRAWINGS),
         template=provenance.file_digest("paper/reproduction.typ"),
         errata=provenance.file_digest("paper/errata.yaml"),
         plan=provenance.plan_digest(PLAN),

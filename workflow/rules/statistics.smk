@@ -9,6 +9,14 @@ EVALUATIONS = [
 TIDY = [f"{RESULTS}/statistics/{name}.csv" for name in ("measurements", "summary", "history", "effects", "runs")]
 TIDY += [f"{RESULTS}/statistics/manifest.json"]
 THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
+SIMULATED = {
+    paper: [
+        f"{RESULTS}/simulations/{paper}/{name}"
+        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)], "answers.csv", "manifest.json"]
+    ]
+    for paper in PLAN.config.papers
+    if PLAN.config.studied(paper)
+}
 CLAIMS = [f"{RESULTS}/claims.csv", f"{RESULTS}/claims.json"]
 
 
@@ -51,10 +59,34 @@ rule theory:
         "hypersphere theory > {log} 2>&1"
 
 
+# Exact studies: no run, and the same numbers at every scale. One rule for each paper that has any.
+for PAPER in SIMULATED:
+
+    rule:
+        name:
+            f"simulate_{PAPER}"
+        output:
+            SIMULATED[PAPER],
+        log:
+            f"{LOGS}/simulations/{PAPER}.log",
+        conda:
+            "../../environment.yml"
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            paper=PAPER,
+            code=provenance.simulation_digest(PLAN, PAPER),
+        shell:
+            "hypersphere simulate {params.paper} > {log} 2>&1"
+
+
 rule claims:
     input:
         TIDY,
         THEORY,
+        SIMULATED.values(),
         [f"paper/claims/{paper}.csv" for paper in PLAN.config.papers],
     output:
         report(CLAIMS[0], **shown_once("claims")),

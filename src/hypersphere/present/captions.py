@@ -4,8 +4,9 @@ artifact itself carries, so that a report cannot claim more than what it shows.
 
 import re
 
-from hypersphere.config import Config, Curves
-from hypersphere.present import figure, words
+from hypersphere.artifacts import Curves, Studied
+from hypersphere.config import Config
+from hypersphere.present import figure, study, words
 from hypersphere.present.cells import sheet
 from hypersphere.present.results import Results
 
@@ -20,6 +21,8 @@ def of_artifact(config: Config, paper: str, artifact: str) -> Caption:
     """
     document, results = config.papers[paper], Results(config)
     declared = document.artifacts.get(artifact)
+    if isinstance(declared, Studied):
+        return _escaped(study.heading(declared), study.caption(results, document, artifact))
     if isinstance(declared, Curves):
         title = f"{words.heading(config, None)}: {declared.title}"
         return _escaped(title, figure.caption(config, document, declared, results))
@@ -36,7 +39,7 @@ def of_scale(config: Config) -> Caption:
     protocols = [
         f"{paper.title}. {words.protocol(config, paper, artifact)}"
         for paper in config.papers.values()
-        for artifact in paper.artifacts.values()
+        for artifact in paper.measured.values()
     ]
     conditions = f"Conditions: {words.conditions(config, Results(config))}"
     first = f"{words.scale_line(config)} {words.notice(config)}"

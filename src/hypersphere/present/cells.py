@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from hypersphere.config import Config, Paper, Table
+from hypersphere.artifacts import Paper, Table
+from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.metrics import METRICS
 from hypersphere.present import words

@@ -3,15 +3,18 @@
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from hypersphere.config import Config, Paper
+from hypersphere.artifacts import Paper
+from hypersphere.config import Config
 from hypersphere.metrics import METRICS
 from hypersphere.present import theorems, words
-from hypersphere.present.results import Results, settles
+from hypersphere.present.results import Results, has_no_scale, settles
 
 AGREE = ("reproduced", "exact", "exact (erratum)", "diverged as published")
 DISAGREE = ("not reproduced", "refuted")
+LARGER = "larger"
+"""What a comparison reports that prints no difference."""
 ORDER = (*AGREE, *DISAGREE, "inconclusive", "laptop only", "quick only", "not run")
 
 
@@ -41,11 +44,25 @@ class Shown:
     source: str
     counterexample: str
     runs: tuple[str, ...]
+    study: str
+    """The exact study that answered it, if one did."""
 
 
-def tone(config: Config, kind: str, verdict: str) -> str:
-    """``agree``, ``disagree`` or ``neutral``: below the published scale only theorems, which have no scale, are not."""
-    if kind != "theorem" and not settles(config):
+class Apart(NamedTuple):
+    """Claims by what answers them; they are never counted together."""
+
+    measured: list[Shown]
+    """Printed numbers and comparisons that need trained encoders."""
+    studied: list[Shown]
+    """Those that an exact study answers."""
+    stated: list[Shown]
+    """Theorems and identities."""
+
+
+def tone(config: Config, row: dict[str, Any]) -> str:
+    """``agree``, ``disagree`` or ``neutral``: below the published scale only what has no scale can be other."""
+    verdict = row["verdict"]
+    if not has_no_scale(row) and not settles(config):
         return "neutral"
     return "agree" if verdict in AGREE else "disagree" if verdict in DISAGREE else "neutral"
 
@@ -56,10 +73,11 @@ def shown(config: Config, results: Results) -> list[Shown]:
     return [_shown(config, results, {str(key): value for key, value in row.items()}) for row in rows]
 
 
-def apart(claims: list[Shown]) -> tuple[list[Shown], list[Shown]]:
-    """Printed numbers and comparisons; theorems and identities, which are never counted with them."""
+def apart(claims: list[Shown]) -> Apart:
+    """Claims by what answers them."""
     stated = [claim for claim in claims if claim.kind == "theorem"]
-    return [claim for claim in claims if claim.kind != "theorem"], stated
+    studied = [claim for claim in claims if claim.study]
+    return Apart([claim for claim in claims if claim.kind != "theorem" and not claim.study], studied, stated)
 
 
 def counts(claims: list[Shown]) -> list[tuple[str, str, int]]:
@@ -83,23 +101,24 @@ def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
         artifact=row["artifact"],
         kind=row["kind"],
         sentence=row["sentence"],
-        subject=row["sentence"] if stated else _subject(paper, row),
+        subject=row["sentence"] if stated or (row["study"] and row["sentence"]) else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
-        stand_in=words.stand_in(config, row["dataset"]) if row["dataset"] else "",
+        stand_in=words.stand_in(config, row["dataset"]) if row["dataset"] and not row["study"] else "",
         metric=metric.label if metric else "",
         setting=row["setting"],
         published=_published(row, decimals, compares),
         ours=theorems.finding(row) if stated else _ours(row, decimals, compares),
         interval=words.interval(row["low"], row["high"], decimals, sign=compares),
         verdict=verdict,
-        tone=tone(config, row["kind"], verdict),
+        tone=tone(config, row),
         sensitivity=f"at D/2: {half}; at 2D: {double}" if varies else "",
         margin=row["margin"],
         reading=_reading(row),
-        unstated=row["unstated"],
+        unstated="" if row["study"] else row["unstated"],
         source=row["source"],
         counterexample=theorems.counterexample(row["counterexample"]),
-        runs=tuple(results.runs_behind(row)) if not stated and verdict != words.NOT_RUN else (),
+        runs=tuple(results.runs_behind(row)) if not has_no_scale(row) and verdict != words.NOT_RUN else (),
+        study=row["study"],
     )
 
 
@@ -111,6 +130,8 @@ def _subject(paper: Paper, row: dict[str, Any]) -> str:
 def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
     if not row["reported"]:
         return "–"
+    if row["reported"] == LARGER:
+        return LARGER
     if compares:
         return words.signed(float(row["reported"]), decimals)
     spread = f" ± {words.published(row['reported_std'], decimals)}" if row["reported_std"] else ""
@@ -118,6 +139,12 @@ def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
 
 
 def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
+    if row["study"] and row["metric"] == "share" and not row["baseline"]:
+        places = int(row["n"])
+        held = round(row["measured"] * places / 100)
+        return f"{'all' if held == places else held} of {places}"
+    if row["study"] and row["n"] == 1 and not math.isnan(row["measured"]):
+        return words.number(row["measured"], decimals)
     if math.isnan(row["measured"]):
         return words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
     mean = (words.signed if compares else words.number)(row["measured"], decimals)
@@ -127,6 +154,6 @@ def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
 
 
 def _reading(row: dict[str, Any]) -> str:
-    if row["verdict"] in DISAGREE and row["unstated"] not in ("", "0"):
+    if row["verdict"] in DISAGREE and not row["study"] and row["unstated"] not in ("", "0"):
         return f"under our reading: {row['reading']}"
     return str(row["reading"])

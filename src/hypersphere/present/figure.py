@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from hypersphere.config import Config, Curves, Paper
+from hypersphere.artifacts import Curves, Paper
+from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_text
 from hypersphere.metrics import METRICS

@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from hypersphere.config import Config, Table
+from hypersphere.artifacts import Table
+from hypersphere.config import Config
 from hypersphere.present import claims
 from hypersphere.present.cells import Cell, Sheet, sheet
 from hypersphere.present.results import Results
@@ -19,8 +20,8 @@ def numbers(config: Config) -> dict[str, Any]:
         HypersphereError: a results file is missing.
     """
     results = Results(config)
-    printed, stated = claims.apart(claims.shown(config, results))
-    kinds = {"claims": printed, "theorems": stated}
+    measured, studied, stated = claims.apart(claims.shown(config, results))
+    kinds = {"claims": measured, "exact studies": studied, "theorems": stated}
     counts = {kind: {verdict: count for verdict, _, count in claims.counts(shown)} for kind, shown in kinds.items()}
     papers = {}
     for paper in config.papers.values():

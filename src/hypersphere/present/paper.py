@@ -5,10 +5,11 @@ from typing import Any
 import typst
 
 from hypersphere import errata
-from hypersphere.config import Config, Curves, Paper, Table
+from hypersphere.artifacts import Curves, Paper, StudyFigure, StudyTable, Table
+from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
-from hypersphere.present import claims, figure, words
+from hypersphere.present import claims, figure, study, words
 from hypersphere.present.cells import Cell, Row, Sheet, sheet
 from hypersphere.present.results import Results, settles
 from hypersphere.present.scorecard import figure_file, ledger
@@ -49,7 +50,7 @@ def content(config: Config) -> dict[str, Any]:
     """All that the prose leaves blank."""
     results = Results(config)
     shown = claims.shown(config, results)
-    printed, stated = claims.apart(shown)
+    measured, studied, stated = claims.apart(shown)
     return {
         "scale": {
             "name": config.scale_name,
@@ -65,8 +66,10 @@ def content(config: Config) -> dict[str, Any]:
         },
         "confidence": words.confidence(config),
         "runs": str(len(results.runs)),
-        "claims": str(len(printed)),
-        "verdicts": _counts(printed),
+        "claims": str(len(measured)),
+        "verdicts": _counts(measured),
+        "studied": str(len(studied)),
+        "studied_verdicts": _counts(studied),
         "statements": str(len(stated)),
         "statement_verdicts": _counts(stated),
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
@@ -78,11 +81,12 @@ def content(config: Config) -> dict[str, Any]:
 def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Shown]) -> dict[str, Any]:
     tables = {key: value for key, value in paper.artifacts.items() if isinstance(value, Table)}
     figures = {key: value for key, value in paper.artifacts.items() if isinstance(value, Curves)}
-    compared = [claim for claim in shown if claim.paper == paper.paper and claim.kind == "comparison"]
+    measured, studied, stated = claims.apart([claim for claim in shown if claim.paper == paper.paper])
+    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in paper.artifacts]
     return {
         "id": paper.paper,
         "title": paper.title,
-        "theorems": [_theorem(claim) for claim in claims.apart(shown)[1] if claim.paper == paper.paper],
+        "theorems": [_theorem(claim) for claim in stated],
         "printed": [table.printed for table in tables.values() if table.printed],
         "datasets": _datasets(config, paper),
         "protocol": _protocol(config, paper),
@@ -90,11 +94,14 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "tables": [_table(sheet(config, paper, key, results), first=at == 0) for at, key in enumerate(tables)],
         "figures": [_figure(config, paper, key, value, results) for key, value in figures.items()],
         "comparisons": [_comparison(claim) for claim in compared],
+        "study_tables": [_study_table(config, paper, key, results) for key in _studied(config, paper, StudyTable)],
+        "study_figures": [_study_figure(config, paper, key, results) for key in _studied(config, paper, StudyFigure)],
+        "studied": [_answered(claim) for claim in studied],
     }
 
 
 def _datasets(config: Config, paper: Paper) -> list[str]:
-    columns = dict.fromkeys(column for artifact in paper.artifacts.values() for column in artifact.columns)
+    columns = dict.fromkeys(column for artifact in paper.measured.values() for column in artifact.columns)
     return [words.standing_in(config, column, paper) for column in columns]
 
 
@@ -115,7 +122,7 @@ def _protocol(config: Config, paper: Paper) -> dict[str, Any]:
     head = ["Run", "epochs", "warm-up", "batch", "learning rate", "weight decay", "objective", "intervention"]
     rows: dict[str, list[str]] = {}
     encoders: dict[str, None] = {}
-    for artifact in paper.artifacts.values():
+    for artifact in paper.measured.values():
         datasets = words.used_datasets(config, artifact)
         for row in artifact.rows if datasets else []:
             run = words.run_of(config, paper, row, datasets[0])
@@ -173,6 +180,30 @@ def _figure(config: Config, paper: Paper, key: str, artifact: Curves, results: R
     # The drawing itself says scale, n, device and protocol; the caption need not repeat them.
     shown = f"{words.short_notice(config)} {caption[1]}"
     return {"path": f"/{path}", "title": title, "alt": " ".join(caption), "caption": shown}
+
+
+def _studied(config: Config, paper: Paper, kind: type[StudyTable] | type[StudyFigure]) -> list[str]:
+    return [key for key, declared in config.studied(paper.paper).items() if isinstance(declared, kind)]
+
+
+def _study_table(config: Config, paper: Paper, key: str, results: Results) -> dict[str, Any]:
+    head, body = study.rows(results, paper.paper, key, results.simulated(paper.paper, key))
+    notes = " ".join(study.caption(results, paper, key)[1:])
+    return {"title": study.heading(paper.studied[key]), "head": head, "rows": body, "notes": notes}
+
+
+def _study_figure(config: Config, paper: Paper, key: str, results: Results) -> dict[str, Any]:
+    path = figure_file(config, paper, key).relative_to(config.root).as_posix()
+    notice, note, *bound = study.caption(results, paper, key)
+    size = study.drawing(paper.paper, key).SIZE
+    # The drawing itself says what was computed and at which size.
+    text = {"title": study.heading(paper.studied[key]), "alt": f"{notice} {note}", "caption": " ".join(bound)}
+    return {"path": f"/{path}", "inches": size[0], **text}
+
+
+def _answered(claim: claims.Shown) -> dict[str, str]:
+    shown = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
+    return {key: getattr(claim, key) for key in shown}
 
 
 def _comparison(claim: claims.Shown) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """Read the tidy tables of a results folder: all that tables, figures, scorecard and paper ever read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
@@ -30,7 +32,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
         *("reported_std", "measured", "measured_std", "n", "scale", "reading", "verdict", "source", "baseline"),
         *("low", "high", "low_power", "margin", "verdict_half", "verdict_double", "unstated", "sentence"),
-        *("draws", "met", "violated", "counterexample"),
+        *("draws", "met", "violated", "counterexample", "study"),
     ),
 }
 _NUMBERS = {
@@ -43,6 +45,11 @@ _NUMBERS = {
 def settles(config: Config) -> bool:
     """Whether a number of this scale may count: the published level, with none of its numbers changed."""
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
+
+
+def has_no_scale(claim: Mapping[Any, Any]) -> bool:
+    """Whether a row of claims.csv says the same at every scale: a theorem, or the answer of an exact study."""
+    return bool(claim["kind"] == "theorem" or claim["study"])
 
 
 @dataclass
@@ -80,13 +87,17 @@ class Results:
         """
         table = self._read("claims.csv")
         if not settles(self.config):
-            posing = table[(table["kind"] != "theorem") & table["verdict"].isin(SETTLED)]
-            for row in posing.to_dict("records")[:1]:
+            posing = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
+            for row in posing[:1]:
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"
                 )
         return table
+
+    def simulated(self, paper: str, artifact: str) -> pd.DataFrame:
+        """What an exact study handed over for one artifact."""
+        return pd.read_csv(check_tidy(self.config.results, f"simulations/{paper}/{artifact}.csv"))
 
     def _read(self, name: str) -> pd.DataFrame:
         path = check_tidy(self.config.results, name)

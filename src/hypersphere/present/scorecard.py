@@ -7,11 +7,12 @@ from typing import Any
 import jinja2
 
 from hypersphere import errata
-from hypersphere.config import Config, Curves, Paper, Table
+from hypersphere.artifacts import Curves, Paper, StudyFigure, StudyTable, Table
+from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json, write_text
 from hypersphere.metrics import METRICS
-from hypersphere.present import claims, figure, numbers, words
+from hypersphere.present import claims, figure, numbers, study, words
 from hypersphere.present.cells import Sheet, sheet
 from hypersphere.present.results import Results, settles
 from hypersphere.statistics import rules
@@ -41,7 +42,7 @@ def context(config: Config) -> dict[str, Any]:
     """Everything that the template shows."""
     results = Results(config)
     shown = claims.shown(config, results)
-    printed, stated = claims.apart(shown)
+    measured, studied, stated = claims.apart(shown)
     return {
         "scale": {
             "name": config.scale_name,
@@ -56,7 +57,8 @@ def context(config: Config) -> dict[str, Any]:
         "confidence": words.confidence(config),
         "rules": _rules(config),
         "counts": [
-            ("printed numbers and comparisons", len(printed), claims.counts(printed)),
+            ("printed numbers and comparisons", len(measured), claims.counts(measured)),
+            ("claims answered by exact studies", len(studied), claims.counts(studied)),
             ("theorems and identities", len(stated), claims.counts(stated)),
         ],
         "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
@@ -81,11 +83,12 @@ def _rules(config: Config) -> dict[str, str]:
         "high": f"{chosen.margin.high:g}",
         "at_least_high": f"{chosen.margin.at_least_high:g}",
         "below_high": f"{chosen.margin.below_high:g}",
+        "relative": f"{100 * chosen.margin.relative:g} %",
     }
 
 
 def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Shown]) -> dict[str, Any]:
-    printed, stated = claims.apart([claim for claim in shown if claim.paper == paper.paper])
+    measured, studied, stated = claims.apart([claim for claim in shown if claim.paper == paper.paper])
     tables = {key: value for key, value in paper.artifacts.items() if isinstance(value, Table)}
     figures = {key: value for key, value in paper.artifacts.items() if isinstance(value, Curves)}
     sheets = [(key, sheet(config, paper, key, results)) for key in tables]
@@ -93,7 +96,10 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "id": paper.paper,
         "title": paper.title,
         "protocols": _protocols(config, paper),
-        "groups": _groups(paper, printed),
+        "groups": _groups(paper, measured),
+        "studied": _groups(paper, studied),
+        "study_tables": _study_tables(config, paper, results),
+        "study_figures": _study_figures(config, paper, results),
         "theorems": stated,
         "tables": [{"id": key, "sheet": layout} for key, layout in sheets],
         "controls": [_controls(key, tables[key], layout) for key, layout in sheets],
@@ -104,7 +110,7 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
 
 
 def _protocols(config: Config, paper: Paper) -> list[str]:
-    texts = [words.protocol(config, paper, artifact) for artifact in paper.artifacts.values()]
+    texts = [words.protocol(config, paper, artifact) for artifact in paper.measured.values()]
     return list(dict.fromkeys(texts))
 
 
@@ -112,11 +118,12 @@ def _groups(paper: Paper, shown: list[claims.Shown]) -> list[dict[str, Any]]:
     """Claims under the table that prints them, or the sentence that makes them."""
     groups: dict[tuple[str, str, str], list[claims.Shown]] = {}
     for claim in shown:
-        groups.setdefault((claim.artifact, claim.kind, claim.sentence), []).append(claim)
+        sentence = "" if claim.study else claim.sentence  # a study's claims carry theirs each
+        groups.setdefault((claim.artifact, "" if claim.study else claim.kind, sentence), []).append(claim)
     found = []
     for (artifact, kind, sentence), members in groups.items():
         table = paper.artifacts.get(artifact)
-        printed = (table.printed if isinstance(table, Table) else None) or artifact
+        printed = getattr(table, "printed", None) or artifact
         found.append({"printed": printed, "kind": kind, "sentence": sentence, "claims": members})
     return found
 
@@ -135,6 +142,31 @@ def _figure(config: Config, paper: Paper, key: str, artifact: Curves, results: R
     # The drawing itself says scale, n, device and protocol; the text beside it need not repeat them.
     shown = f"{words.short_notice(config)} {caption[1]}"
     return {"id": key, "title": title, "data": data, "alt": " ".join(caption), "caption": shown}
+
+
+def _study_tables(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
+    found = []
+    for key, declared in config.studied(paper.paper).items():
+        if isinstance(declared, StudyTable):
+            head, body = study.rows(results, paper.paper, key, results.simulated(paper.paper, key))
+            notes = study.caption(results, paper, key)
+            found.append({"id": key, "title": study.heading(declared), "head": head, "body": body, "notes": notes})
+    return found
+
+
+def _study_figures(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
+    found = []
+    for key, declared in config.studied(paper.paper).items():
+        if isinstance(declared, StudyFigure):
+            data = base64.b64encode(figure_file(config, paper, key).read_bytes()).decode("ascii")
+            notice, note, *bound = study.caption(results, paper, key)
+            alt = f"{notice} {note}"  # the drawing itself says both; the text beside it need not repeat them
+            width = study.drawing(paper.paper, key).SIZE[0]
+            found.append(
+                {"id": key, "title": study.heading(declared), "data": data, "alt": alt, "caption": " ".join(bound)}
+                | {"width": width}
+            )
+    return found
 
 
 def figure_file(config: Config, paper: Paper, key: str) -> Path:

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from hypersphere import plan
-from hypersphere.config import Artifact, Config, Paper
+from hypersphere.artifacts import Measured, Paper
+from hypersphere.config import Config
 from hypersphere.present.results import Results, settles
 from hypersphere.spec import Run
 from hypersphere.statistics import rules
@@ -17,6 +18,8 @@ def number(value: float, decimals: int) -> str:
     """A fixed number of decimals, a real minus sign; an en dash for a missing number."""
     if math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "diverges"
     text = f"{value:.{decimals}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
@@ -93,7 +96,7 @@ def conditions(config: Config, results: Results) -> str:
     return f"{seeds(config)}; device {results.devices()}; torch {results.torch()}."
 
 
-def used_datasets(config: Config, artifact: Artifact) -> list[str]:
+def used_datasets(config: Config, artifact: Measured) -> list[str]:
     """The datasets that this scale really measures an artifact's columns on."""
     return [used for column in artifact.columns if (used := config.scale.datasets[column]) is not None]
 
@@ -122,7 +125,7 @@ def _parameter(name: str, value: Any) -> str:
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
 
 
-def protocol(config: Config, paper: Paper, artifact: Artifact) -> str:
+def protocol(config: Config, paper: Paper, artifact: Measured) -> str:
     """Encoder, epochs and batch of the runs of an artifact."""
     datasets = used_datasets(config, artifact)
     if not datasets:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hypersphere import files, provenance, registry
-from hypersphere.config import Evaluation
+from hypersphere.artifacts import Evaluation
 from hypersphere.datasets import store
 from hypersphere.manifest import check_run, read_manifest
 from hypersphere.plan import BatchOfRuns, Plan

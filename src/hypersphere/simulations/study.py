@@ -1,9 +1,9 @@
 """An exact study: a simulation, curve or count that needs no trained encoder, at its published size at every scale.
 
-simulations/<study>.py holds one function of that name, from a ``Context`` to a ``Study``: a table for each artifact that
-names the study in config/papers/<paper>.yaml, and its answers to the claims of paper/claims/<paper>.csv. A study over
-seeds has ``SEEDS`` and ``simulate(seeds)``, whose results have the seed as first axis and do not depend on which seeds
-are computed together.
+simulations/<study>.py holds one function of that name, from a ``Context`` to a ``Study``: a table for each artifact
+that names the study in config/papers/<paper>.yaml, and its answers to the claims of paper/claims/<paper>.csv. A study
+over seeds has ``SEEDS`` and ``simulate(seeds)``, whose results have the seed as first axis and do not depend on which
+seeds are computed together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from hypersphere.config import Config
-
-PRINTED = "as printed"
-"""The reading of a claim that nothing corrects; any other is the id of an erratum."""
+from hypersphere.statistics.studies import PRINTED
 
 
 @dataclass(frozen=True)

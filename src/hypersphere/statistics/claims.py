@@ -1,52 +1,31 @@
 """claims.csv: one row per published number or comparison, and the verdict of our measurement on it."""
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal
+import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hypersphere import config as cfg
-from hypersphere.errors import HypersphereError
+from hypersphere.artifacts import Paper
 from hypersphere.manifest import check_tidy
 from hypersphere.metrics import METRICS
 from hypersphere.plan import Plan
-from hypersphere.spec import Spec
 from hypersphere.statistics import rules as rules_file
-from hypersphere.statistics import theorems, verdicts
+from hypersphere.statistics import studies, theorems, verdicts
 from hypersphere.statistics.build import write
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import NAN, Pooled, arms, pool
 from hypersphere.statistics.gather import MEASUREMENTS, mean_interval, read, spread
+from hypersphere.statistics.printed import Claim, load
 from hypersphere.statistics.rules import Rules
 
 COLUMNS = [
     *["id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
     *["reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"],
     *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"],
-    *["unstated", "sentence", "draws", "met", "violated", "counterexample"],
+    *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study"],
 ]
-
-
-class Claim(Spec):
-    """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points."""
-
-    id: str
-    kind: Literal["value", "comparison", "theorem"]
-    artifact: str
-    method: str
-    variant: str
-    baseline: str
-    dataset: str
-    setting: str
-    metric: cfg.MetricName | None
-    reported: float | None
-    reported_std: float | None
-    reading: str
-    sentence: str
-    source: str
 
 
 NOTHING: dict[str, Any] = {
@@ -59,7 +38,7 @@ NOTHING: dict[str, Any] = {
         "verdict_half": None,
         "verdict_double": None,
     },
-    **{"draws": None, "met": None, "violated": None, "counterexample": None},
+    **{"draws": None, "met": None, "violated": None, "counterexample": None, "study": None},
 }
 """The measured columns of a claim that nothing was run for."""
 
@@ -81,75 +60,31 @@ def build(plan: Plan) -> None:
     rows = []
     for name, paper in config.papers.items():
         file = config.root / "paper" / "claims" / f"{name}.csv"
-        for claim in load(file):
+        claims = load(file)
+        answered = studies.judge(claims, config, name, rules)
+        for claim in claims:
             outcome = NOTHING
-            if claim.kind == "theorem":
+            if claim.id in answered:
+                outcome = NOTHING | answered[claim.id]
+            elif claim.kind == "theorem":
                 outcome = NOTHING | theorems.judge(claim.id, claim.reading, file, theory)
             elif claim.kind == "value":
                 outcome = judge_value(claim, paper, measurements, rules, limit)
             elif claim.kind == "comparison":
                 outcome = judge_comparison(claim, paper, effects, limit)
             rows.append(_described(claim, paper, config) | outcome)
-    write(config.results, {"claims": (pd.DataFrame(rows, columns=COLUMNS), COLUMNS)})
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    for column in ("reported", "measured"):  # as text: elsewhere infinity is a missing number, here it says "never"
+        table[column] = [_text(value) for value in table[column]]
+    write(config.results, {"claims": (table, COLUMNS)})
 
 
-def load(file: Path) -> list[Claim]:
-    """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the claim and the column.
-    """
-    try:
-        with file.open(encoding="utf-8", newline="") as handle:
-            table = csv.DictReader(handle)
-            rows = [(row, table.line_num) for row in table]
-    except FileNotFoundError:
-        raise HypersphereError(f"{file}: the file is missing") from None
-    may_be_empty = ("metric", "reported", "reported_std")
-    claims = []
-    for row, line in rows:
-        value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
-        claims.append(cfg.validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
-    seen: set[str] = set()
-    for claim in claims:
-        if claim.id in seen:
-            raise HypersphereError(f"{file}: id: '{claim.id}' is given twice")
-        seen.add(claim.id)
-    return [_reported(claim, claims, file) for claim in claims]
-
-
-def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
-    """A comparison reports variant minus baseline, unless the paper prints the difference itself."""
-    if claim.kind == "theorem" or claim.reported is not None:
-        return claim
-    if claim.kind == "value":
-        raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
-    same = ("artifact", "method", "dataset", "setting", "metric", "reading")
-    printed = []
-    for variant in (claim.variant, claim.baseline):
-        found = [
-            other.reported
-            for other in claims
-            if other.kind == "value"
-            and other.variant == variant
-            and all(getattr(other, field) == getattr(claim, field) for field in same)
-        ]
-        if len(found) != 1 or found[0] is None:
-            where = f"{claim.artifact}, {claim.method}, {claim.dataset}, {claim.metric}"
-            raise HypersphereError(
-                f"{file}: {claim.id}: needs exactly one value claim for '{variant}' of {where}; there are {len(found)}"
-            )
-        printed.append(found[0])
-    # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-    return claim.model_copy(update={"reported": round(printed[0] - printed[1], 10)})
-
-
-def _described(claim: Claim, paper: cfg.Paper, config: cfg.Config) -> dict[str, Any]:
+def _described(claim: Claim, paper: Paper, config: cfg.Config) -> dict[str, Any]:
     """The columns that do not depend on any measurement."""
     choices = paper.open_choices
-    return claim.model_dump() | {
+    return claim.model_dump(exclude={"direction", "reported_n"}) | {
         "paper": paper.paper,
-        "reported": NAN if claim.reported is None else claim.reported,
+        "reported": claim.direction or (NAN if claim.reported is None else claim.reported),
         "reported_std": NAN if claim.reported_std is None else claim.reported_std,
         "scale": config.scale_name,
         "measured_on": config.scale.datasets.get(claim.dataset),
@@ -157,8 +92,12 @@ def _described(claim: Claim, paper: cfg.Paper, config: cfg.Config) -> dict[str, 
     }
 
 
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
+
+
 def judge_value(
-    claim: Claim, paper: cfg.Paper, measurements: pd.DataFrame, rules: Rules, limit: verdicts.Limit | None
+    claim: Claim, paper: Paper, measurements: pd.DataFrame, rules: Rules, limit: verdicts.Limit | None
 ) -> dict[str, Any]:
     """The measured columns of a printed number: our final-epoch mean over the runs that finished.
 
@@ -166,7 +105,7 @@ def judge_value(
     published number. Where all runs diverged nothing was measured, and the verdict is inconclusive: whether the
     published number is itself that of a failed run is for the claim's reading to say.
     """
-    artifact = paper.artifacts.get(claim.artifact)
+    artifact = paper.measured.get(claim.artifact)
     row = f"{claim.method}.{claim.variant}"
     if artifact is None or claim.metric is None or row not in artifact.rows or claim.reported is None:
         return NOTHING
@@ -210,9 +149,7 @@ def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled
     }
 
 
-def judge_comparison(
-    claim: Claim, paper: cfg.Paper, effects: pd.DataFrame, limit: verdicts.Limit | None
-) -> dict[str, Any]:
+def judge_comparison(claim: Claim, paper: Paper, effects: pd.DataFrame, limit: verdicts.Limit | None) -> dict[str, Any]:
     """The measured columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
     Below the published scale (``limit``) the interval is Holm's and there is no agreement with the published effect.

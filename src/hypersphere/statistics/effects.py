@@ -14,7 +14,7 @@ from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 
-from hypersphere.config import Paper, Table
+from hypersphere.artifacts import Paper, Table
 from hypersphere.statistics.gather import is_constant, spread
 from hypersphere.statistics.rules import Rules
 

@@ -13,15 +13,20 @@ Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Margin(Spec):
-    """The equivalence margin D of a published accuracy, all three in points (percent of test images)."""
+    """The equivalence margin D of a published number: of an accuracy in points, of any other in its own unit."""
 
     high: float
     at_least_high: PositiveFloat
     below_high: PositiveFloat
+    relative: Probability
 
     def of(self, published: float) -> float:
         """D for one published accuracy (points)."""
         return self.at_least_high if published >= self.high else self.below_high
+
+    def of_simulated(self, published: float) -> float:
+        """D for a printed result of a simulation that is no accuracy, in its own unit."""
+        return self.relative * abs(published)
 
 
 class Rules(Spec):

@@ -12,6 +12,10 @@ REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_RUN = "not run"
+EXACT = "exact"
+EXACT_ERRATUM = "exact (erratum)"
+REFUTED = "refuted"
+DIVERGED = "diverged as published"
 Limit = Literal["quick only", "laptop only"]
 
 
@@ -54,17 +58,28 @@ def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[fl
     return Judgement(INCONCLUSIVE, *adjusted)
 
 
-def value_error(n: int, pooled_std: float, published_std: float | None) -> float:
-    """Standard error of (ours - published), points: our mean of n runs against one published run.
+def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
+    """Judge a sentence that prints no difference, and says that the variant's mean is the larger one.
+
+    Reproduced where the Holm-adjusted interval lies above 0, not reproduced where the 95 % one lies below it, else
+    inconclusive.
+    """
+    if adjusted[0] > 0:
+        return Judgement(REPRODUCED, *adjusted)
+    return Judgement(NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(INCONCLUSIVE, *adjusted)
+
+
+def value_error(n: int, pooled_std: float, published_std: float | None, published_n: int = 1) -> float:
+    """Standard error of (ours - published), points: our mean of n runs against the published one of ``published_n``.
 
     A published std below our pooled one is raised to it (some printed ones cannot be run-to-run noise); where none is
-    printed ours stands for it. The published number of seeds is not printed, so it counts as one. nan where our own
-    spread is unknown.
+    printed ours stands for it. A published number of seeds that is not printed counts as one. nan where our own spread
+    is unknown.
     """
     if n < 1 or not pooled_std > 0:
         return math.nan
     theirs = max(pooled_std, published_std or 0.0)
-    return math.sqrt(pooled_std**2 / n + theirs**2)
+    return math.sqrt(pooled_std**2 / n + theirs**2 / published_n)
 
 
 def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:

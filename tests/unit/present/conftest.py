@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from hypersphere import config, files, plan
-from hypersphere.config import Config, Curves, Table
+from hypersphere.artifacts import Curves, Table
+from hypersphere.config import Config
 from hypersphere.manifest import tidy_manifest
 from hypersphere.present import figure, paper, scorecard, table
 
@@ -26,7 +27,7 @@ CLAIM_COLUMNS = [
     *("id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
     *("reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"),
     *("baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"),
-    *("unstated", "sentence", "draws", "met", "violated", "counterexample"),
+    *("unstated", "sentence", "draws", "met", "violated", "counterexample", "study"),
 ]
 BASE = {"default": 60.0, "cut3": 64.0, "gradscale": 66.0, "cut9": 70.0}
 
@@ -180,7 +181,8 @@ class Made:
     def _claim(self, name: str, row: dict[str, str], verdict: str) -> dict[str, Any]:
         if row["kind"] == "theorem":
             return self._theorem(name, row)
-        used = self.config.scale.datasets[row["dataset"]]
+        measured = row["artifact"] in self.config.papers[name].measured
+        used = self.config.scale.datasets[row["dataset"]] if measured else None
         claim = dict.fromkeys(CLAIM_COLUMNS, "") | row | {"paper": name, "unstated": 9, "scale": self.config.scale_name}
         if row["kind"] == "comparison":
             claim |= {"reported": 4.6}
@@ -209,7 +211,7 @@ class Made:
     def build(self) -> None:
         """Everything that present/ makes."""
         for name, document in self.config.papers.items():
-            for key, artifact in document.artifacts.items():
+            for key, artifact in document.measured.items():
                 (figure if isinstance(artifact, Curves) else table).build(self.config, name, key)
         scorecard.build(self.config)
         paper.build(self.config)
@@ -249,10 +251,18 @@ PINNED: dict[str, Any] = {
 }
 
 
-def made_at(root: Path, scale: str = "quick", shift: float = 0.0, verdict: str = "", **overrides: Any) -> Made:
+def made_at(
+    root: Path,
+    keep_studies: Callable[..., None],
+    scale: str = "quick",
+    shift: float = 0.0,
+    verdict: str = "",
+    **overrides: Any,
+) -> Made:
     """Copy config/ and paper/ under ``root`` and write the tidy tables of a scale there."""
     for name in ("config", "paper"):
         shutil.copytree(REPOSITORY / name, root / name, dirs_exist_ok=True)
+    keep_studies(root)
     quick = root / "config" / "scales" / "quick.yaml"
     quick.write_text(yaml.safe_dump(yaml.safe_load(quick.read_text()) | PINNED))
     made = Made(config.load(root, {"scale": scale, **overrides}), shift, verdict)
@@ -264,26 +274,26 @@ Make = Callable[..., Made]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
+def make(tmp_path: Path, keep_studies: Callable[..., None]) -> Make:
     """``make(scale, shift=0, verdict="", root=..., **overrides)``: the tidy tables of a scale."""
 
     def _make(scale: str = "quick", root: Path | None = None, **options: Any) -> Made:
-        return made_at(root or tmp_path, scale, **options)
+        return made_at(root or tmp_path, keep_studies, scale, **options)
 
     return _make
 
 
 @pytest.fixture(scope="session")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def quick(tmp_path_factory: pytest.TempPathFactory, keep_studies: Callable[..., None]) -> Made:
     """The quick scale with everything built, to read only."""
-    made = made_at(tmp_path_factory.mktemp("quick"))
+    made = made_at(tmp_path_factory.mktemp("quick"), keep_studies)
     made.build()
     return made
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def published(tmp_path_factory: pytest.TempPathFactory, keep_studies: Callable[..., None]) -> Made:
     """The published scale with everything built and every claim reproduced, to read only."""
-    made = made_at(tmp_path_factory.mktemp("published"), "paper")
+    made = made_at(tmp_path_factory.mktemp("published"), keep_studies, "paper")
     made.build()
     return made

@@ -19,7 +19,7 @@ from pathlib import Path
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
 from hypersphere import config
-from hypersphere.config import Curves
+from hypersphere.artifacts import Curves
 from hypersphere.present import figure, paper, scorecard, table
 loaded = config.load(Path(sys.argv[1]), {"scale": "quick"})
 for name, document in loaded.papers.items():

@@ -115,7 +115,8 @@ def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> Non
     made = make("paper", verdict="not reproduced")
     from hypersphere.present.results import Results
 
-    shown, _ = claims.apart(claims.shown(made.config, Results(made.config)))
+    every = claims.apart(claims.shown(made.config, Results(made.config))).measured
+    shown = [claim for claim in every if claim.artifact == "table5"]
     assert shown[0].tone == "disagree"
     assert shown[0].reading == "under our reading: as printed"
     assert claims.counts(shown) == [("not reproduced", "disagree", 16), ("not run", "neutral", 8)]
@@ -167,10 +168,18 @@ def test_a_figure_not_built_is_one_sentence(make: Any) -> None:
 
 @pytest.mark.parametrize("verdict", [*claims.AGREE, *claims.DISAGREE, "inconclusive", "quick only"])
 def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
-    assert claims.tone(quick.config, "value", verdict) == "neutral"
+    trained = {"kind": "value", "study": "", "verdict": verdict}
+    stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
+    assert claims.tone(quick.config, trained) == "neutral"
     settled = verdict in (*claims.AGREE, *claims.DISAGREE)
-    for config, kind in ((published.config, "value"), (quick.config, "theorem"), (published.config, "theorem")):
-        assert (claims.tone(config, kind, verdict) == "neutral") is not settled
+    coloured = (
+        (published.config, trained),
+        (quick.config, stated),
+        (published.config, stated),
+        (quick.config, studied),
+    )
+    for config, row in coloured:
+        assert (claims.tone(config, row) == "neutral") is not settled
 
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import config as cfg
+from hypersphere.artifacts import Paper, Table
 from hypersphere.plan import Cell, Plan
 from hypersphere.statistics import gather, theorems
 from hypersphere.statistics.build import write
@@ -35,8 +36,8 @@ class World:
     def __init__(self, root: Path, level: str = "paper", seeds: Sequence[int] = (0, 1, 2), **overrides: Any) -> None:
         (root / "config").mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / "config" / "statistics.yaml", root / "config")
-        table = cfg.Table(kind="table", title="t", metric="knn_top1", rows=ROWS, columns=list(USED), baseline="default")
-        paper = cfg.Paper(
+        table = Table(kind="table", title="t", metric="knn_top1", rows=ROWS, columns=list(USED), baseline="default")
+        paper = Paper(
             paper="norms",
             title="Norms",
             run={},

@@ -1,0 +1,187 @@
+"""Verdicts on what exact studies answer. No scale limits them: their size is the published one at every scale."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from hypersphere.config import Config
+from hypersphere.errors import HypersphereError
+from hypersphere.manifest import check_tidy
+from hypersphere.metrics import METRICS
+from hypersphere.statistics import verdicts
+from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
+from hypersphere.statistics.gather import read, spread
+from hypersphere.statistics.printed import Claim
+from hypersphere.statistics.rules import Rules
+
+COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
+PRINTED = "as printed"
+"""The reading of a claim that no erratum corrects."""
+KIND_OF = {"value": "value", "seeds": "value", "low": "value", "held": "comparison", "variant": "comparison"}
+"""What kind of claim an answer is to, by its first arm."""
+Arms = Mapping[str, np.ndarray]
+"""One answer's numbers by what they are; ``simulations/study.py`` says what each set of arms means."""
+
+
+class _Effect(NamedTuple):
+    """A comparison of two arms over seeds, before Holm."""
+
+    difference: float
+    error: float
+    df: int
+    n: int
+
+
+def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> dict[str, dict[str, Any]]:
+    """The measured columns of every claim of a paper that a study of this scale answers, by the claim's id.
+
+    Raises:
+        HypersphereError: a claim about a study's artifact has no answer, or an answer is to no claim.
+    """
+    studied = config.studied(paper)
+    if not studied:
+        return {}
+    path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
+    table = read(path, COLUMNS)
+    answers = _answers(table)
+    due = {claim.id: claim for claim in claims if claim.kind != "theorem"}
+    for claim in due.values():
+        if claim.artifact in studied and (claim.id, claim.reading) not in answers:
+            raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
+    for (identifier, reading), arms in answers.items():
+        if identifier not in due or due[identifier].reading != reading:
+            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is no claim of the paper")
+        if KIND_OF[next(iter(arms))] != due[identifier].kind:
+            raise HypersphereError(f"{path}: {identifier} is a {due[identifier].kind}, and not answered as one")
+    found = {name: _judged(due[name], arms, rules) for (name, _), arms in answers.items() if "variant" not in arms}
+    compared = [(due[name], arms) for (name, _), arms in answers.items() if "variant" in arms]
+    for artifact in dict.fromkeys(claim.artifact for claim, _ in compared):
+        found |= _compared([(claim, arms) for claim, arms in compared if claim.artifact == artifact], rules)
+    made_by = dict(zip(table["id"], table["study"], strict=True))
+    return {name: outcome | {"study": made_by[name]} for name, outcome in found.items()}
+
+
+def _answers(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, np.ndarray]]:
+    return {
+        (str(identifier), str(reading)): {
+            str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)
+        }
+        for (identifier, reading), rows in table.groupby(["id", "reading"], sort=False)
+    }
+
+
+def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
+    if "held" in arms:
+        return counted(claim, int(arms["held"][0]), int(arms["places"][0]))
+    if "value" in arms:
+        return exact(claim, float(arms["value"][0]))
+    if "low" in arms:
+        return ranged(claim, float(arms["low"][0]), float(arms["high"][0]))
+    return over_seeds(claim, arms["seeds"], rules)
+
+
+def counted(claim: Claim, held: int, places: int) -> dict[str, Any]:
+    """A sentence held against every place of an exact computation: ``measured`` is the share where it holds (%)."""
+    return {
+        "measured": 100 * held / places,
+        "n": places,
+        "verdict": _as_read(claim) if held == places else verdicts.REFUTED,
+    }
+
+
+def exact(claim: Claim, value: float) -> dict[str, Any]:
+    """A number without chance: exact where it is the printed one to the decimals of its metric."""
+    agrees = claim.reported is not None and abs(value - claim.reported) <= 0.5 * _unit(claim) * (1 + 1e-9)
+    return {"measured": value, "n": 1, "verdict": _as_read(claim) if agrees else verdicts.NOT_REPRODUCED}
+
+
+def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
+    """A number of which only the possible range is known; the printed one may be off by half its last decimal."""
+    room = 0.5 * _unit(claim) * (1 + 1e-9)
+    possible = claim.reported is not None and low - room <= claim.reported <= high + room
+    forced = possible and high - low <= 2 * room
+    verdict = _as_read(claim) if forced else verdicts.INCONCLUSIVE if possible else verdicts.REFUTED
+    return {"low": low, "high": high, "verdict": verdict}
+
+
+def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]:
+    """A number that varies with the seed: two one-sided tests against the printed one.
+
+    An infinite value is a seed that never got there. A spread below what printing rounds away is raised to it.
+    """
+    n, printed = len(values), NAN if claim.reported is None else claim.reported
+    never = np.isinf(values)
+    if never.any() or math.isinf(printed):
+        all_never = verdicts.DIVERGED if math.isinf(printed) else verdicts.NOT_REPRODUCED
+        mixed = verdicts.INCONCLUSIVE if never.any() else verdicts.NOT_REPRODUCED
+        return {"measured": float(values.mean()), "n": n, "verdict": all_never if never.all() else mixed}
+    ours, std = float(values.mean()), spread(values)
+    error = verdicts.value_error(n, _raised(std, claim), claim.reported_std, claim.reported_n or 1)
+    accuracy = claim.metric is not None and METRICS[claim.metric].unit == "%"
+    margin = rules.margin.of(printed) if accuracy else rules.margin.of_simulated(printed)
+    half, full, double = (
+        verdicts.of_value(ours, printed, error, n - 1, margin * factor, rules) for factor in (0.5, 1, 2)
+    )
+    return {
+        "measured": ours,
+        "measured_std": std,
+        "n": n,
+        "p": verdicts.value_p(ours, printed, error, n - 1),
+        "low": full.low,
+        "high": full.high,
+        "margin": margin,
+        "verdict": full.verdict,
+        "verdict_half": half.verdict,
+        "verdict_double": double.verdict,
+        "low_power": n - 1 < rules.low_power_df,
+    }
+
+
+def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
+    """Effects of one artifact, Holm-corrected together."""
+    effects = [_effect(claim, arms) for claim, arms in family]
+    p = [t_p(each.difference, each.error, each.df) for each in effects]
+    adjusted, levels = holm(p, rules.alpha)
+    found = {}
+    for (claim, _), each, holms, level in zip(family, effects, adjusted, levels, strict=True):
+        wide = t_interval(each.difference, each.error, each.df, 1 - level)
+        primary = t_interval(each.difference, each.error, each.df, rules.confidence)
+        if claim.direction:
+            judged = verdicts.of_direction(wide, primary)
+        else:
+            judged = verdicts.of_effect(claim.reported or 0.0, wide, primary)
+        found[claim.id] = {
+            "measured": each.difference,
+            "n": each.n,
+            "p": float(holms),
+            "low": judged.low,
+            "high": judged.high,
+            "verdict": judged.verdict,
+            "low_power": each.df < rules.low_power_df,
+        }
+    return found
+
+
+def _effect(claim: Claim, arms: Arms) -> _Effect:
+    groups = {name: pd.Series(values) for name, values in arms.items()}
+    pooled, sizes = pool(groups), [len(values) for values in arms.values()]
+    raised = _raised(pooled.std, claim)
+    error = raised * math.sqrt(sum(1 / n for n in sizes)) if pooled.df else NAN
+    return _Effect(float(arms["variant"].mean() - arms["baseline"].mean()), error, pooled.df, min(sizes))
+
+
+def _raised(std: float, claim: Claim) -> float:
+    """A std, at least that of rounding to the metric's decimals: steps that agree over all seeds still come in ones."""
+    return NAN if math.isnan(std) else max(std, _unit(claim) / math.sqrt(12))
+
+
+def _unit(claim: Claim) -> float:
+    """One of the metric's last printed decimal, in its unit."""
+    return 10.0 ** -(METRICS[claim.metric].decimals if claim.metric else 2)
+
+
+def _as_read(claim: Claim) -> str:
+    return verdicts.EXACT if claim.reading == PRINTED else verdicts.EXACT_ERRATUM

@@ -1,0 +1,202 @@
+"""What an exact study answers is judged without regard to the scale; expected verdicts are worked by hand."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+
+from hypersphere import config as cfg
+from hypersphere.config import Config
+from hypersphere.errors import HypersphereError
+from hypersphere.statistics import rules, studies, verdicts
+from hypersphere.statistics.build import write
+from hypersphere.statistics.printed import Claim
+
+ROOT = Path(__file__).resolve().parents[3]
+RULES = rules.load(ROOT)
+PLAIN: dict[str, Any] = {
+    **{"id": "c", "kind": "value", "artifact": "a", "method": "m", "variant": "v", "baseline": "", "dataset": "d"},
+    **{"setting": "", "metric": "steps", "reported": 100.0, "reported_std": None, "reading": "as printed"},
+    **{"sentence": "", "source": "Table 1"},
+}
+
+
+def claim(**changed: Any) -> Claim:
+    """A claim of 100 steps, but for what is changed."""
+    return Claim.model_validate(PLAIN | changed)
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "reading", "verdict"),
+    [
+        (100.0, "steps", "as printed", "exact"),
+        (100.4, "steps", "as printed", "exact"),
+        (100.6, "steps", "as printed", "not reproduced"),
+        (100.4, "slope", "as printed", "not reproduced"),  # two decimals
+        (100.004, "slope", "N1", "exact (erratum)"),
+    ],
+)
+def test_a_number_without_chance_is_exact_to_its_decimals(
+    value: float, metric: str, reading: str, verdict: str
+) -> None:
+    found = studies.exact(claim(metric=metric, reading=reading), value)
+    assert (found["verdict"], found["measured"]) == (verdict, value)
+
+
+def test_a_sentence_is_exact_where_it_holds_everywhere_and_refuted_by_one_place() -> None:
+    sentence = claim(kind="comparison", variant="", reported=None, metric="share")
+    assert studies.counted(sentence, 400, 400)["verdict"] == "exact"
+    refuted = studies.counted(sentence, 399, 400)
+    assert (refuted["verdict"], refuted["measured"]) == ("refuted", 99.75)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0, 8.3178, "inconclusive"),
+        (0, 8.2, "refuted"),
+        (8.4, 9, "refuted"),
+        (8.27, 8.32, "exact"),
+        (0, 8.26, "inconclusive"),
+    ],
+)
+def test_a_range_refutes_allows_or_forces_the_printed_number(low: float, high: float, verdict: str) -> None:
+    """8.3 stands for 8.25 to 8.35."""
+    assert studies.ranged(claim(metric="entropy", reported=8.3), low, high)["verdict"] == verdict
+
+
+def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
+    values = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
+    found = studies.over_seeds(claim(), values, RULES)
+    std = values.std(ddof=1)
+    error = math.sqrt(std**2 / 8 + std**2)  # ours is a mean of eight, theirs counts as one run of the same spread
+    low, high = stats.t.interval(0.9, 7, loc=values.mean(), scale=error)
+    assert (found["low"], found["high"]) == pytest.approx((low, high))
+    assert found["margin"] == pytest.approx(5)  # 5 % of 100
+    assert found["verdict"] == "reproduced"
+    assert studies.over_seeds(claim(reported=120.0), values, RULES)["verdict"] == "not reproduced"
+    assert studies.over_seeds(claim(reported=104.5), values, RULES)["verdict"] == "inconclusive"
+
+
+def test_equal_steps_still_have_the_spread_of_rounding() -> None:
+    """A uniform error of one step has a variance of 1/12."""
+    found = studies.over_seeds(claim(reported=50.0), np.full(6, 50.0), RULES)
+    error = math.sqrt(1 / 12 / 6 + 1 / 12)
+    assert found["high"] - 50 == pytest.approx(stats.t.ppf(0.95, 5) * error)
+    assert (found["verdict"], found["measured_std"]) == ("reproduced", 0)
+
+
+def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
+    values = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
+    one = claim(metric="kmeans_accuracy", reported=75.2, reported_std=1.2)
+    many = claim(metric="kmeans_accuracy", reported=75.2, reported_std=1.2, reported_n=20)
+    width = [(found := studies.over_seeds(each, values, RULES))["high"] - found["low"] for each in (one, many)]
+    std = values.std(ddof=1)
+    ratio = math.sqrt(std**2 / 6 + 1.44) / math.sqrt(std**2 / 6 + 1.44 / 20)
+    assert width[0] / width[1] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    ("values", "reported", "verdict"),
+    [
+        ([math.inf] * 3, math.inf, "diverged as published"),
+        ([math.inf] * 3, 64.0, "not reproduced"),
+        ([64.0, 65.0, 64.0], math.inf, "not reproduced"),
+        ([64.0, math.inf, 64.0], math.inf, "inconclusive"),
+        ([64.0, math.inf, 64.0], 64.0, "inconclusive"),
+    ],
+)
+def test_never_is_an_answer(values: list[float], reported: float, verdict: str) -> None:
+    assert studies.over_seeds(claim(reported=reported), np.array(values), RULES)["verdict"] == verdict
+
+
+def test_a_claim_may_report_never_and_nothing_else_that_is_no_number() -> None:
+    assert math.isinf(claim(reported=math.inf).reported or 0)
+    with pytest.raises(ValueError, match="must be a number, or inf"):
+        claim(reported=math.nan)
+
+
+Answered = Callable[..., dict[str, dict[str, Any]]]
+
+
+@pytest.fixture
+def answered(config_root: Path) -> Answered:
+    """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
+    file = config_root / "config" / "papers" / "lecture.yaml"
+    study = {"kind": "study_table", "title": "t", "study": "entropy_limits"}
+    file.write_text(yaml.safe_dump({"paper": "lecture", "title": "t", "artifacts": {"a": study}}))
+    config: Config = cfg.load(config_root, {"papers": ["lecture"]})
+
+    def judge(claims: list[Claim], *rows: tuple[str, str, str, int, float]) -> dict[str, dict[str, Any]]:
+        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=studies.COLUMNS)
+        write(config.results / "simulations" / "lecture", {"answers": (table, studies.COLUMNS)})
+        return studies.judge(claims, config, "lecture", RULES)
+
+    return judge
+
+
+def arms(name: str, variant: list[float], baseline: list[float]) -> list[tuple[str, str, str, int, float]]:
+    """The rows of one comparison."""
+    both = {"variant": variant, "baseline": baseline}
+    return [(name, "as printed", arm, at, value) for arm, values in both.items() for at, value in enumerate(values)]
+
+
+def test_effects_of_one_artifact_are_corrected_together(answered: Answered) -> None:
+    larger = {"kind": "comparison", "reported": None, "direction": "larger", "metric": "norm", "baseline": "b"}
+    strong, weak = [1.0, 1.1, 0.9, 1.05, 0.95], [0.08, 0.15, -0.05, 0.1, 0.02]
+    zero = [0.0, 0.05, -0.05, 0.02, -0.02]
+    rows = [*arms("strong", strong, zero), *arms("weak", weak, zero), *arms("wrong", zero, strong)]
+    claims = [claim(id=name, **larger) for name in ("strong", "weak", "wrong")]
+    found = answered(claims, *rows)
+    assert [found[name]["verdict"] for name in ("strong", "weak", "wrong")] == [
+        "reproduced",
+        "inconclusive",
+        "not reproduced",
+    ]
+    raw = stats.ttest_ind(weak, zero).pvalue  # the same as pooling two arms of equal size
+    assert found["weak"]["p"] == pytest.approx(raw)  # the largest of three p is multiplied by 1
+    assert found["strong"]["p"] == pytest.approx(3 * stats.ttest_ind(strong, zero).pvalue, rel=1e-6)
+    alone = answered(claims[:1], *arms("strong", strong, zero))
+    assert alone["strong"]["p"] < found["strong"]["p"]
+    assert found["strong"]["study"] == "entropy_limits"
+
+
+def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
+    """An effect of 0.05 to 0.15, printed as 5, lies below half of it; in the printed direction it is reproduced."""
+    values = {"kind": "comparison", "metric": "norm", "baseline": "b"}
+    small, zero = [0.1, 0.12, 0.08, 0.11, 0.09], [0.0, 0.3, -0.3, 0.2, -0.2]
+    found = answered([claim(reported=5.0, **values)], *arms("c", small, zero))
+    assert found["c"]["verdict"] == verdicts.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([], "no study answers c in the reading 'as printed'"),
+        ([("c", "N1", "value", 0, 1.0)], "no study answers c in the reading 'as printed'"),
+        (
+            [("c", "as printed", "value", 0, 1.0), ("d", "as printed", "value", 0, 1.0)],
+            "d in the reading 'as printed' is no claim of the paper",
+        ),
+        (
+            [("c", "as printed", "held", 0, 1.0), ("c", "as printed", "places", 0, 1.0)],
+            "c is a value, and not answered",
+        ),
+    ],
+)
+def test_claims_and_answers_must_match(answered: Answered, rows: list[Any], sentence: str) -> None:
+    with pytest.raises(HypersphereError, match=sentence):
+        answered([claim()], *rows)
+
+
+def test_claims_of_other_artifacts_need_no_answer_but_may_have_one(answered: Answered) -> None:
+    other = claim(id="d", artifact="b")
+    row = ("c", "as printed", "value", 0, 100.0)
+    assert set(answered([claim(), other], row)) == {"c"}
+    assert set(answered([claim(), other], row, ("d", "as printed", "value", 0, 100.0))) == {"c", "d"}
