@@ -73,6 +73,36 @@ def _keep_studies(root: Path, *papers: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all of pytest-xdist's workers share in this session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _once(folder: Path, make: Callable[[], None]) -> None:
+    """Call ``make``, which fills ``folder``, unless another worker of this session did; a failure fails them all."""
+    done, failed = folder.with_suffix(".done"), folder.with_suffix(".failed")
+    with FileLock(folder.with_suffix(".lock")):
+        if failed.exists():
+            pytest.fail(f"another worker could not make {folder}: {failed.read_text()}")
+        if not done.exists():
+            try:
+                make()
+            except BaseException as error:
+                failed.write_text(str(error))
+                raise
+            done.touch()
+
+
+@pytest.fixture(scope="session")
+def once() -> Callable[[Path, Callable[[], None]], None]:
+    """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it."""
+    return _once
+
+
+@pytest.fixture(scope="session")
 def keep_studies() -> Callable[..., None]:
     """``keep_studies(root, *papers)``: take the exact studies of all other papers out of config/ under a root.
 

@@ -30,6 +30,10 @@ Level = Literal["quick", "laptop", "paper"]
 Seeds = Annotated[list[NonNegativeInt], Field(min_length=1)]
 
 
+FOLDERS: dict[Need, str] = {"human_labels": "human"}
+"""Where ``data_root`` holds what exact studies need."""
+
+
 class Settings(Spec):
     """config/config.yaml: what to rebuild and where."""
 
@@ -87,9 +91,13 @@ class Config(BaseModel):
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     def studied(self, paper: str) -> dict[str, Studied]:
-        """The artifacts of a paper that an exact study makes at this scale, by id."""
-        artifacts = self.papers[paper].studied
-        return {key: value for key, value in artifacts.items() if set(value.needs) <= set(self.scale.provides)}
+        """The artifacts of a paper that an exact study makes at this scale, by id.
+
+        A ``data_root`` that lacks what a study needs leaves it out: most such folders hold torchvision's sets alone.
+        """
+        root = self.settings.data_root
+        here = {need for need in self.scale.provides if root is None or (Path(root) / FOLDERS[need]).is_dir()}
+        return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= here}
 
     def artifacts(self, paper: str) -> dict[str, Artifact]:
         """Every artifact of a paper that this scale makes, by id."""

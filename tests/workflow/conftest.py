@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from hypersphere import preview
 from hypersphere.preview import Job
@@ -22,6 +21,7 @@ TINY = ("epochs=2", "seeds=[0,1]", "probes={knn: {k: 20}, linear: {iterations: 1
 METHODS = ("simclr", "simsiam")
 DATASETS = ("digits_lt", "turned_digits_lt")
 MAKES_NOTHING = ("--dry-run", "--cores", "2", "--workflow-profile", "none")
+Once = Callable[[Path, Callable[[], None]], None]
 TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
 
 
@@ -115,30 +115,6 @@ def clone(source: Path, target: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all of pytest-xdist's workers share in this session."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "workflow"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-def once(folder: Path, make: Callable[[], None]) -> None:
-    """Call ``make``, which fills ``folder``, unless another worker of this session did; a failure fails them all."""
-    done, failed = folder.with_suffix(".done"), folder.with_suffix(".failed")
-    with FileLock(folder.with_suffix(".lock")):
-        if failed.exists():
-            pytest.fail(f"another worker could not make {folder}: {failed.read_text()}")
-        if not done.exists():
-            try:
-                make()
-            except BaseException as error:
-                failed.write_text(str(error))
-                raise
-            done.touch()
-
-
-@pytest.fixture(scope="session")
 def environment(shared: Path) -> dict[str, str]:
     """This interpreter's programs first, and one cache of bytecode, without which every job compiles torch anew."""
     foreign = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
@@ -148,7 +124,7 @@ def environment(shared: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def fresh(environment: dict[str, str], shared: Path, keep_studies: Callable[..., None]) -> Checkout:
+def fresh(environment: dict[str, str], shared: Path, once: Once, keep_studies: Callable[..., None]) -> Checkout:
     """A copy in which nothing has run, with the exact studies of one paper. Tests only read it, or dry-run in it."""
     made = Checkout(shared / "fresh", environment)
 
@@ -161,7 +137,7 @@ def fresh(environment: dict[str, str], shared: Path, keep_studies: Callable[...,
 
 
 @pytest.fixture(scope="session")
-def finished(fresh: Checkout, shared: Path) -> Checkout:
+def finished(fresh: Checkout, shared: Path, once: Once) -> Checkout:
     """A copy in which everything ran, two jobs at a time. Tests only read it, or dry-run in it."""
     made = Checkout(shared / "finished", fresh.environment)
 

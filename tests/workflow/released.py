@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from .conftest import TINY, Checkout, once
+from .conftest import TINY, Checkout, Once
 
 ARCHIVE = "data/raw/cifar-10-python.tar.gz"
 STRAY = (".lock", "unfinished-0a1b2c3d/resume.safetensors", ".history.csv.0a1b2c3d.part")
@@ -52,7 +52,7 @@ def point(root: Path, remote: Path, verify: bool = True) -> None:
     (root / ".dvc" / "config.local").write_text(text)
 
 
-def publish(finished: Checkout, place: Path) -> Checkout:
+def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
     """The finished copy as a git repository, its paper lost, an archive and a piece of evidence there; then published.
 
     The remote is the folder `remote` beside it, what repro said in `repro.log`. Tests only read it.

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import REPOSITORY, TINY, Checkout
+from .conftest import REPOSITORY, TINY, Checkout, Once
 from .released import ARCHIVE, STRAY, alone, dvc, flipped, listed, objects, publish, rewrite
 
 DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
 
 
 @pytest.fixture(scope="session")
-def released(finished: Checkout, shared: Path) -> Checkout:
+def released(finished: Checkout, shared: Path, once: Once) -> Checkout:
     """The published checkout; tests only read it."""
-    return publish(finished, shared / "released")
+    return publish(finished, shared / "released", once)
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout, batches, rules
+from .conftest import Checkout, Once, batches, rules
 from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, point, publish
 
 
 @pytest.fixture(scope="session")
-def released(finished: Checkout, shared: Path) -> Checkout:
+def released(finished: Checkout, shared: Path, once: Once) -> Checkout:
     """The published checkout; tests only read it."""
-    return publish(finished, shared / "released")
+    return publish(finished, shared / "released", once)
 
 
 @pytest.fixture

@@ -1,0 +1,168 @@
+"""Every exact study of the released config, run, judged and drawn once: bound to claims, documented and legible."""
+
+import shutil
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from hypersphere import config as cfg
+from hypersphere import plan as planning
+from hypersphere.artifacts import StudyFigure, StudyTable
+from hypersphere.plan import Plan
+from hypersphere.present import captions, paper, scorecard, study, style
+from hypersphere.present.results import COLUMNS, Results
+from hypersphere.simulations import build as simulations
+from hypersphere.statistics import claims, effects, gather, printed
+from hypersphere.statistics.build import write
+from hypersphere.theory import build as theory
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})  # the scale that has every study
+EVERY = [(name, key) for name in RELEASED.papers for key in RELEASED.studied(name)]
+CONFIG = cfg.load(REPOSITORY, {"scale": "quick"})
+QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
+FIGURES = [(name, key) for name, key in QUICK if isinstance(CONFIG.papers[name].studied[key], StudyFigure)]
+TABLES = [(name, key) for name, key in QUICK if isinstance(CONFIG.papers[name].studied[key], StudyTable)]
+SMALLEST = 6.4  # points: what is still read in print
+
+
+@pytest.fixture(scope="session")
+def world(shared: Path, once: Callable[..., None]) -> Plan:
+    """All studies of the quick scale with their verdicts, drawn; nothing was trained."""
+    root = shared / "studies"
+
+    def make() -> None:
+        for name in ("config", "paper"):
+            shutil.copytree(REPOSITORY / name, root / name)
+        plan = planning.make(root, {"scale": "quick"})
+        for name in plan.config.papers:
+            if plan.config.studied(name):
+                simulations.build(plan, name)
+        theory.build(plan)
+        kinds = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
+        empty = {name: (pd.DataFrame(columns=columns), columns) for name, columns in kinds.items()}
+        runs = list(COLUMNS["statistics/runs.csv"])
+        write(plan.config.results / "statistics", {**empty, "runs": (pd.DataFrame(columns=runs), runs)})
+        claims.build(plan)
+        for name, key in QUICK:
+            study.build(plan.config, name, key)
+
+    once(root, make)
+    return planning.make(root, {"scale": "quick"})
+
+
+@pytest.mark.parametrize(("name", "artifact"), EVERY)
+def test_every_artifact_is_bound_to_claims(name: str, artifact: str) -> None:
+    declared = RELEASED.papers[name].studied[artifact]
+    known = printed.load(REPOSITORY / "paper" / "claims" / f"{name}.csv")
+    assert not set(declared.shows) - {claim.id for claim in known}
+    assert declared.shows or any(claim.artifact == artifact for claim in known)
+
+
+@pytest.mark.parametrize(("name", "artifact"), EVERY)
+def test_every_artifact_is_listed_as_the_paper_has_it_and_as_ours(name: str, artifact: str) -> None:
+    page = (REPOSITORY / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert f"`{name}/{artifact}`" in page
+
+
+def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
+    wanted = {declared.study for document in RELEASED.papers.values() for declared in document.studied.values()}
+    from hypersphere import registry
+
+    assert set(registry.names("simulations")) == wanted
+    folder = REPOSITORY / "src" / "hypersphere" / "present" / "drawings"
+    drawn = {(path.parent.name, path.stem) for path in folder.glob("*/[a-z]*.py")}
+    assert drawn == set(EVERY)
+
+
+def texts(figure: Figure) -> list[tuple[Text, Any]]:
+    """Every text that is shown, with its box in pixels."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    shown = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
+    boxes = [(each, each.get_window_extent(renderer)) for each in shown]
+    canvas = figure.bbox.padded(2)
+    # Matplotlib keeps tick labels beyond an axis' limits, which it does not draw.
+    return [(each, box) for each, box in boxes if box.width and canvas.overlaps(box) and _drawn(each, box)]
+
+
+def _drawn(text: Text, box: Any) -> bool:
+    axes = text.axes
+    if axes is None or axes.name == "3d":
+        return True
+    for axis, low, high, bounds in (
+        (axes.xaxis, box.x0, box.x1, (axes.bbox.x0, axes.bbox.x1)),
+        (axes.yaxis, box.y0, box.y1, (axes.bbox.y0, axes.bbox.y1)),
+    ):
+        ticks = [tick.label1 for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())]
+        if any(text is label for label in ticks):
+            return bool(bounds[0] - 2 <= (low + high) / 2 <= bounds[1] + 2)
+    return True
+
+
+@pytest.mark.parametrize(("name", "artifact"), FIGURES)
+def test_every_drawing_is_legible_at_its_printed_width(world: Plan, name: str, artifact: str) -> None:
+    """No text is small, cut off by the page or upon another."""
+    table = Results(world.config).simulated(name, artifact)
+    with style.applied():
+        figure = study.draw(world.config, name, artifact, table)
+        assert figure.get_figwidth() <= 7.2
+        found = texts(figure)
+    assert len(found) > 4
+    for each, box in found:
+        assert each.get_fontsize() >= SMALLEST, each.get_text()
+        assert figure.bbox.padded(1.5).fully_containsx(box.x0), each.get_text()
+        assert figure.bbox.padded(1.5).fully_containsx(box.x1), each.get_text()
+        assert figure.bbox.padded(1.5).fully_containsy(box.y0), each.get_text()
+        assert figure.bbox.padded(1.5).fully_containsy(box.y1), each.get_text()
+    for (one, first), (other, second) in combinations(found, 2):
+        common = (max(0.0, min(first.x1, second.x1) - max(first.x0, second.x0))) * (
+            max(0.0, min(first.y1, second.y1) - max(first.y0, second.y0))
+        )
+        smaller = min(first.width * first.height, second.width * second.height)
+        assert common <= 0.15 * smaller, (one.get_text(), other.get_text())
+
+
+@pytest.mark.parametrize(("name", "artifact"), FIGURES)
+def test_figures_come_as_vector_and_raster_with_their_numbers(world: Plan, name: str, artifact: str) -> None:
+    stem = world.config.results / "figures" / name / artifact
+    assert stem.with_suffix(".svg").read_text()[:200].count("<svg") + 1 >= 1
+    assert stem.with_suffix(".svg").stat().st_size < 900_000
+    assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    source = world.config.results / "simulations" / name / f"{artifact}.csv"
+    assert stem.with_suffix(".csv").read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize(("name", "artifact"), TABLES)
+def test_tables_have_a_head_for_every_cell_and_say_their_size(world: Plan, name: str, artifact: str) -> None:
+    head, body = study.rows(Results(world.config), name, artifact, Results(world.config).simulated(name, artifact))
+    assert body
+    assert {len(row) for row in body} == {len(head)}
+    text = (world.config.results / "tables" / name / f"{artifact}.md").read_text(encoding="utf-8")
+    assert study.SIZE_NOTICE in text
+    assert "nan" not in text.lower().split()
+
+
+@pytest.mark.parametrize(("name", "artifact"), QUICK)
+def test_captions_say_what_was_computed_and_what_came_of_the_claims(world: Plan, name: str, artifact: str) -> None:
+    notes = captions.of_artifact(world.config, name, artifact)["notes"]
+    assert notes[0] == captions.escape(study.SIZE_NOTICE)
+    assert len(notes[1]) > 40
+    assert "Its claims: " in " ".join(notes) or "It shows " in " ".join(notes)
+
+
+def test_scorecard_and_paper_show_them_all(world: Plan) -> None:
+    scorecard.build(world.config)
+    paper.build(world.config)
+    page = (world.config.results / "scorecard.html").read_text(encoding="utf-8")
+    for name, artifact in QUICK:
+        title = CONFIG.papers[name].studied[artifact].title
+        assert title.split("’")[0].split("'")[0][:30] in page, title
+    assert (world.config.results / "paper.pdf").read_bytes().startswith(b"%PDF")

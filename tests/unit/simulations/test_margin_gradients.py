@@ -1,0 +1,261 @@
+"""Maps of the margins paper's Fig. 1, 2 and 8: closed forms against autograd of the losses, counts against algebra."""
+
+import math
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.objectives.cosine_logits import cosine_logits
+from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
+from hypersphere.objectives.margin_logits import margin_logits
+from hypersphere.simulations import margin_gradients as study
+from hypersphere.simulations.study import Study
+from hypersphere.training.device import make_deterministic
+
+DRAWS, CANDIDATES = 400, 5  # the positive first
+
+
+@pytest.fixture(scope="module")
+def result() -> Study:
+    make_deterministic(1)
+    return study.margin_gradients(cast(Any, SimpleNamespace()))
+
+
+@pytest.fixture(scope="module")
+def angles() -> Tensor:
+    generator = torch.Generator().manual_seed(7)
+    return torch.rand(DRAWS, CANDIDATES, generator=generator, dtype=torch.float64) * (math.pi - 0.02) + 0.01
+
+
+def _by_autograd(angles: Tensor, temperature: float, m1: float) -> tuple[np.ndarray, np.ndarray]:
+    """dL/dtheta of every candidate and the softmax, from the project's own loss and logits."""
+    theta = angles.clone().requires_grad_()
+    targets = torch.zeros_like(angles)
+    targets[:, 0] = 1
+    if m1:
+        logits = margin_logits(theta.cos(), targets, temperature=temperature, angular=m1)
+    else:
+        logits = cosine_logits(theta.cos(), targets, temperature=temperature)
+    loss = info_nce_of_logits(logits, targets, 1.0) * len(angles)
+    (slope,) = torch.autograd.grad(loss, theta)
+    return slope.numpy(), logits.detach().softmax(dim=1).numpy()
+
+
+def test_magnitude_is_autograds_for_positives_and_negatives(angles: Tensor) -> None:
+    slope, q = _by_autograd(angles, 0.25, 0.0)
+    theta = angles.numpy()
+    closed = np.stack([study.magnitude(float(j == 0), q[:, j], theta[:, j], 0.25) for j in range(CANDIDATES)], axis=1)
+    assert np.abs(slope) == pytest.approx(closed, rel=1e-9, abs=1e-12)
+    halved = study.magnitude(1.0, q[:, 0], theta[:, 0], 0.5)
+    assert np.abs(slope[:, 0]) != pytest.approx(halved, rel=0.1)  # control: another temperature is seen
+
+
+@pytest.mark.parametrize("temperature", [0.125, 0.25, 0.5])
+@pytest.mark.parametrize("m1", [0.2, 0.4, 0.8, 1.6, 3.1])
+def test_the_two_factors_are_what_autograds_gradients_are_multiplied_by(
+    angles: Tensor, m1: float, temperature: float
+) -> None:
+    """Theorem 4.1 with the margin's sign: beyond pi - m1 the positive's gradient is reversed (M10)."""
+    (plain, without), (bent, q) = (_by_autograd(angles, temperature, margin) for margin in (0.0, m1))
+    theta = angles.numpy()
+    ratio = study.quotient_of_gaps(theta[:, 0], without[:, 0], m1, temperature)
+    sines = study.quotient_of_sines(theta[:, 0], m1)
+    scale = (1 - without[:, 0]) * np.sin(theta[:, 0]) / temperature
+    sound = 1 - without[:, 0] > 1e-6  # autograd's own 1 - q cancels below
+    assert sound.mean() > 0.9
+    assert plain[sound, 0] == pytest.approx(scale[sound], rel=1e-9)
+    assert bent[sound, 0] == pytest.approx((plain[:, 0] * sines * ratio)[sound], rel=1e-8, abs=1e-12)
+    assert bent[:, 1:] == pytest.approx(plain[:, 1:] * ratio[:, None], rel=1e-8, abs=1e-12)
+    assert ((sines < 0) == (theta[:, 0] > math.pi - m1)).all()
+    assert (sines < 0).any()
+    by_softmax = study.with_margin(theta[:, 0], without[:, 0], m1, temperature)
+    assert by_softmax[sound] == pytest.approx(q[sound, 0], rel=1e-8, abs=1e-14)
+
+
+@pytest.mark.parametrize("m1", study.MARGINS)
+def test_the_angles_of_the_lines(m1: float) -> None:
+    """sin(x + m1) = sin(x) at (pi - m1)/2, cos(x + m1) = cos(x) at pi - m1/2; below, both factors are above 1."""
+    sines, gaps = study.sines_are_one(m1), study.gaps_are_one(m1)
+    assert math.sin(sines + m1) / math.sin(sines) == pytest.approx(1, abs=1e-12)
+    assert math.cos(gaps + m1) == pytest.approx(math.cos(gaps), abs=1e-12)
+    step = 1e-3
+    near = np.array([sines - step, sines + step])
+    assert (study.quotient_of_sines(near, m1) > 1).tolist() == [True, False]
+    for t in study.TEMPERATURES:
+        ratio = study.quotient_of_gaps(np.array([gaps - step, gaps + step]), np.array([0.5, 0.5]), m1, t)
+        assert (ratio > 1).tolist() == [True, False]
+        peak = study.peak_of_gaps(m1)
+        around = study.quotient_of_gaps(peak + np.array([-step, 0, step]), np.full(3, 0.5), m1, t)
+        assert around.argmax() == 1
+
+
+def test_at_the_largest_margin_the_ratio_runs_over_six_orders() -> None:
+    """exp((cos(theta) - cos(theta + 3.1))/0.25) worked with ``math`` (M10): the ratio as q~ goes to 1."""
+    for angle, rounded in ((0.3, 2183.0), (2.5, 0.00182)):
+        limit = float(study.quotient_of_gaps(np.array(angle), np.array(1.0), 3.1, 0.25))
+        assert limit == pytest.approx(math.exp((math.cos(angle) - math.cos(angle + 3.1)) / 0.25), rel=1e-12)
+        assert limit == pytest.approx(rounded, rel=3e-3)
+
+
+def test_a_product_is_told_from_the_ratio() -> None:
+    angle, probability = np.linspace(0.1, 3, 9)[:, None], np.linspace(0.1, 0.9, 7)
+    assert study.is_product(np.exp(angle) * (1 + probability**2))
+    assert not study.is_product(study.quotient_of_gaps(angle, probability, 0.4, 0.25))
+    assert study.is_product(study.quotient_of_gaps(angle, probability, 0.0, 0.25))  # no margin: 1 everywhere
+
+
+def _panel(table: pd.DataFrame, **chosen: Any) -> pd.DataFrame:
+    for name, value in chosen.items():
+        table = table[table[name] == value]
+    return table
+
+
+def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
+    expected = {"fig1": (2, study.FINE), "fig2": (2, study.FINE), "fig8": (15, study.COARSE)}
+    for name, (panels, n) in expected.items():
+        table = result.tables[name]
+        assert len(table) == panels * n * n < 30_000
+        assert sorted(table["theta"].unique()) == pytest.approx([(i + 0.5) * math.pi / n for i in range(n)])
+        assert sorted(table["probability"].unique()) == pytest.approx([(j + 0.5) / n for j in range(n)])
+        assert not table.drop(columns="zero", errors="ignore").isna().any().any()
+    assert result.tables["fig2"].groupby("panel")["zero"].apply(lambda x: x.isna().all()).to_dict() == {
+        "gaps": True,
+        "sines": False,
+    }
+
+
+def test_tables_against_plain_python(result: Study) -> None:
+    """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
+    for row in _panel(result.tables["fig1"], panel="negatives").itertuples():
+        assert row.magnitude == pytest.approx(row.probability * math.sin(row.theta) / 0.25, rel=1e-12)
+    for row in _panel(result.tables["fig1"], panel="positives").itertuples():
+        assert row.magnitude == pytest.approx((1 - row.probability) * math.sin(row.theta) / 0.25, rel=1e-12)
+    for row in _panel(result.tables["fig2"], panel="sines").itertuples():
+        assert row.multiplier == pytest.approx(math.cos(0.4) + math.sin(0.4) / math.tan(row.theta), rel=1e-9)
+        assert row.size == abs(row.multiplier)
+    gaps = _panel(result.tables["fig2"], panel="gaps").rename(columns={"multiplier": "ratio"})
+    for row in [*gaps.itertuples(), *result.tables["fig8"].itertuples()]:
+        positive = math.exp(math.cos(row.theta) / row.temperature)
+        negatives = positive * (1 - row.probability) / row.probability
+        turned = math.exp(math.cos(row.theta + row.m1) / row.temperature)
+        assert row.ratio == pytest.approx((positive + negatives) / (turned + negatives), rel=1e-9)
+
+
+def test_settings_are_the_papers(result: Study) -> None:
+    """Captions of Fig. 1 and 2, Sec. 5.4, and App. C.1's temperature among those of Fig. 8."""
+    assert set(result.tables["fig1"]["temperature"]) == set(result.tables["fig2"]["temperature"]) == {0.25}
+    assert set(result.tables["fig2"]["m1"]) == {0.4}
+    assert set(result.tables["fig8"]["m1"]) == {0.2, 0.4, 0.8, 1.6, 3.1}
+    assert 0.25 in set(result.tables["fig8"]["temperature"])
+
+
+def _counts(result: Study) -> dict[str, tuple[int, int]]:
+    counts = {a.id.removeprefix("margins."): (int(a.arms["held"][0]), int(a.arms["places"][0])) for a in result.answers}
+    assert len(counts) == len(result.answers)
+    return counts
+
+
+def test_what_holds_everywhere_and_what_does_not(result: Study) -> None:
+    counts = _counts(result)
+    refuted = {name for name, (held, places) in counts.items() if held < places}
+    assert refuted == {
+        "fig2.sines_raise",
+        "fig2.sines_fall",
+        "fig2.convex",
+        "fig2.terms",
+        "fig2.small_angles",
+        "fig2.gaps_probability",
+        "fig8.area",
+    }
+    corrected = {name.rpartition(".")[0] for name in counts if name.count(".") == 2}
+    assert corrected == refuted
+    for answer in result.answers:
+        assert (answer.reading == "as printed") == (answer.id.count(".") == 2)
+        assert answer.reading == "as printed" or answer.id.endswith(f".{answer.reading.lower()}")
+
+
+def test_counts_from_the_angles_at_which_the_signs_change(result: Study) -> None:
+    """Closed forms of the borders: (pi - m1)/2, pi/2, pi - m1 and pi - m1/2, with m1 = 0.4."""
+    n, width = study.FINE, math.pi / study.FINE
+
+    def below(angle: float) -> int:
+        return math.floor(angle / width + 0.5)  # cells whose centre is below
+
+    counts = _counts(result)
+    raised, reversed_more = below((math.pi - 0.4) / 2), n - below(math.pi - 0.2)  # |sin(x + m1)| > sin(x) at both ends
+    assert counts["fig2.sines_raise"] == (raised + reversed_more, n)
+    assert counts["fig2.sines_raise.m34"] == (raised, raised)
+    until_zero = below(math.pi - 0.4)
+    assert counts["fig2.sines_fall"] == (until_zero, n - 1)  # the step over the zero is down, all later ones up
+    assert counts["fig2.sines_fall.m10"] == (until_zero - 1, until_zero - 1)
+    assert counts["fig2.convex.m36"] == (below(math.pi / 2) - 2, below(math.pi / 2) - 2)
+    # cot is convex up to pi/2; its magnitude again from the zero on, and at the kink
+    assert counts["fig2.convex"] == (below(math.pi / 2) - 1 + n - until_zero, n - 2)
+    assert counts["fig2.gaps_probability"] == (below(math.pi - 0.2) * (n - 1), n * (n - 1))
+    assert counts["fig2.terms"] == (0, n)
+
+
+def test_nearer_positives_are_weighted_less_in_a_corner(result: Study) -> None:
+    """Eq. 6 with ``math`` at q~ = 0.99: the whole weight of a positive is larger at 0.9 than at 0.6 radians."""
+
+    def weight(angle: float, q: float) -> float:
+        eta = math.exp((math.cos(angle + 0.4) - math.cos(angle)) / 0.25)
+        return math.sin(angle + 0.4) / math.sin(angle) / (1 - (1 - eta) * q)
+
+    assert weight(0.9, 0.99) > weight(0.6, 0.99)
+    assert weight(0.9, 0.875) < weight(0.6, 0.875)
+    held, places = _counts(result)["fig2.small_angles"]
+    assert places // 2 < held < places
+
+
+def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
+    """Above 1 it is the angles below pi - m1/2 at every temperature, a share of 1 - m1/(2·pi): it never broadens.
+
+    From a ratio of 2 on it broadens up to m1 = 0.8, and narrows from 1.6 to 3.1: M35 is not true of every margin.
+    """
+    shares = result.tables["fig8"].assign(above=lambda x: x["ratio"] > 1, double=lambda x: x["ratio"] > 2)
+    by_map = shares.groupby(["temperature", "m1"])[["above", "double"]].mean()
+    for t in study.TEMPERATURES:
+        for m1, share in by_map.loc[t, "above"].items():
+            assert share == pytest.approx(1 - float(m1) / (2 * math.pi), abs=0.5 / study.COARSE)
+        doubled = by_map.loc[t, "double"]
+        assert doubled[0.2] < doubled[0.4] < doubled[0.8]
+        assert doubled[1.6] > doubled[3.1]
+    assert _counts(result)["fig8.area"] == (0, 12)
+
+
+def test_centres_of_emphasis(result: Study) -> None:
+    """The cell nearest to (pi - m1)/2 at every probability; control: with the margins reversed, nothing lowers."""
+    table = result.tables["fig8"]
+    n, cell = study.COARSE, math.pi / study.COARSE
+    ratios = table["ratio"].to_numpy().reshape(len(study.TEMPERATURES), len(study.MARGINS), n, n)
+    peaks = [math.floor((math.pi - m1) / 2 / cell) for m1 in study.MARGINS]
+    assert (ratios.argmax(axis=2) == np.array(peaks)[:, None]).all()
+    assert peaks == sorted(set(peaks), reverse=True)
+    centre, area, _ = study._figure_8(ratios[:, ::-1])
+    assert (centre.arms["held"], centre.arms["places"]) == ([0.0], [float(3 * 4 * n)])
+    assert area.arms["held"] == area.arms["places"] == [12.0]
+
+
+def test_sentences_fail_where_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controls: a peak in the wrong place, and no margin, whose factors change no gradient."""
+    context = cast(Any, SimpleNamespace())
+    with monkeypatch.context() as patch:
+        patch.setattr(study, "peak_of_gaps", lambda m1: math.pi / 2)
+        held, places = _counts(study.margin_gradients(context))["fig2.gaps_angle"]
+        assert 0.8 * places < held < places
+    monkeypatch.setattr(study, "ANGULAR", 0.0)
+    counts = _counts(study.margin_gradients(context))
+    assert counts["fig2.terms.m9"] == (0, study.FINE**2)
+    assert counts["fig2.not_a_product"] == (0, 1)
+
+
+def test_the_same_bytes_twice(result: Study) -> None:
+    again = study.margin_gradients(cast(Any, SimpleNamespace()))
+    assert all(again.tables[name].to_csv() == table.to_csv() for name, table in result.tables.items())
+    assert again.answers == result.answers
