@@ -59,8 +59,9 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow
 	@snakemake --lint
 
-bench: $(READY) ## time the pipeline and a rebuild with nothing to do
+bench: $(READY) ## time the pipeline, a rebuild with nothing to do, and exact studies in one batch against a loop
 	@python benchmarks/pipeline.py
+	@python benchmarks/simulations.py
 
 lock: $(READY) ## resolve requirements.lock anew, and environment.yml from it
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \

@@ -39,5 +39,10 @@ METRICS: dict[str, Metric] = {
     "learning_rate": Metric("learning rate", "", 2, "the highest of a schedule"),
     "warmup_epochs": Metric("warm-up", "epochs", 0, "epochs until the learning rate is highest"),
     "share": Metric("share", "%", 1, "places, or pairs, of which a sentence holds"),
+    "knn_top5": Metric("kNN accuracy, top-5", "%", 1, "true class among the five with most votes"),
+    "linear_top5": Metric("linear probe, top-5", "%", 1, "true class among a linear probe's five likeliest"),
+    "mlp_top1": Metric("two-layer probe", "%", 1, "a small network on frozen features"),
+    "contrastive_top1": Metric("contrastive accuracy", "%", 1, "anchors whose positive is the nearest candidate"),
+    "text_accuracy": Metric("text classification", "%", 1, "cross-validated classifier on frozen sentence embeddings"),
     "norm": Metric("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
 }

@@ -78,7 +78,8 @@ def draw(config: Config, paper: str, artifact: str, table: pd.DataFrame) -> Figu
     """The drawing between its heading and its small print: what was computed, and at which size."""
     module, declared = drawing(paper, artifact), config.papers[paper].studied[artifact]
     width, height = module.SIZE
-    small = textwrap.wrap(f"{paper}/{artifact}. {module.note(table)} {SIZE_NOTICE}", int(INCH_OF_SMALL_TEXT * (width - 0.2)))
+    below = f"{paper}/{artifact}. {module.note(table)} {SIZE_NOTICE}"
+    small = textwrap.wrap(below, int(INCH_OF_SMALL_TEXT * (width - 0.2)))
     title = textwrap.wrap(heading(declared), int(13 * (width - 0.2)))
     top, bottom = 0.12 + 0.17 * len(title), 0.1 + 0.128 * len(small)
     whole = height + top + bottom

@@ -1,0 +1,266 @@
+"""Floors and effects of printed accuracies. Cells are transcribed from the papers; expected counts and z are computed
+here from them with the textbook formula, one cell at a time."""
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere.simulations import binomial_floor as study
+from hypersphere.simulations.study import Context, Study
+from hypersphere.statistics.printed import Claim
+
+ROOT = Path(__file__).parents[3]
+FIELDS = (
+    *("id", "kind", "artifact", "method", "variant", "baseline", "dataset", "setting", "metric", "reported"),
+    *("reported_std", "reading", "sentence", "source"),
+)
+IMAGES = {"cifar10": 10_000, "cifar100": 10_000, "imagenet100": 5_000, "tiny_imagenet": 10_000, "stl10": 8_000}
+Cells = dict[tuple[str, str], dict[str, float]]
+
+# Norms paper, Tables 4, 6 and S3: method and variant, then dataset and accuracy.
+BALANCED = ("cifar10", "cifar100", "imagenet100", "tiny_imagenet")
+NORMS: dict[str, Cells] = {
+    "Table 4": {
+        ("simclr", "default"): dict(zip(BALANCED, (87.7, 56.6, 59.4, 36.0), strict=True)),
+        ("simclr", "cut3"): dict(zip(BALANCED, (88.2, 60.1, 60.9, 37.7), strict=True)),
+        ("simclr", "gradscale"): dict(zip(BALANCED, (88.2, 58.2, 1.0, 38.1), strict=True)),
+        ("simsiam", "default"): dict(zip(BALANCED, (88.1, 61.8, 62.0, 41.4), strict=True)),
+        ("simsiam", "cut9"): dict(zip(BALANCED, (88.4, 62.6, 67.2, 41.7), strict=True)),
+    },
+    "Table 6": {
+        ("simclr", "default"): {"cifar10": 79.6, "cifar100": 44.3},
+        ("simclr", "cut3"): {"cifar10": 79.9, "cifar100": 45.3},
+        ("simclr", "gradscale"): {"cifar10": 80.5, "cifar100": 46.6},
+        ("simsiam", "default"): {"cifar10": 73.7, "cifar100": 36.4},
+        ("simsiam", "cut9"): {"cifar10": 79.8, "cifar100": 44.9},
+    },
+    "Table S3": {
+        ("simclr", "default"): {"cifar100": 59.8, "tiny_imagenet": 41.9},
+        ("simclr", "cut3"): {"cifar100": 63.2, "tiny_imagenet": 42.8},
+        ("simclr", "gradscale"): {"cifar100": 62.2, "tiny_imagenet": 43.2},
+        ("simsiam", "default"): {"cifar100": 63.7},
+        ("simsiam", "cut9"): {"cifar100": 64.2},
+    },
+}
+# Margins paper, Tables 2 and 3, CIFAR-10 and STL-10, and transfer between STL-10 and TinyImageNet.
+MARGINS: dict[str, Cells] = {
+    "Table 2": {
+        ("mocov3", "baseline"): {"cifar10": 89.413, "stl10": 87.629},
+        ("mocov3", "ratio"): {"cifar10": 90.100, "stl10": 88.000},
+        ("simclr", "baseline"): {"cifar10": 89.653, "stl10": 87.188},
+        ("simclr", "margins"): {"cifar10": 90.447, "stl10": 87.430},
+        ("simclr", "pos"): {"cifar10": 89.695, "stl10": 87.284},
+        ("simclr", "ratio"): {"cifar10": 89.920, "stl10": 87.658},
+    },
+    "Table 3": {
+        ("mocov3", "baseline"): {"tiny_imagenet_to_stl10": 72.013, "stl10_to_tiny_imagenet": 31.140},
+        ("mocov3", "ratio"): {"tiny_imagenet_to_stl10": 72.567, "stl10_to_tiny_imagenet": 32.070},
+        ("simclr", "baseline"): {"tiny_imagenet_to_stl10": 75.533, "stl10_to_tiny_imagenet": 35.108},
+        ("simclr", "ratio"): {"tiny_imagenet_to_stl10": 75.983, "stl10_to_tiny_imagenet": 35.237},
+    },
+}
+# Double-metric paper, CIFAR-10 at tau = 0.07, in both tables.
+TWICE: dict[str, Cells] = {
+    "Table 2": {("simclr", "nt_xent"): {"cifar10": 80.87}, ("simclr", "dm3"): {"cifar10": 81.85}},
+    "Table 5a": {("simclr", "nt_xent"): {"cifar10": 77.96}, ("simclr", "dm3"): {"cifar10": 79.67}},
+}
+Make = Callable[..., Study]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Make:
+    """The study of a paper of which only the given cells are printed."""
+
+    def make(paper: str, tables: dict[str, Cells], **readings: str) -> Study:
+        (tmp_path / "paper" / "claims").mkdir(parents=True)
+        with (tmp_path / "paper" / "claims" / f"{paper}.csv").open("w", encoding="utf-8", newline="") as handle:
+            writer = csv.DictWriter(handle, FIELDS, restval="")
+            writer.writeheader()
+            for table, cells in tables.items():
+                for (method, variant), row in cells.items():
+                    for dataset, accuracy in row.items():
+                        cell = {"method": method, "variant": variant, "dataset": dataset, "reported": accuracy}
+                        cell |= {"id": f"{table}.{method}.{variant}.{dataset}", "kind": "value", "setting": "s"}
+                        cell |= {"artifact": table.lower().replace(" ", ""), "metric": "linear_top1", "source": table}
+                        writer.writerow(cell | {"reading": readings.get(f"{variant}_{dataset}", "as printed")})
+        return study.binomial_floor(context(tmp_path, paper))
+
+    return make
+
+
+def context(root: Path, paper: str) -> Context:
+    declared = SimpleNamespace(studied=("binomial_floor", "binomial_effects"))
+    config: Any = SimpleNamespace(root=root, papers={paper: declared})
+    return Context(config, paper)
+
+
+def z(new: float, old: float, images: int) -> float:
+    return (new - old) / math.sqrt((new * (100 - new) + old * (100 - old)) / images)
+
+
+def answers(found: Study) -> dict[tuple[str, str], tuple[float, float]]:
+    return {(a.id, a.reading): (a.arms["held"][0], a.arms["places"][0]) for a in found.answers}
+
+
+def test_a_floor_by_hand() -> None:
+    """Half right of 10,000: sqrt(0.25 / 10,000) = half a point; 80 %: 0.4; all right: none."""
+    found = study.floor(np.array([50.0, 80.0, 100.0, 80.0]), np.array([10_000, 10_000, 10_000, 2_500]))
+    assert found == pytest.approx([0.5, 0.4, 0.0, 0.8])
+
+
+def test_n45_counts_of_effects_within_the_floors(made: Make) -> None:
+    """6 of 11, 3 of 6 and 3 of 5 by the erratum; the failed run is no effect."""
+    found = made("embedding_norms", NORMS, gradscale_imagenet100="N40")
+    expected = {}
+    for table, cells in NORMS.items():
+        scores = [
+            z(accuracy, cells[method, "default"][dataset], IMAGES[dataset])
+            for (method, variant), row in cells.items()
+            if variant != "default"
+            for dataset, accuracy in row.items()
+            if accuracy != 1.0
+        ]
+        expected[table] = (sum(score < 1.96 for score in scores), len(scores), max(scores))
+    assert {table: value[:2] for table, value in expected.items()} == {
+        "Table 4": (6, 11), "Table 6": (3, 6), "Table S3": (3, 5),
+    }  # fmt: skip
+    for row in found.tables["binomial_floor"].to_dict("records"):
+        within, effects, furthest = expected[str(row["table"])]
+        assert (row["within"], row["effects"]) == (within, effects)
+        assert row["furthest"] == pytest.approx(furthest, abs=1e-9)
+    held = answers(found)
+    assert held["norms.binomial_floor.table4.n45", "N45"] == (5, 11)
+    assert held["norms.binomial_floor.table6", "as printed"] == (6, 6)
+    assert held["norms.binomial_floor.table6.n45", "N45"] == (3, 6)
+    assert held["norms.binomial_floor.tableS3.n45", "N45"] == (2, 5)
+
+
+def test_control_the_failed_run_would_be_the_furthest_effect(made: Make) -> None:
+    found = made("embedding_norms", NORMS).tables["binomial_floor"].set_index("table")
+    assert found.loc["Table 4", "effects"] == 12
+    assert found.loc["Table 4", "furthest"] == pytest.approx(z(1.0, 59.4, 5_000))
+    assert found.loc["Table 4", "furthest"] < -80
+
+
+def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None:
+    found = made("double_metric", TWICE)
+    effects = found.tables["binomial_effects"].set_index(["table", "variant"])
+    again = effects.loc[("Tables 2 and 5", "nt_xent")]
+    assert again["difference"] == -2.91
+    assert again["z"] == pytest.approx(z(77.96, 80.87, 10_000), abs=1e-9) == pytest.approx(-5.09, abs=0.005)
+    assert effects.loc[("Table 2", "dm3"), "z"] == pytest.approx(z(81.85, 80.87, 10_000), abs=1e-9)
+    assert answers(found)["dm.binomial_floor.same_setting", "as printed"] == (0, 2)
+    assert list(found.tables["binomial_floor"]["table"]) == ["Table 2", "Table 5a", "Tables 2 and 5"]
+
+
+def test_a_transfer_is_tested_on_its_target(made: Make) -> None:
+    effects = made("margins", MARGINS).tables["binomial_effects"].set_index(["method", "dataset", "variant"])
+    for dataset, new, old, images in (
+        ("tiny_imagenet_to_stl10", 72.567, 72.013, 8_000),
+        ("stl10_to_tiny_imagenet", 32.070, 31.140, 10_000),
+    ):
+        assert effects.loc[("mocov3", dataset, "ratio"), "z"] == pytest.approx(z(new, old, images), abs=1e-9)
+
+
+def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -> None:
+    """SimCLR's margins above + pos.: z = 1.8 and 0.3. Mean gains of the ratio, MoCo's less SimCLR's: by hand."""
+    found = answers(made("margins", MARGINS))
+    assert z(90.447, 89.695, 10_000) == pytest.approx(1.78, abs=0.005)
+    assert z(87.430, 87.284, 8_000) == pytest.approx(0.28, abs=0.005)
+    claim = "margins.binomial_floor.positives_over_margins"
+    assert found[claim, "as printed"] == (0, 2)
+    assert found[f"{claim}.m27", "M27"] == (2, 2)
+    assert found[f"{claim}_beyond", "as printed"] == (0, 2)
+    for table, size in (("Table 2", {"cifar10": 10_000, "stl10": 8_000}),
+                        ("Table 3", {"tiny_imagenet_to_stl10": 8_000, "stl10_to_tiny_imagenet": 10_000})):  # fmt: skip
+        gain, variance = 0.0, 0.0
+        for sign, method in ((1, "mocov3"), (-1, "simclr")):
+            for dataset, images in size.items():
+                new, old = (MARGINS[table][method, variant][dataset] for variant in ("ratio", "baseline"))
+                gain += sign * (new - old) / 2
+                variance += (new * (100 - new) + old * (100 - old)) / images / 4
+        assert 0 < gain < 1.96 * math.sqrt(variance)
+    claim = "margins.binomial_floor.ratio_gain"
+    assert found[claim, "as printed"] == (0, 2)
+    assert found[f"{claim}.m30", "M30"] == (2, 2)
+    assert found[f"{claim}_beyond", "as printed"] == (0, 2)
+
+
+@pytest.mark.parametrize(("raised", "held"), [(1.4, 0), (1.7, 1)])
+def test_a_mean_gain_counts_beyond_1_96_of_its_own_error(made: Make, raised: float, held: int) -> None:
+    """Errors of 0.43, 0.52, 0.43 and 0.52 points make 0.48 for the difference of two means of two gains, and 1.96 of
+    them 0.93; the printed difference, 0.16, grows by half of what one cell is raised by: to 0.86 or 1.01."""
+    cells = {key: dict(row) for key, row in MARGINS["Table 2"].items()}
+    cells["mocov3", "ratio"]["cifar10"] += raised
+    found = answers(made("margins", MARGINS | {"Table 2": cells}))
+    assert found["margins.binomial_floor.ratio_gain_beyond", "as printed"] == (held, 2)
+
+
+def test_a_loss_is_no_gain_however_far(made: Make) -> None:
+    """One of two, where one falls as far as the other rises."""
+    cells = {("simclr", "default"): 50.0, ("simclr", "cut3"): 40.0, ("simclr", "gradscale"): 60.0}
+    found = made("embedding_norms", {"Table 6": {key: {"cifar10": accuracy} for key, accuracy in cells.items()}})
+    assert found.tables["binomial_floor"]["within"].tolist() == [0]
+    assert answers(found)["norms.binomial_floor.table6", "as printed"] == (1, 2)
+    assert answers(found)["norms.binomial_floor.table6.n45", "N45"] == (1, 2)
+
+
+def printed(artifact: str, dataset: str, metric: str, variant: str, reported: float) -> Claim:
+    cell = {"kind": "value", "artifact": artifact, "source": artifact, "setting": "s", "reading": "as printed"}
+    return Claim.model_construct(
+        **cell, method="simclr", dataset=dataset, metric=metric, variant=variant, reported=reported
+    )
+
+
+def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None:
+    """MultiDigits' size is not printed, a contrastive accuracy is no share of images, and a norm is no accuracy."""
+    cells = study.printed_cells(
+        [
+            printed("Table 3", "multidigits", "linear_top1", "default", 99.5),
+            printed("Table 3", "multidigits", "linear_top1", "in_grid", 98.3),
+            printed("Table 5", "imagenet", "contrastive_top1", "plain_tau_10", 91.7),
+            printed("Table 5", "imagenet", "linear_top1", "plain_tau_10", 57.2),
+            printed("Table 5", "imagenet", "linear_top1", "normalised_tau_1", 58.0),
+            printed("Table 6", "cifar10", "norm", "default", 81.0),
+        ]
+    )
+    table = study.summary(cells, study.printed_effects(cells)).set_index("table")
+    assert list(table.index) == ["Table 3", "Table 5"]
+    assert table[["cells", "unknown", "effects"]].to_numpy().tolist() == [[0, 2, 0], [2, 1, 1]]
+    assert math.isnan(float(table.loc["Table 3", "floor"]))
+    assert table.loc["Table 5", "furthest"] == pytest.approx(z(58.0, 57.2, 50_000), abs=1e-9)
+
+
+def test_tables_stand_in_the_order_of_their_numbers() -> None:
+    shown = ["Table S2", "Table 10", "Table 5b", "Tables 2 and 5", "Table A.3", "Table 2", "Table 5a", "Table 10"]
+    expected = ["Table 2", "Table 5a", "Table 5b", "Table 10", "Table A.3", "Table S2", "Tables 2 and 5"]
+    assert study.in_order(shown) == expected
+
+
+def test_table_5_of_the_norms_paper_as_it_is_in_the_repository() -> None:
+    """None of nine within the floors (N45); Flowers102 has 1,020 images, so its floor is the widest."""
+    found = study.binomial_floor(context(ROOT, "embedding_norms"))
+    row = found.tables["binomial_floor"].set_index("table").loc["Table 5"]
+    assert (row["cells"], row["effects"], row["within"]) == (15, 9, 0)
+    assert row["furthest"] == pytest.approx(z(61.7, 47.0, 10_000), abs=1e-9)
+    assert answers(found)["norms.binomial_floor.table5", "as printed"] == (9, 9)
+    effects = found.tables["binomial_effects"]
+    effects = effects[effects["table"] == "Table 5"].set_index(["method", "variant", "dataset"])
+    flowers = effects.loc[("simclr", "gradscale", "flowers102_lt")]
+    assert flowers["z"] == pytest.approx(z(47.2, 42.6, 1_020), abs=1e-9) == pytest.approx(2.09, abs=0.005)
+    assert flowers["error"] == effects["error"].max()
+
+
+@pytest.mark.parametrize("paper", sorted(study.SENTENCES))
+def test_every_sentence_whose_tables_are_in_the_repository_has_places(paper: str) -> None:
+    found = study.binomial_floor(context(ROOT, paper))
+    there = set(found.tables["binomial_floor"]["table"])
+    for sentence in study.SENTENCES[paper]:
+        if there.issuperset(sentence.tables):
+            assert answers(found)[sentence.claim, sentence.reading][1] > 0
