@@ -84,10 +84,9 @@ def draw(config: Config, paper: str, artifact: str, table: pd.DataFrame) -> Figu
     top, bottom = 0.12 + 0.17 * len(title), 0.1 + 0.128 * len(small)
     whole = height + top + bottom
     figure = Figure(figsize=(width, whole), layout="constrained")
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    engine.set(rect=(0, bottom / whole, 1, height / whole))  # type: ignore[call-arg]
-    module.draw(figure, table)
+    # A part of its own, so that a legend outside of the axes keeps clear of heading and small print.
+    parts = figure.subfigures(3, 1, height_ratios=(top, height, bottom), hspace=0)
+    module.draw(parts[1], table)
     figure.text(0.1 / width, 1 - 0.06 / whole, "\n".join(title), fontsize=9.5, fontweight="bold", ha="left", va="top")
     figure.text(
         0.1 / width, 0.05 / whole, "\n".join(small), fontsize=6.8, color="#444444", va="bottom", linespacing=1.3

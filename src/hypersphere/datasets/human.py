@@ -1,0 +1,191 @@
+"""What people said of CIFAR's images: CIFAR-10H, CIFAR-10N and CIFAR-100N, every byte checked before it is opened.
+
+CIFAR-10H: J. C. Peterson, R. M. Battleday, T. L. Griffiths, O. Russakovsky, Human uncertainty makes classification more
+robust, ICCV 2019; CC BY-NC-SA 4.0: cite the paper, no commercial use, share alike. CIFAR-10N and CIFAR-100N: J. Wei,
+Z. Zhu, H. Cheng, T. Liu, G. Niu, Y. Liu, Learning with noisy labels revisited: a study using real-world human
+annotations, ICLR 2022; CC BY-NC 4.0: cite the paper, no commercial use.
+
+Files lie in ``human/`` of a data folder: one array to a .npy file, or as published. CIFAR-N is published as pickles in
+zip archives. Their sha256 is checked first; then they may call for nothing but the four names that an array is built
+from.
+"""
+
+import codecs
+import hashlib
+import io
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Int64
+
+from hypersphere.datasets.download import fetch
+from hypersphere.errors import HypersphereError
+
+
+class HumanLabels(NamedTuple):
+    """Row i is image i of the set's official order. Classes are 0 … 9, fine ones 0 … 99, coarse ones 0 … 19.
+
+    ``clean`` labels are the official ones. CIFAR-10N asked three people about each image (``random``), and has the
+    label that most of them gave (``aggre``) and a wrong one of theirs where there is any (``worse``). CIFAR-100N asked
+    one.
+    """
+
+    cifar10h_counts: Int64[np.ndarray, "10000 10"]
+    """How many people chose each class, for each test image of CIFAR-10."""
+    cifar10n_clean_label: Int64[np.ndarray, "50000"]
+    cifar10n_aggre_label: Int64[np.ndarray, "50000"]
+    cifar10n_worse_label: Int64[np.ndarray, "50000"]
+    cifar10n_random_label1: Int64[np.ndarray, "50000"]
+    cifar10n_random_label2: Int64[np.ndarray, "50000"]
+    cifar10n_random_label3: Int64[np.ndarray, "50000"]
+    cifar100n_clean_label: Int64[np.ndarray, "50000"]
+    cifar100n_noisy_label: Int64[np.ndarray, "50000"]
+    cifar100n_clean_coarse_label: Int64[np.ndarray, "50000"]
+    cifar100n_noisy_coarse_label: Int64[np.ndarray, "50000"]
+
+
+class Published(NamedTuple):
+    """A file as its authors publish it."""
+
+    name: str
+    url: str
+    """At a commit, whose bytes stay."""
+    md5: str
+    sha256: str
+    prefix: str
+    """Of the arrays' names here, before the names they have in the file; empty where the file is itself an array."""
+    arrays: Mapping[str, str]
+    """sha256 of each array as a .npy file, by its name here."""
+
+
+CIFAR_10H = "https://raw.githubusercontent.com/jcpeterson/cifar-10h/48da312b193b82e6939ec20f23d1f09cbdd849c8/data"
+CIFAR_N = "https://raw.githubusercontent.com/UCSC-REAL/cifar-10-100n/49df7d8a69e355470c77c1c2f2424916325a394b/data"
+
+# md5 and sha256 of the authors' files at those commits.
+PUBLISHED = (
+    Published(
+        "cifar10h-counts.npy",
+        f"{CIFAR_10H}/cifar10h-counts.npy",
+        "f1284b6fba48a67d3db69bbafb5685ad",
+        "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
+        "",
+        {"cifar10h-counts": "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff"},
+    ),
+    Published(
+        "CIFAR-10_human.pt",
+        f"{CIFAR_N}/CIFAR-10_human.pt",
+        "96644db5574813cae939af5f7f2a0aec",
+        "873e69c39cb9b5e97fb6bae2d60bb59b38a5cbc31d2b868f7903dcb2b9dd2310",
+        "cifar10n-",
+        {
+            "cifar10n-clean_label": "9dfee6f275bac0f14e63de8d1091cd1f4487a16d30c6d8726f61d1b8f999c745",
+            "cifar10n-aggre_label": "0a2be8fab3c6096e6f2ca3950fb591c6ee8ac01d1af5d1840e2496851d03b7f7",
+            "cifar10n-worse_label": "4b3f1296c3e652b8b83fd521c7449180f6f6ed8a5e90689ece395e6793e2cc82",
+            "cifar10n-random_label1": "67e45160fa66c8e7398bf118f6f726b69229dc8994b0402019b0540d79dada63",
+            "cifar10n-random_label2": "fcd14fd8860e9b7b2e22e25a6cae457e79503cc640ef3b0184b0b725337d7422",
+            "cifar10n-random_label3": "9d0ca3523af2453ea5391b50b22e931ee48ed6bba9e86ec22e75d4e5b688f905",
+        },
+    ),
+    Published(
+        "CIFAR-100_human.pt",
+        f"{CIFAR_N}/CIFAR-100_human.pt",
+        "a67b45c1d7992051865b5c755bd68bb1",
+        "bd2d80409754d420292d622e15e25248ba21e37d27429efac49c8da723f44394",
+        "cifar100n-",
+        {
+            "cifar100n-clean_label": "233cdd4afc94cd00f3ddec6f8640168bf76a6872168cf6c5a9990ac9f144be3b",
+            "cifar100n-noisy_label": "fbe91e5598e2311cdd78a17f0123c76b4000446c044027f5584f096597fe5319",
+            "cifar100n-clean_coarse_label": "76ccd0b343c9bf8a362d6d2fc7cb89eaffe6b3bd5d673ce30b04c5d734e599cc",
+            "cifar100n-noisy_coarse_label": "6de12f3286d0337ba274132ba73372ff5110a2299260dafd5acfe2c0114090ac",
+        },
+    ),
+)
+
+# What a pickled array is built from, under the names that numpy gave them when the files were made.
+ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("_codecs", "encode"): codecs.encode,
+}
+
+
+def human(root: Path, download: bool = True) -> HumanLabels:
+    """The labels of all three sets.
+
+    Args:
+        root: the folder that holds ``human/``.
+        download: fetch into it what is not there; False: only read.
+
+    Raises:
+        HypersphereError: a file is missing or damaged, or cannot be had.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for file in PUBLISHED:
+        for name, content in _contents(root / "human", file, download).items():
+            arrays[name.replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
+    return HumanLabels(**arrays)
+
+
+def _contents(folder: Path, file: Published, download: bool) -> dict[str, bytes]:
+    """The .npy files that a published file comes to, their sha256 checked; from the folder if all are there."""
+    path, own = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
+    if file.prefix and all(array.exists() for array in own.values()):
+        return {name: _checked(array, file.arrays[name], download) for name, array in own.items()}
+    if download:
+        fetch(file.url, path, file.md5)
+    elif not path.exists():
+        missing = next(array for array in own.values() if not array.exists())
+        wanted = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
+        raise HypersphereError(f"{folder}: holds {wanted}, which is published at {file.url}")
+    content = _checked(path, file.sha256, download)
+    if not file.prefix:
+        return {name: content for name in file.arrays}
+    contents = {file.prefix + name: _npy(labels) for name, labels in _unpickled(content).items()}
+    for name, array in contents.items():
+        if hashlib.sha256(array).hexdigest() != file.arrays.get(name):
+            raise HypersphereError(f"{path}: {name} is not the list that the published file is known to hold")
+    return contents
+
+
+def _checked(path: Path, expected: str, download: bool) -> bytes:
+    """The bytes of a file whose sha256 is the expected one."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        remedy = "delete it and run again to download it" if download else "put the official file there"
+        raise HypersphereError(
+            f"{path}: damaged: {len(content)} bytes with sha256 {found[:12]}…, not {expected[:12]}…; {remedy}"
+        )
+    return content
+
+
+class _Arrays(pickle.Unpickler):
+    """Builds arrays and plain values, and refuses all else that a pickle may ask for."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in ALLOWED:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of an array")
+        return ALLOWED[module, name]
+
+
+def _unpickled(content: bytes) -> dict[str, Any]:
+    """The dictionary that torch.save put in a zip archive; no tensors, so that all of it is in the archive's pickle."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        labels: dict[str, Any] = _Arrays(io.BytesIO(archive.read(member))).load()
+    return labels
+
+
+def _npy(labels: Any) -> bytes:
+    """Labels, an array or a list, as a .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(labels, dtype=np.int64), allow_pickle=False)
+    return buffer.getvalue()

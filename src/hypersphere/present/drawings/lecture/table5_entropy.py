@@ -1,0 +1,67 @@
+"""The entropies of SimCLR's Table 5 between the lowest and the highest that there can be."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hypersphere.present.style import COLOURS, DASHES, GREY
+
+SIZE = (5.6, 2.9)
+BLUE, ORANGE = COLOURS[0], COLOURS[1]
+PRINTED: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": ORANGE, "markersize": 6.0}
+
+
+def draw(figure: Figure, table: pd.DataFrame) -> None:
+    bounded, free = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
+    highest = table.loc[table["series"] == "highest", "entropy"].iloc[0]
+    _bounded(bounded, table[table["panel"] == "normalised"])
+    _free(free, table[table["panel"] == "not normalised"], highest)
+    for axes in (bounded, free):
+        axes.axhline(highest, color="black", linewidth=1.0)
+    bounded.set_ylim(-0.3, 9.4)
+    free.annotate(
+        f"ln {table['examples'].iloc[0]}",
+        (0.98, highest),
+        (0, 3),
+        ("axes fraction", "data"),
+        "offset points",
+        ha="right",
+    )
+    figure.legend(loc="outside lower center", ncols=2)
+
+
+def _bounded(axes: Axes, part: pd.DataFrame) -> None:
+    lines = {name: rows for name, rows in part.groupby("series")}
+    lowest, highest, aligned = (lines[name] for name in ("lowest", "highest", "aligned"))
+    axes.fill_between(lowest["temperature"], lowest["entropy"], highest["entropy"], color=BLUE, alpha=0.12, linewidth=0)
+    axes.plot(lowest["temperature"], lowest["entropy"], color=BLUE, label="lowest possible")
+    axes.plot(
+        aligned["temperature"], aligned["entropy"], color=GREY, linestyle=DASHES[1], label="positive at 1, others at 0"
+    )
+    axes.plot(lines["printed"]["temperature"], lines["printed"]["entropy"], **PRINTED, label="printed")
+    axes.fill_between([], [], color=BLUE, alpha=0.12, linewidth=0, label="possible")
+    axes.set_xscale("log")
+    axes.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
+    axes.minorticks_off()
+    axes.set(xlabel=r"temperature $\tau$", ylabel="entropy (nat)", title="normalised", xlim=(0.02, 2))
+
+
+def _free(axes: Axes, part: pd.DataFrame, highest: float) -> None:
+    printed, lowest = (part[part["series"] == name] for name in ("printed", "row lowest"))
+    places = np.arange(len(printed))
+    axes.bar(places, highest - lowest["entropy"].to_numpy(), 0.6, lowest["entropy"], color=BLUE, alpha=0.12)
+    axes.plot(places, printed["entropy"], **PRINTED)
+    axes.set_xticks(places, [f"{temperature:g}" for temperature in printed["temperature"]])
+    axes.set(xlabel=r"temperature $\tau$", title="not normalised", xlim=(-0.6, len(places) - 0.4))
+    axes.grid(axis="x", visible=False)
+
+
+def note(table: pd.DataFrame) -> str:
+    return (
+        f"Entropies of a softmax over {table['examples'].iloc[0]:,} logits, each free in [-1/τ, 1/τ] where embeddings "
+        "are normalised, and unbounded where they are not; the dashed line has the positive at cosine 1 and all "
+        "others at 0. Computed without chance."
+    )

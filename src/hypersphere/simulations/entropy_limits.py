@@ -1,0 +1,158 @@
+"""Which entropies a contrastive distribution can have: SimCLR's Table 5, as the lecture shows it.
+
+The distribution is the softmax of an anchor's logits, cosine/temperature, over n = 4096 examples (caption of Table 5).
+Whether the anchor itself is one of them is not said; n = 4095 moves every limit here by less than 0.001 nat. A printed
+entropy is a mean over anchors, for which the limits of one anchor hold as well.
+"""
+
+from collections.abc import Sequence
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from hypersphere.simulations.study import Answer, Context, Study, between, counted
+from hypersphere.statistics.printed import load
+
+EXAMPLES = 4096
+ROUNDING = 0.05  # nats: what one printed decimal hides
+TEMPERATURES = np.geomspace(0.02, 2.0, 161)
+
+
+class Row(NamedTuple):
+    """A row of the table: claim, temperature, whether embeddings are normalised, and the printed entropy in nats."""
+
+    claim: str
+    temperature: float
+    normalised: bool
+    entropy: float
+
+
+class Limits(NamedTuple):
+    """Lowest and highest entropy in nats, and how many logits are at the top where it is lowest."""
+
+    lowest: float
+    highest: float
+    at_top: int
+
+
+def entropy_limits(context: Context) -> Study:
+    """The limits against temperature, and those of each printed row."""
+    rows = printed(context)
+    return Study({"table5_entropy": curves(rows), "table5_limits": limits_table(rows)}, answers(rows))
+
+
+def printed(context: Context) -> list[Row]:
+    """The rows of the table, from the claims about it, whose settings read ``normalised, temperature 0.05``."""
+    claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
+    rows = []
+    for claim in claims:
+        if claim.artifact == "table5_limits" and claim.reported is not None:
+            normalised, _, temperature = claim.setting.partition(", temperature ")
+            rows.append(Row(claim.id, float(temperature), normalised == "normalised", claim.reported))
+    return rows
+
+
+def two_level_entropy(
+    k: Int[np.ndarray, "*k"], n: int, gap: Float[np.ndarray, "*k"] | float
+) -> Float[np.ndarray, "*k"]:
+    """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
+    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum, less the gap: exact where it is near 0
+    return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
+
+
+def limits(n: int, temperature: float) -> Limits:
+    """Of the entropy of a softmax of n logits that are free in [-1/temperature, 1/temperature].
+
+    The highest is ln n, at equal logits. For the lowest: with R = exp(2/temperature), such distributions are those of
+    p_i <= R p_j for all i and j, a convex polytope. Entropy is strictly concave, so its least value is at a vertex,
+    where no small move along a line, one way and back, stays inside. At a vertex the largest p is R times the smallest,
+    as otherwise no bound would be met and every move would do; and no p lies strictly between the two, as that one
+    meets no bound: raising or lowering it, and scaling all to sum 1, would stay inside. So the logits have two levels,
+    2/temperature apart, k of n at the top, and the n - 1 values of k are tried.
+    """
+    k = np.arange(1, n)
+    entropies = two_level_entropy(k, n, 2 / temperature)
+    least = int(entropies.argmin())
+    return Limits(float(entropies[least]), log(n), int(k[least]))
+
+
+def row_limits(row: Row) -> Limits:
+    """Of a row of Table 5. Logits of embeddings of any length have no bounds, and their entropy none above 0."""
+    return limits(EXAMPLES, row.temperature) if row.normalised else Limits(0.0, log(EXAMPLES), 1)
+
+
+def aligned_entropy(n: int, temperature: float) -> float:
+    """Entropy in nats where the positive has cosine 1 and the n - 1 negatives cosine 0."""
+    return float(two_level_entropy(np.array(1), n, 1 / temperature))
+
+
+def finding(row: Row) -> str:
+    """What the limits make of a printed entropy, which stands for all that round to it."""
+    lowest, highest, _ = row_limits(row)
+    low, high = row.entropy - ROUNDING, row.entropy + ROUNDING
+    if high < lowest or low > highest:
+        return "impossible"
+    return "forced" if low <= lowest and highest <= high else "possible"
+
+
+def curves(table: Sequence[Row]) -> pd.DataFrame:
+    """Columns panel (normalised or not), series, temperature, entropy, examples."""
+    found = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
+    series = {
+        "lowest": [each.lowest for each in found],
+        "highest": [each.highest for each in found],
+        "aligned": [aligned_entropy(EXAMPLES, float(temperature)) for temperature in TEMPERATURES],
+    }
+    lines = [
+        pd.DataFrame({"panel": "normalised", "series": name, "temperature": TEMPERATURES, "entropy": values})
+        for name, values in series.items()
+    ]
+    rows = [
+        {
+            "panel": "normalised" if row.normalised else "not normalised",
+            "series": name,
+            "temperature": row.temperature,
+            "entropy": entropy,
+        }
+        for row in table
+        for name, entropy in (("printed", row.entropy), ("row lowest", row_limits(row).lowest))
+    ]
+    return pd.concat([*lines, pd.DataFrame(rows)], ignore_index=True).assign(examples=EXAMPLES)
+
+
+def limits_table(table: Sequence[Row]) -> pd.DataFrame:
+    """A row for each of Table 5. ``effective``: examples that, equally likely, have the printed entropy."""
+    rows = []
+    for row in table:
+        lowest, highest, at_top = row_limits(row)
+        rows.append(
+            {
+                "normalised": row.normalised,
+                "temperature": row.temperature,
+                "printed": row.entropy,
+                "lowest": lowest,
+                "at_top": at_top,
+                "highest": highest,
+                "below_uniform": highest - row.entropy,
+                "effective": exp(row.entropy),
+                "aligned": aligned_entropy(EXAMPLES, row.temperature) if row.normalised else None,
+                "finding": finding(row),
+                "examples": EXAMPLES,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def answers(table: Sequence[Row]) -> list[Answer]:
+    """The limits of each printed entropy, and two sentences about all six and the highest."""
+    ranges = [between(row.claim, *row_limits(row)[:2]) for row in table]
+    below = sum(row.entropy <= log(EXAMPLES) for row in table)
+    uniform = sum(abs(row.entropy - log(EXAMPLES)) <= ROUNDING for row in table if row.temperature == 1)
+    return [
+        *ranges,
+        counted("lecture.table5_entropy.at_most_uniform", below, len(table)),
+        counted("lecture.table5_entropy.uniform_at_1", uniform, 1),
+    ]

@@ -1,0 +1,113 @@
+"""The plane of the double-metric paper's Fig. 2, against closed forms by hand and finite differences."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from hypersphere.simulations import double_metric_plane as module
+from hypersphere.simulations.double_metric_plane import (
+    SIGNS,
+    WEIGHTS,
+    at,
+    chord,
+    cosine,
+    cosine_weight,
+    double_metric_plane,
+    zero_chord,
+)
+from hypersphere.simulations.study import Answer
+
+
+def answered() -> dict[str, Answer]:
+    return {answer.id: answer for answer in double_metric_plane(None).answers}  # type: ignore[arg-type]
+
+
+def test_chord_and_cosine_of_an_angle() -> None:
+    """2 sin(theta/2) and cos theta."""
+    theta = torch.tensor([0.0, 1e-6, 0.5, math.pi / 2, 3.0, math.pi], dtype=torch.float64)
+    u, v = at(torch.full_like(theta, 0.4)), at(theta + 0.4)
+    torch.testing.assert_close(chord(u, v), 2 * (theta / 2).sin(), atol=1e-15, rtol=1e-9)
+    torch.testing.assert_close(cosine(u, v), theta.cos(), atol=1e-15, rtol=1e-12)
+    torch.testing.assert_close(chord(u, v), (2 - 2 * theta.cos()).sqrt(), atol=1e-8, rtol=1e-9)
+
+
+def test_the_sketch_by_hand() -> None:
+    """Vectors of length 1.7 and 0.6, 1.9 radians apart; tau = 0.5."""
+    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
+    part = table[table["panel"] == "numbers"]
+    found = dict(zip(part["series"], part["y"], strict=True))
+    assert found == {
+        "cosine": pytest.approx(math.cos(1.9)),
+        "arc": pytest.approx(1.9),
+        "chord": pytest.approx(2 * math.sin(0.95)),
+        "temperature": 0.5,
+        "scaled cosine": pytest.approx(2 * math.cos(1.9)),
+        "product at 1/tau": pytest.approx(4 * math.cos(1.9)),
+    }
+    lines = {name: rows[["x", "y"]].to_numpy() for name, rows in table[table["panel"] == "plane"].groupby("series")}
+    for name, radius in (("unit circle", 1), ("circle 1/tau", 2), ("circle 1/sqrt(tau)", 2**0.5), ("arc", 1)):
+        np.testing.assert_allclose(np.hypot(*lines[name].T), radius)
+    assert np.hypot(*lines["feature 1"][1]) == pytest.approx(1.7)
+    np.testing.assert_allclose(lines["feature 2"][1] / 0.6, lines["unit 2"][1])
+    np.testing.assert_allclose(lines["chord"], [lines["unit 1"][1], lines["unit 2"][1]])
+
+
+@pytest.mark.parametrize("loss", WEIGHTS)
+@pytest.mark.parametrize("temperature", [0.07, 1.0])
+def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None:
+    """Central differences of alpha·c/tau ± beta·sqrt(2 - 2c) over the cosine c; printed, the distance is added."""
+    alpha, beta = WEIGHTS[loss]
+    c, step = np.linspace(-0.9, 0.99, 40), 1e-6
+    for name, added in (("printed", 1), ("contrastive", -1)):
+
+        def logit(c: np.ndarray, added: int = added) -> np.ndarray:
+            return alpha * c / temperature + added * beta * np.sqrt(2 - 2 * c)
+
+        slope = (logit(c + step) - logit(c - step)) / (2 * step)
+        found = cosine_weight(np.sqrt(2 - 2 * c), temperature, alpha, beta, SIGNS[name])
+        np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "temperature", "expected"),
+    [("DM1", 0.07, 0.07 / 3), ("DM2", 0.07, 0.07), ("DM3", 0.07, 0.21), ("DM4", 0.07, 0.07), ("DM3", 1.0, 3.0)],
+)
+def test_where_the_printed_weight_is_0(loss: str, temperature: float, expected: float) -> None:
+    """beta tau/alpha with Table 1's weights, as erratum D1 has it; below it the weight is negative, above positive."""
+    zero = zero_chord(temperature, *WEIGHTS[loss])
+    assert zero == pytest.approx(expected)
+    around = cosine_weight(np.array([0.99, 1.01]) * zero, temperature, *WEIGHTS[loss], SIGNS["printed"])
+    assert around[0] < 0 < around[1]
+
+
+def test_a_zero_beyond_the_diameter_has_no_angle() -> None:
+    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
+    zeros = table[table["panel"] == "zero"]
+    for row in zeros.itertuples():
+        assert np.isnan(row.x) if row.y > 2 else 2 * math.sin(row.x / 2) == pytest.approx(row.y)
+    assert zeros[zeros["x"].isna()][["series", "temperature"]].to_numpy().tolist() == [["DM3", 1.0]]
+
+
+def test_answers_by_counting() -> None:
+    """179 angles, five temperatures: radius 1/tau is right at tau = 1, and at the right angle, whose cosine is 0."""
+    found = {name: (answer.arms["held"][0], answer.arms["places"][0]) for name, answer in answered().items()}
+    assert found == {
+        "dm.fig2.radius": (179 + 4, 179 * 5),
+        "dm.fig2.radius.d24": (179 * 5, 179 * 5),
+        "dm.fig2.discriminates": (0, 179),
+        "dm.fig2.discriminates.d7": (179 * 178 / 2, 179 * 178 / 2),
+    }
+    assert {name: answer.reading for name, answer in answered().items() if answer.reading != "as printed"} == {
+        "dm.fig2.radius.d24": "D24",
+        "dm.fig2.discriminates.d7": "D7",
+    }
+
+
+def test_a_distance_that_depends_on_the_place_would_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control of the count of 0: a difference of first coordinates is no function of the cosine, and keeps no order."""
+    monkeypatch.setattr(module, "chord", lambda u, v: (u - v)[..., 0].abs())
+    assert answered()["dm.fig2.discriminates"].arms["held"] == [179.0]
+    monkeypatch.setattr(module, "chord", lambda u, v: (u * v).sum(dim=-1))
+    assert answered()["dm.fig2.discriminates.d7"].arms["held"] == [0.0]

@@ -1,0 +1,135 @@
+"""Limits of a softmax's entropy, against other ways to compute them: by hand, in a plain loop, and by brute force."""
+
+import math
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import softmax
+from scipy.stats import entropy
+
+from hypersphere import config
+from hypersphere.simulations.entropy_limits import (
+    EXAMPLES,
+    TEMPERATURES,
+    Row,
+    aligned_entropy,
+    entropy_limits,
+    finding,
+    limits,
+    printed,
+    two_level_entropy,
+)
+from hypersphere.simulations.study import Context
+
+CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"papers": ["lecture"]}), "lecture")
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.3, 4.0, 40.0])
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_two_levels_are_a_softmax(k: int, gap: float) -> None:
+    """scipy's softmax and entropy of the seven logits themselves."""
+    expected = entropy(softmax([gap] * k + [0.0] * (7 - k)))
+    assert two_level_entropy(np.array([k]), 7, gap)[0] == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("temperature", [0.2, 0.7, 3.0])
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_no_logits_on_a_grid_do_better_and_some_do_as_well(n: int, temperature: float) -> None:
+    """All n-tuples of nine levels, the ends among them."""
+    levels = np.linspace(-1, 1, 9) / temperature
+    found = entropy(softmax(np.array(list(product(levels, repeat=n))), axis=1), axis=1)
+    lowest, highest, at_top = limits(n, temperature)
+    assert found.min() == pytest.approx(lowest, rel=1e-12)
+    assert found.max() == pytest.approx(highest, rel=1e-12)
+    best = np.array(list(product(levels, repeat=n)))[found.argmin()]
+    assert (best == levels[-1]).sum() == at_top
+    assert (best == levels[0]).sum() == n - at_top
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0])
+def test_no_free_logits_do_better(temperature: float) -> None:
+    """L-BFGS-B from 40 random starts in the box, n = 6: the best ends at the limit, the others at higher vertices."""
+    bound = 1 / temperature
+    starts = np.random.default_rng(0).uniform(-bound, bound, (40, 6))
+    ends = [minimize(lambda z: entropy(softmax(z)), z, bounds=[(-bound, bound)] * 6).fun for z in starts]
+    lowest = limits(6, temperature).lowest
+    assert min(ends) == pytest.approx(lowest, rel=1e-6)
+    assert max(ends) > lowest * 1.01
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.5, 1.0])
+def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
+    ratio, found = math.exp(2 / temperature), {}
+    for k in range(1, 4096):
+        total = k * ratio + 4096 - k
+        top, rest = ratio / total, 1 / total
+        found[k] = -k * top * math.log(top) - (4096 - k) * rest * math.log(rest)
+    best = min(found, key=found.__getitem__)
+    lowest, highest, at_top = limits(4096, temperature)
+    assert (at_top, highest) == (best, 12 * math.log(2))
+    assert lowest == pytest.approx(found[best], rel=1e-9, abs=1e-13)
+
+
+def test_limits_by_hand() -> None:
+    """Two examples: the odds are exp(2/tau); without limits on the logits the lowest is 0, and the highest any way."""
+    odds = math.exp(2 / 0.8)
+    p = odds / (1 + odds)
+    assert limits(2, 0.8).lowest == pytest.approx(-p * math.log(p) - (1 - p) * math.log(1 - p), rel=1e-12)
+    assert limits(4096, 0.01).lowest < 1e-80
+    assert limits(4096, 1e4).lowest == pytest.approx(math.log(4096), abs=1e-7)
+
+
+def test_aligned_by_hand() -> None:
+    total = math.exp(1 / 0.1) + 4095
+    p = math.exp(1 / 0.1) / total
+    by_hand = -p * math.log(p) - (1 - p) * math.log((1 - p) / 4095)
+    assert aligned_entropy(4096, 0.1) == pytest.approx(by_hand, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (Row("", 1.0, True, 8.3), "possible"),  # the range is 7.84 to 8.32
+        (Row("", 1.0, True, 7.8), "possible"),  # 7.85 rounds to it, as far as one decimal tells
+        (Row("", 1.0, True, 7.7), "impossible"),
+        (Row("", 1.0, True, 8.4), "impossible"),
+        (Row("", 100.0, True, 8.3), "forced"),
+        (Row("", 100.0, False, 8.3), "possible"),
+        (Row("", 100.0, False, 0.5), "possible"),
+        (Row("", 100.0, True, 0.5), "impossible"),
+    ],
+)
+def test_findings(row: Row, expected: str) -> None:
+    assert finding(row) == expected
+
+
+def test_the_study_answers_each_row_and_two_sentences() -> None:
+    """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001."""
+    study = entropy_limits(CONTEXT)
+    table = study.tables["table5_limits"]
+    assert table["printed"].tolist() == [1.0, 4.5, 8.2, 8.3, 0.5, 0.5]
+    assert table["temperature"].tolist() == [0.05, 0.1, 0.5, 1, 10, 100]
+    assert table["finding"].tolist() == ["possible"] * 6
+    ranges, sentences = study.answers[:6], study.answers[6:]
+    assert [answer.arms["low"][0] for answer in ranges] == table["lowest"].tolist()
+    assert [dict(answer.arms) for answer in sentences] == [
+        {"held": [6.0], "places": [6.0]},
+        {"held": [1.0], "places": [1.0]},
+    ]
+    for row in printed(CONTEXT)[:4]:
+        with_anchor, without = limits(EXAMPLES, row.temperature), limits(EXAMPLES - 1, row.temperature)
+        assert with_anchor.lowest == pytest.approx(without.lowest, abs=1e-3)
+        assert with_anchor.highest == pytest.approx(without.highest, abs=1e-3)
+
+
+def test_curves_are_in_order() -> None:
+    """The aligned distribution is one of those that the limits are of; the limit rises with the temperature."""
+    table = entropy_limits(CONTEXT).tables["table5_entropy"]
+    lines = {name: rows["entropy"].to_numpy() for name, rows in table.groupby("series")}
+    assert len(lines["lowest"]) == len(TEMPERATURES)
+    assert (lines["lowest"] <= lines["aligned"]).all()
+    assert (lines["aligned"] <= lines["highest"]).all()
+    assert (np.diff(lines["lowest"]) > 0).all()
