@@ -60,7 +60,7 @@ def check_evaluation(path: Path) -> dict[str, Any]:
 
 
 def check_tidy(results: Path, name: str) -> Path:
-    """The path of claims.csv, theory.csv or a table of statistics/ or simulations/, whose bytes are those that were written.
+    """The path of a tidy table (of statistics/ or simulations/, theory.csv or claims.csv), its bytes as written.
 
     Raises:
         DamagedError: it or its manifest is missing or altered; the next Snakemake makes it again.

@@ -65,6 +65,8 @@ for PAPER in SIMULATED:
     rule:
         name:
             f"simulate_{PAPER}"
+        input:
+            f"paper/claims/{PAPER}.csv",  # some studies are of the printed numbers themselves
         output:
             SIMULATED[PAPER],
         log:

@@ -5,7 +5,7 @@ from typing import Any
 import typst
 
 from hypersphere import errata
-from hypersphere.artifacts import Curves, Paper, StudyFigure, StudyTable, Table
+from hypersphere.artifacts import Curves, Paper, Table
 from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
@@ -94,8 +94,8 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "tables": [_table(sheet(config, paper, key, results), first=at == 0) for at, key in enumerate(tables)],
         "figures": [_figure(config, paper, key, value, results) for key, value in figures.items()],
         "comparisons": [_comparison(claim) for claim in compared],
-        "study_tables": [_study_table(config, paper, key, results) for key in _studied(config, paper, StudyTable)],
-        "study_figures": [_study_figure(config, paper, key, results) for key in _studied(config, paper, StudyFigure)],
+        "study_tables": study.tables(config, paper, results),
+        "study_figures": _study_figures(config, paper, results),
         "studied": [_answered(claim) for claim in studied],
     }
 
@@ -182,23 +182,10 @@ def _figure(config: Config, paper: Paper, key: str, artifact: Curves, results: R
     return {"path": f"/{path}", "title": title, "alt": " ".join(caption), "caption": shown}
 
 
-def _studied(config: Config, paper: Paper, kind: type[StudyTable] | type[StudyFigure]) -> list[str]:
-    return [key for key, declared in config.studied(paper.paper).items() if isinstance(declared, kind)]
-
-
-def _study_table(config: Config, paper: Paper, key: str, results: Results) -> dict[str, Any]:
-    head, body = study.rows(results, paper.paper, key, results.simulated(paper.paper, key))
-    notes = " ".join(study.caption(results, paper, key)[1:])
-    return {"title": study.heading(paper.studied[key]), "head": head, "rows": body, "notes": notes}
-
-
-def _study_figure(config: Config, paper: Paper, key: str, results: Results) -> dict[str, Any]:
-    path = figure_file(config, paper, key).relative_to(config.root).as_posix()
-    notice, note, *bound = study.caption(results, paper, key)
-    size = study.drawing(paper.paper, key).SIZE
-    # The drawing itself says what was computed and at which size.
-    text = {"title": study.heading(paper.studied[key]), "alt": f"{notice} {note}", "caption": " ".join(bound)}
-    return {"path": f"/{path}", "inches": size[0], **text}
+def _study_figures(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
+    found = study.figures(config, paper, results)
+    paths = [figure_file(config, paper, str(each["id"])).relative_to(config.root).as_posix() for each in found]
+    return [each | {"path": f"/{path}"} for each, path in zip(found, paths, strict=True)]
 
 
 def _answered(claim: claims.Shown) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 
 from hypersphere import errata
-from hypersphere.artifacts import Curves, Paper, StudyFigure, StudyTable, Table
+from hypersphere.artifacts import Curves, Paper, Table
 from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json, write_text
@@ -98,7 +98,7 @@ def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Sh
         "protocols": _protocols(config, paper),
         "groups": _groups(paper, measured),
         "studied": _groups(paper, studied),
-        "study_tables": _study_tables(config, paper, results),
+        "study_tables": study.tables(config, paper, results),
         "study_figures": _study_figures(config, paper, results),
         "theorems": stated,
         "tables": [{"id": key, "sheet": layout} for key, layout in sheets],
@@ -144,29 +144,10 @@ def _figure(config: Config, paper: Paper, key: str, artifact: Curves, results: R
     return {"id": key, "title": title, "data": data, "alt": " ".join(caption), "caption": shown}
 
 
-def _study_tables(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
-    found = []
-    for key, declared in config.studied(paper.paper).items():
-        if isinstance(declared, StudyTable):
-            head, body = study.rows(results, paper.paper, key, results.simulated(paper.paper, key))
-            notes = study.caption(results, paper, key)
-            found.append({"id": key, "title": study.heading(declared), "head": head, "body": body, "notes": notes})
-    return found
-
-
 def _study_figures(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
-    found = []
-    for key, declared in config.studied(paper.paper).items():
-        if isinstance(declared, StudyFigure):
-            data = base64.b64encode(figure_file(config, paper, key).read_bytes()).decode("ascii")
-            notice, note, *bound = study.caption(results, paper, key)
-            alt = f"{notice} {note}"  # the drawing itself says both; the text beside it need not repeat them
-            width = study.drawing(paper.paper, key).SIZE[0]
-            found.append(
-                {"id": key, "title": study.heading(declared), "data": data, "alt": alt, "caption": " ".join(bound)}
-                | {"width": width}
-            )
-    return found
+    found = study.figures(config, paper, results)
+    drawings = [figure_file(config, paper, str(each["id"])).read_bytes() for each in found]
+    return [each | {"data": base64.b64encode(data).decode("ascii")} for each, data in zip(found, drawings, strict=True)]
 
 
 def figure_file(config: Config, paper: Paper, key: str) -> Path:

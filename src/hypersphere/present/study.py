@@ -8,11 +8,12 @@ import importlib
 import textwrap
 from collections import Counter
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.artifacts import Paper, StudyFigure
+from hypersphere.artifacts import Paper, Studied, StudyFigure, StudyTable
 from hypersphere.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_text
@@ -68,10 +69,9 @@ def drawing(paper: str, artifact: str) -> ModuleType:
         raise HypersphereError(f"present/drawings/{paper}/{artifact}.py: the file is missing") from None
 
 
-def heading(declared: StudyFigure | object) -> str:
+def heading(declared: Studied) -> str:
     """``Figure 2a: steps to convergence``, or that it is ours."""
-    printed, title = getattr(declared, "printed", None), getattr(declared, "title", "")
-    return f"{printed}: {title}" if printed else f"{title} (ours)"
+    return f"{declared.printed}: {declared.title}" if declared.printed else f"{declared.title} (ours)"
 
 
 def draw(config: Config, paper: str, artifact: str, table: pd.DataFrame) -> Figure:
@@ -85,8 +85,8 @@ def draw(config: Config, paper: str, artifact: str, table: pd.DataFrame) -> Figu
     whole = height + top + bottom
     figure = Figure(figsize=(width, whole), layout="constrained")
     # A part of its own, so that a legend outside of the axes keeps clear of heading and small print.
-    parts = figure.subfigures(3, 1, height_ratios=(top, height, bottom), hspace=0)
-    module.draw(parts[1], table)
+    grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
+    module.draw(figure.add_subfigure(grid[1, 0]), table)
     figure.text(0.1 / width, 1 - 0.06 / whole, "\n".join(title), fontsize=9.5, fontweight="bold", ha="left", va="top")
     figure.text(
         0.1 / width, 0.05 / whole, "\n".join(small), fontsize=6.8, color="#444444", va="bottom", linespacing=1.3
@@ -107,6 +107,32 @@ def caption(results: Results, paper: Paper, artifact: str) -> list[str]:
     """What was computed, at which size, and what the claims that it bears on came to."""
     note = drawing(paper.paper, artifact).note(results.simulated(paper.paper, artifact))
     return [SIZE_NOTICE, note, *_bound(results, paper, artifact)]
+
+
+def tables(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
+    """Every table of a paper's exact studies at this scale: id, title, head, body and notes."""
+    found = []
+    for key, declared in config.studied(paper.paper).items():
+        if isinstance(declared, StudyTable):
+            head, body = rows(results, paper.paper, key, results.simulated(paper.paper, key))
+            notes = caption(results, paper, key)
+            found.append({"id": key, "title": heading(declared), "head": head, "body": body, "notes": notes})
+    return found
+
+
+def figures(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
+    """Every figure of them: id, title, width in inches, what stands for it (alt) and caption.
+
+    The drawing itself says what was computed and at which size; the caption need not repeat it.
+    """
+    found = []
+    for key, declared in config.studied(paper.paper).items():
+        if isinstance(declared, StudyFigure):
+            notice, note, *bound = caption(results, paper, key)
+            inches = drawing(paper.paper, key).SIZE[0]
+            shown = {"alt": f"{notice} {note}", "caption": " ".join(bound)}
+            found.append({"id": key, "title": heading(declared), "inches": inches, **shown})
+    return found
 
 
 def _bound(results: Results, paper: Paper, artifact: str) -> list[str]:
