@@ -51,6 +51,11 @@ def over_seeds(claim: str, values: Sequence[float], reading: str = PRINTED) -> A
     return Answer(claim, reading, {"seeds": list(values)})
 
 
+def calibrated(claim: str, values: Sequence[float], reading: str = PRINTED) -> Answer:
+    """A number by which the study chose its inputs, one a seed: measured, but a test of nothing."""
+    return Answer(claim, reading, {"calibrated": list(values)})
+
+
 def between(claim: str, low: float, high: float, reading: str = PRINTED) -> Answer:
     """A number of which only the range is known: a value claim outside of it is refuted, one inside inconclusive."""
     return Answer(claim, reading, {"low": [low], "high": [high]})

@@ -13,14 +13,16 @@ from hypersphere.manifest import check_tidy
 from hypersphere.metrics import METRICS
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
-from hypersphere.statistics.gather import read, spread
+from hypersphere.statistics.gather import mean_interval, read, spread
 from hypersphere.statistics.printed import Claim
 from hypersphere.statistics.rules import Rules
 
 COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
 PRINTED = "as printed"
 """The reading of a claim that no erratum corrects."""
-KIND_OF = {"value": "value", "seeds": "value", "low": "value", "held": "comparison", "variant": "comparison"}
+KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
+    ("held", "variant"), "comparison"
+)
 """What kind of claim an answer is to, by its first arm."""
 Arms = Mapping[str, np.ndarray]
 """One answer's numbers by what they are; ``simulations/study.py`` says what each set of arms means."""
@@ -80,6 +82,8 @@ def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
         return exact(claim, float(arms["value"][0]))
     if "low" in arms:
         return ranged(claim, float(arms["low"][0]), float(arms["high"][0]))
+    if "calibrated" in arms:
+        return calibrated(arms["calibrated"], rules)
     return over_seeds(claim, arms["seeds"], rules)
 
 
@@ -138,6 +142,13 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
         "verdict_double": double.verdict,
         "low_power": n - 1 < rules.low_power_df,
     }
+
+
+def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
+    """A number by which the study's inputs were chosen: it agrees by construction, which settles nothing."""
+    low, high = mean_interval(values, rules.confidence)
+    ours = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
+    return ours | {"low": low, "high": high, "verdict": verdicts.INCONCLUSIVE}
 
 
 def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:

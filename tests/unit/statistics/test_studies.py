@@ -102,6 +102,15 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
     assert width[0] / width[1] == pytest.approx(ratio)
 
 
+def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
+    values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
+    found = studies.calibrated(values, RULES)
+    assert found["verdict"] == "inconclusive"
+    assert studies.over_seeds(claim(metric="kmeans_accuracy", reported=75.2), values, RULES)["verdict"] == "reproduced"
+    low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
+    assert (found["measured"], found["low"], found["high"]) == pytest.approx((75.2, low, high))
+
+
 @pytest.mark.parametrize(
     ("values", "reported", "verdict"),
     [

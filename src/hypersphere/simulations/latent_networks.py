@@ -1,0 +1,188 @@
+"""Points of latent classes on a sphere, and networks that learn them by supervised InfoNCE (norms paper, App. B.2).
+
+Every seed and setting is a model of its own; all are trained together, and a seed's settings share its random numbers.
+Training is in single precision, as the authors' is: three times as fast here as double.
+
+Shapes: m models (seeds, and within a seed settings), n points of a model, b of a batch, d latent dimensions.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from hypersphere import keyed
+from hypersphere.objectives.geometry import unit
+
+PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
+EPOCHS = 50  # Fig. S2; those of Fig. 2 are not stated
+HIDDEN, RATE = 64, 0.01  # the authors' code (erratum N8)
+SCALE = 10.0  # the authors' code: standard deviation of the random matrix's entries
+RECORDED = 5  # epochs from one record of the norms to the next
+
+
+class Setting(NamedTuple):
+    """How a model's points are drawn."""
+
+    noise: float
+    """Standard deviation of each latent coordinate."""
+    balanced: bool
+
+
+class Points(NamedTuple):
+    """What the models are trained on, or looked at with: the observations are ``latent @ matrix``.
+
+    They are linear, so that a layer can take the product of the matrix with its weights in their place, with a sixth of
+    the work.
+    """
+
+    latent: Float[Tensor, "m n d"]
+    matrix: Float[Tensor, "m d observed"]
+    labels: Int[Tensor, "m n"]
+
+
+class Network(NamedTuple):
+    """Two linear layers with a ReLU between them, one pair for each model."""
+
+    w1: Float[Tensor, "m observed hidden"]
+    b1: Float[Tensor, "m 1 hidden"]
+    w2: Float[Tensor, "m hidden d"]
+    b2: Float[Tensor, "m 1 d"]
+
+    def __call__(self, points: Points) -> Float[Tensor, "m n d"]:
+        """Embeddings, not normalised, in double precision."""
+        hidden = torch.baddbmm(self.b1, points.latent, torch.bmm(points.matrix, self.w1)).relu_()
+        return torch.baddbmm(self.b2, hidden, self.w2).double()
+
+    def copy(self) -> "Network":
+        """The same weights, in other storage."""
+        return Network(*(parameter.clone() for parameter in self))
+
+    def each(self, settings: int, setting: int) -> "Network":
+        """The models of one setting, one for each seed."""
+        return Network(*(parameter[setting::settings] for parameter in self))
+
+
+def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
+    """App. B.2: latent points unit(N(centre, noise² I)) around uniform centres, and their images under a random matrix.
+
+    Balanced classes are of equal size, one after the other; otherwise each point's class is drawn.
+    """
+    parts = [_observe(seed, settings, classes, d, purpose) for seed in seeds]
+    return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def _observe(seed: int, settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
+    generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", purpose))
+    n = classes * PER_CLASS
+    centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
+    noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
+    matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
+    share = torch.rand(n, generator=generator, dtype=torch.float64)
+    drawn = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
+    equal = torch.arange(classes).repeat_interleave(PER_CLASS)
+    labels = torch.stack([equal if setting.balanced else drawn for setting in settings])
+    latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
+    return Points(latent.float(), matrix.float().expand(len(settings), -1, -1), labels)
+
+
+def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
+    """Sec. 4.2: "~1/2", "~1/4" and so on, which sum to 15/16 over four classes, normalised (erratum N8)."""
+    weights = 0.5 ** torch.arange(1, classes + 1, dtype=torch.float64)
+    return weights / weights.sum()
+
+
+def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
+    """Weights and biases uniform within 1/sqrt(inputs), torch's own start of a linear layer; one draw for a seed."""
+    shapes = ((OBSERVED, HIDDEN), (1, HIDDEN), (HIDDEN, d), (1, d))
+    fans = (OBSERVED, OBSERVED, HIDDEN, HIDDEN)
+    generators = [
+        torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", "weights", d)) for seed in seeds
+    ]
+
+    def parameter(shape: tuple[int, int], fan: int) -> Float[Tensor, "m rows columns"]:
+        drawn = torch.stack([torch.rand(shape, generator=generator) for generator in generators])
+        return ((2 * drawn - 1) / fan**0.5).repeat_interleave(settings, dim=0)
+
+    return Network(*(parameter(shape, fan) for shape, fan in zip(shapes, fans, strict=True)))
+
+
+@torch.inference_mode()
+def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
+    """Stochastic gradient descent, in place, over shuffled batches; a last batch that is not full is left out.
+
+    Returns:
+        Mean norms of the classes' embeddings, before training and after every fifth epoch.
+    """
+    models, n = points.labels.shape
+    generators = [torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", "order", n)) for seed in seeds]
+    model = torch.arange(models)[:, None]
+    norms = [class_norms(network, points)]
+    for epoch in range(1, EPOCHS + 1):
+        order = torch.stack([torch.randperm(n, generator=generator) for generator in generators])
+        batches = order[:, : n // BATCH * BATCH].unflatten(1, (-1, BATCH)).transpose(0, 1)
+        batches = batches.repeat_interleave(models // len(seeds), dim=1)  # [batches, m, b]
+        for x, positive in zip(points.latent[model, batches], positives(points.labels[model, batches]), strict=True):
+            descend(network, x, points.matrix, positive)
+        if epoch % RECORDED == 0:
+            norms.append(class_norms(network, points))
+    return torch.stack(norms, dim=1)
+
+
+def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
+    """For each point the next of its class in the batch, cyclically: in a random order, a random other one.
+
+    A point alone in its class is its own.
+    """
+    order = labels.argsort(dim=-1, stable=True)
+    ranked = labels.gather(-1, order)
+    rank = torch.arange(labels.shape[-1]).expand_as(labels)
+    last = ranked != ranked.roll(-1, dims=-1)
+    last[..., -1] = True
+    successor = torch.where(last, torch.searchsorted(ranked, ranked), rank + 1)  # or the first of the class
+    return torch.empty_like(labels).scatter_(-1, order, order.gather(-1, successor))
+
+
+def descend(
+    network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
+) -> None:
+    """One step against the gradient of each model's loss, in place; the observations are ``x @ matrix``."""
+    before = torch.baddbmm(network.b1, x, torch.bmm(matrix, network.w1))
+    hidden = before.relu()
+    slope = gradient(torch.baddbmm(network.b2, hidden, network.w2), positive)
+    slope_hidden = torch.bmm(slope, network.w2.mT).masked_fill_(before <= 0, 0)
+    network.w1.baddbmm_(matrix.mT, torch.bmm(x.mT, slope_hidden), alpha=-RATE)
+    network.b1.sub_(slope_hidden.sum(dim=1, keepdim=True), alpha=RATE)
+    network.w2.baddbmm_(hidden.mT, slope, alpha=-RATE)
+    network.b2.sub_(slope.sum(dim=1, keepdim=True), alpha=RATE)
+
+
+def gradient(z: Float[Tensor, "m b d"], positive: Int[Tensor, "m b"]) -> Float[Tensor, "m b d"]:
+    """Of Eq. 1 with temperature 1, averaged over the anchors that have a positive, in each embedding of the batch.
+
+    A point is an anchor (Eq. 2) and a candidate of every other (Eq. 3, with the positive's term: erratum N10). Both
+    are the part across z of a weighted sum of unit vectors, over ||z||. As exp(cos) is symmetric, one matrix serves
+    both sums.
+    """
+    norm = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
+    u = z / norm
+    exp_sim = torch.bmm(u, u.mT).exp_()
+    exp_sim.diagonal(dim1=1, dim2=2).zero_()  # k != i
+    anchor = (positive != torch.arange(positive.shape[1]))[..., None].to(z.dtype)
+    weight = anchor / anchor.sum(dim=1, keepdim=True).clamp_min(1)
+    share = weight / exp_sim.sum(dim=2, keepdim=True)
+    as_anchor, as_candidate = torch.bmm(exp_sim, torch.cat([u, share * u], dim=2)).chunk(2, dim=2)
+    index = positive[..., None].expand_as(u)
+    pull = (weight * u.gather(1, index)).scatter_add(1, index, weight * u)
+    total = share * as_anchor + as_candidate - pull
+    return (total - (total * u).sum(dim=2, keepdim=True) * u) / norm
+
+
+def class_norms(network: Network, points: Points) -> Float[Tensor, "m classes"]:
+    """Mean norm of the embeddings of each class's points."""
+    norms = torch.linalg.vector_norm(network(points), dim=-1)
+    empty = norms.new_zeros(len(norms), int(points.labels.max()) + 1)
+    total = empty.scatter_add(1, points.labels, norms)
+    return total / empty.scatter_add(1, points.labels, torch.ones_like(norms))

@@ -1,0 +1,121 @@
+"""Gradient fields against Proposition 3.1's formula, steps against Pythagoras, and what must not be counted as held."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere.simulations import cosine_field
+from hypersphere.simulations.cosine_field import field
+from hypersphere.simulations.study import Study
+from hypersphere.training.device import make_deterministic
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    make_deterministic(1)
+    return cosine_field.cosine_field(None)  # type: ignore[arg-type]
+
+
+def shares(study: Study) -> dict[str, float]:
+    return {answer.id: answer.arms["held"][0] / answer.arms["places"][0] for answer in study.answers}
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_the_field_is_proposition_3_1s(power: float) -> None:
+    """(north less its part along z) over ||z||, times ||z||^p."""
+    points = cosine_field.lattice()
+    for (x, y), found in zip(points.tolist(), field(points, power).tolist(), strict=True):
+        norm = math.hypot(x, y)
+        along = y / norm
+        expected = [norm ** (power - 1) * (0 - along * x / norm), norm ** (power - 1) * (1 - along * y / norm)]
+        assert found == pytest.approx(expected, abs=1e-13)
+
+
+def test_by_hand() -> None:
+    """East at distance 2 it points north with length 1/2, on the line itself it is 0."""
+    points = torch.tensor([[2.0, 0.0], [0.0, 3.0], [0.0, -1.0]], dtype=torch.float64)
+    assert field(points, power=0).tolist() == [[0, 0.5], [0, 0], [0, 0]]
+    assert field(points, power=1).tolist() == [[0, 1], [0, 0], [0, 0]]
+
+
+def test_a_step_obeys_pythagoras() -> None:
+    """Appendix A.3: the squared norm grows by (rate · sin / norm)²."""
+    points = cosine_field.starts()
+    path = cosine_field.descend(points, rate=0.3, steps=5)
+    assert torch.equal(path[0], points)
+    assert path.shape == (6, cosine_field.STARTS, 2)
+    for before, after in pairwise(path):
+        square = before.square().sum(dim=-1)
+        sine = before[:, 0] / square.sqrt()
+        grown = square + (0.3 * sine) ** 2 / square
+        assert after.square().sum(dim=-1).tolist() == pytest.approx(grown.tolist(), rel=1e-12)
+
+
+def test_the_cosine_on_a_circle_is_the_angles_sine(study: Study) -> None:
+    table = study.tables["figS1"]
+    assert table["cosine"].tolist() == pytest.approx(np.sin(table["angle"]).tolist(), abs=1e-12)
+    assert sorted(table.loc[table["kind"] == "circle", "radius"].unique()) == [0.5, 1, 2]
+
+
+SENTENCES = {
+    *("norms.fig1.inverse", "norms.fig1.orthogonal", "norms.fig1.grows"),
+    *("norms.fig6.cancels", "norms.figS1.less_steep"),
+}
+
+
+def test_every_sentence_holds(study: Study) -> None:
+    """All five follow from Proposition 3.1."""
+    assert shares(study) == dict.fromkeys(SENTENCES, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "failing"),
+    [
+        (
+            lambda points, power: field(points, 1 - power),  # right for Fig. 1's other two: they hold for any length
+            {"norms.fig1.inverse", "norms.fig6.cancels", "norms.figS1.less_steep"},
+        ),
+        (lambda points, power: field(points, power) - 0.01 * points, SENTENCES),
+    ],
+    ids=["powers exchanged", "a pull to the origin"],
+)
+def test_another_field_would_be_found_out(
+    monkeypatch: pytest.MonkeyPatch, wrong: Callable[[Tensor, float], Tensor], failing: set[str]
+) -> None:
+    monkeypatch.setattr(cosine_field, "field", wrong)
+    found = shares(cosine_field.cosine_field(None))  # type: ignore[arg-type]
+    assert {name for name, share in found.items() if share < 1} == failing
+
+
+def norm(points: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(points, dim=-1)
+
+
+def test_figure_1_shows_what_its_caption_says(study: Study) -> None:
+    table = study.tables["fig1"]
+    parts = {kind: part for kind, part in table.groupby("kind")}
+    output, projection = (torch.tensor(parts[kind][["x", "y"]].to_numpy()) for kind in ("output", "projection"))
+    assert norm(projection).tolist() == pytest.approx([1.0] * cosine_field.OUTPUTS)
+    assert norm(output).tolist() == pytest.approx(parts["output"]["norm"].tolist())
+    assert (projection * norm(output)[:, None] - output).abs().max() < 1e-12
+    highlighted = parts["highlighted"]["length"].to_numpy()
+    assert highlighted / highlighted[1] == pytest.approx([2, 1, 0.5])
+    path = norm(torch.tensor(parts["trajectory"][["x", "y"]].to_numpy()))
+    assert (torch.diff(path) > 0).all()
+    final = parts["norm"].groupby("rate")["norm"].last()
+    assert final.is_monotonic_increasing
+    assert (parts["norm"]["low"] >= 1 - 1e-12).all()
+
+
+def test_figure_6_shows_both_powers_at_the_same_points(study: Study) -> None:
+    table = study.tables["fig6"]
+    plain, scaled = (table[table["power"] == power].reset_index() for power in (0, 1))
+    assert plain[["x", "y"]].equals(scaled[["x", "y"]])
+    ratio = (scaled["length"] / plain["length"]).to_numpy()
+    assert ratio == pytest.approx(np.hypot(plain["x"], plain["y"]).to_numpy(), rel=1e-12)
+    assert not np.isclose(ratio, 1).all()

@@ -1,0 +1,105 @@
+"""Learning rates: the stated schedule by its formula, the authors' by torch's own ``LambdaLR``, pass by pass."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from hypersphere.simulations import learning_rates as study
+
+BATCHES = (256, 512, 1024)
+
+
+def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:
+    """The rate of each optimiser step, from a scheduler that is handed a rate in place of a factor (erratum N17)."""
+
+    def rate(step: int) -> float:
+        if step > warmup * loader:
+            return 1e-3 + (base - 1e-3) * 0.5 * (1 + math.cos(math.pi * step / (loader * 512)))
+        return base * step / (warmup * loader)
+
+    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=base)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    used = []
+    for _ in range(epochs):
+        waiting = 0
+        for _ in range(loader):
+            waiting += 1
+            if waiting == passes:
+                used.append(optimiser.param_groups[0]["lr"])
+                optimiser.step()
+                schedule.step()
+                waiting = 0
+    return used
+
+
+@pytest.mark.parametrize(("passes", "warmup"), [(1, 10), (2, 10), (8, 3)])
+def test_authors_scheduler(monkeypatch: pytest.MonkeyPatch, passes: int, warmup: int) -> None:
+    """1,300 images: ten passes of 128 and a remainder; of eight passes to a step, two wait at the epoch's end."""
+    monkeypatch.setattr(study, "IMAGES", 1_300)
+    rates, per_epoch = study.authors(0.6, 128, passes, warmup, 40)
+    assert per_epoch == 10 // passes
+    assert rates.tolist() == pytest.approx(scheduled(0.6, 10, passes, warmup, 40), rel=1e-12)
+    assert rates[0] == 0
+
+
+@pytest.mark.parametrize(("batch", "epochs"), [(256, 500), (1024, 100)])
+def test_stated_schedule(batch: int, epochs: int) -> None:
+    """Linear over ten epochs, then (1 + cos)/2 over the rest, by epochs and by hand."""
+    rates, per_epoch = study.stated(0.12, batch, 10, epochs)
+    assert per_epoch == 50_000 // batch
+    assert len(rates) == per_epoch * epochs
+    peak = 0.12 * batch / 256
+    assert rates[5 * per_epoch - 1] == pytest.approx(peak / 2)
+    assert rates[10 * per_epoch - 1] == pytest.approx(peak)
+    assert rates[(epochs + 10) // 2 * per_epoch] == pytest.approx(peak / 2)
+    assert 0 < rates[-1] < 1e-4 * peak
+
+
+def test_warm_up_is_stretched() -> None:
+    """Erratum N41. 390 passes an epoch are 195, 97 and 48 steps; 3,900 steps from rate 0 are 20.0, 40.2 and 81.3."""
+    found = {(curve.batch, curve.name): curve for curve in study.curves() if curve.method == "simsiam"}
+    for batch, steps, epochs in zip(BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
+        curve = found[batch, "authors"]
+        assert curve.per_epoch == steps
+        assert curve.rates.argmax() == 3_900
+        assert curve.warmup == pytest.approx(epochs, abs=0.05)
+        assert found[batch, "stated"].warmup == 10
+
+
+def test_mass() -> None:
+    """In epochs at the peak: 10/2 + 90/2 for a 100-epoch run; else the warm-up's triangle and, under an all but flat
+    cosine, the rest."""
+    found = {(curve.batch, curve.name): curve for curve in study.curves() if curve.method == "simsiam"}
+    for batch, warmup in zip(BATCHES, (20, 3900 / 97, 81.25), strict=True):
+        assert found[batch, "stated, ends early"].mass(100) == pytest.approx(50, abs=0.1)
+        bound = 100 - warmup / 2
+        assert 0.985 * bound < found[batch, "authors"].mass(100) < bound
+    masses = [found[batch, "authors"].mass(100) for batch in BATCHES]
+    assert masses == pytest.approx([89.2, 79.7, 59.3], abs=0.05)
+    assert np.ptp([found[batch, "stated"].mass(100) for batch in BATCHES]) < 0.02
+
+
+def test_answers() -> None:
+    """Printed: App. C.1 and Sec. 6. Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
+    table, answers = study.learning_rates(None)  # type: ignore[arg-type]
+    found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
+    expected = {
+        **{"peak.simclr": 0.18, "peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36},
+        **{"gradscale": 1 / 6, "gradscale.n17": 1 / 36},
+        **{"peak.batch256": 0.12, "peak.batch512": 0.24, "peak.batch1024": 0.48},
+        **{f"peak.batch{batch}.n17": 0.04 for batch in BATCHES},
+        **{"peak.batch256.n25": 0.08, "peak.batch512.n25": 0.16, "peak.batch1024.n25": 0.32},
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+    warmups = {name: round(value) for name, value in found.items() if name.startswith("warmup")}
+    assert warmups == {
+        **{"warmup.simclr": 10, "warmup.simclr.n17": 10, "warmup.gradscale": 100, "warmup.gradscale.n17": 100},
+        **{f"warmup.batch{batch}": 10 for batch in BATCHES},
+        **{"warmup.batch256.n41": 20, "warmup.batch512.n41": 40, "warmup.batch1024.n41": 81},
+    }
+    assert len(found) == len(answers) == len(expected) + len(warmups)
+    rates = table["learning_rates"].query("kind == 'rate' and method == 'simclr' and curve == 'stated'")
+    assert rates["epoch"].tolist() == list(range(500))
+    assert rates["rate"].iloc[10] == pytest.approx(0.18)
