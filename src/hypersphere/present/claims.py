@@ -123,7 +123,7 @@ def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
 
 
 def _subject(paper: Paper, row: dict[str, Any]) -> str:
-    text = f"{paper.label(row['method'])}, {paper.label(row['variant'])}"
+    text = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
     return f"{text} − {paper.label(row['baseline'])}" if row["kind"] == "comparison" else text
 
 

@@ -1,14 +1,18 @@
 """Learning rates: the stated schedule by its formula, the authors' by torch's own ``LambdaLR``, pass by pass."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from hypersphere import config
 from hypersphere.simulations import learning_rates as study
+from hypersphere.simulations.study import Context
 
 BATCHES = (256, 512, 1024)
+CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"papers": ["embedding_norms"]}), "embedding_norms")
 
 
 def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:
@@ -82,24 +86,26 @@ def test_mass() -> None:
 
 
 def test_answers() -> None:
-    """Printed: App. C.1 and Sec. 6. Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
-    table, answers = study.learning_rates(None)  # type: ignore[arg-type]
+    """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
+    table, answers = study.learning_rates(CONTEXT)
     found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
     expected = {
-        **{"peak.simclr": 0.18, "peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36},
-        **{"gradscale": 1 / 6, "gradscale.n17": 1 / 36},
-        **{"peak.batch256": 0.12, "peak.batch512": 0.24, "peak.batch1024": 0.48},
+        **{"peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36, "gradscale.n17": 1 / 36},
         **{f"peak.batch{batch}.n17": 0.04 for batch in BATCHES},
         **{"peak.batch256.n25": 0.08, "peak.batch512.n25": 0.16, "peak.batch1024.n25": 0.32},
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-12)
     warmups = {name: round(value) for name, value in found.items() if name.startswith("warmup")}
     assert warmups == {
-        **{"warmup.simclr": 10, "warmup.simclr.n17": 10, "warmup.gradscale": 100, "warmup.gradscale.n17": 100},
-        **{f"warmup.batch{batch}": 10 for batch in BATCHES},
+        **{"warmup.simclr.n17": 10, "warmup.gradscale.n17": 100},
         **{"warmup.batch256.n41": 20, "warmup.batch512.n41": 40, "warmup.batch1024.n41": 81},
     }
     assert len(found) == len(answers) == len(expected) + len(warmups)
     rates = table["learning_rates"].query("kind == 'rate' and method == 'simclr' and curve == 'stated'")
     assert rates["epoch"].tolist() == list(range(500))
     assert rates["rate"].iloc[10] == pytest.approx(0.18)
+
+
+def test_accuracies_beside_the_curves_are_the_printed_ones() -> None:
+    """Table S2, default rows, epochs 100 and 500."""
+    assert study.table_s2(CONTEXT) == {256: [46.1, 59.1], 512: [41.2, 60.4], 1024: [32.6, 61.3]}

@@ -68,7 +68,7 @@ def _growth(axes: Axes, part: pd.DataFrame) -> None:
         axes.annotate(
             f"{rate:g}",
             (line["step"].iloc[-1], line["norm"].iloc[-1]),
-            (4, -3),
+            (4, -7 if at == 0 else -3),  # the lowest two lines end close together
             textcoords="offset points",
             color=COLOURS[at],
             annotation_clip=False,

@@ -30,7 +30,7 @@ def note(table: pd.DataFrame) -> str:
     """What was computed."""
     return (
         f"Noise of variance 0.1 as printed, of standard deviation 0.1, and of 1 as in the authors' imbalanced run. "
-        f"Means over {table['n'].max():.0f} seeds with 95 % intervals, which the seeds' own centres and matrices widen; "
+        f"Means over {table['n'].max():.0f} seeds with 95 % intervals, widened by the seeds' own centres and matrices; "
         f"{table['epoch'].max():.0f} epochs. Numbers in the legend: the classes' probabilities, ~1/2, ~1/4 and so on "
         "normalised."
     )
