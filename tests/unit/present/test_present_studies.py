@@ -73,6 +73,11 @@ def test_every_artifact_is_listed_as_the_paper_has_it_and_as_ours(name: str, art
     assert f"`{name}/{artifact}`" in page
 
 
+def test_readme_counts_them() -> None:
+    text = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split())
+    assert f"{len(QUICK)} analytic figures, simulations, counts and tables" in text
+
+
 def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
     wanted = {declared.study for document in RELEASED.papers.values() for declared in document.studied.values()}
     from hypersphere import registry
