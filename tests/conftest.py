@@ -69,7 +69,7 @@ def _keep_studies(root: Path, *papers: str) -> None:
     for file in (root / "config" / "papers").glob("*.yaml"):
         if file.stem not in papers:
             text = re.sub(r"^  (\w+):\n    kind: study_\w+\n(    .*\n)*", "", file.read_text(), flags=re.MULTILINE)
-            file.write_text(re.sub(r"^artifacts:\n(?=\S|\Z)", "", text, flags=re.MULTILINE))
+            file.write_text(re.sub(r"^artifacts:\n+(?=\S|\Z)", "", text, flags=re.MULTILINE))
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,8 @@ def test_whether_numbers_count_follows_the_scale(request: pytest.FixtureRequest,
 
 def test_verdict_counts_and_comparisons_are_all_there(quick: Any) -> None:
     made = content(quick)
-    assert sum(int(row["count"]) for row in made["verdicts"]) == int(made["claims"]) == 24
+    assert sum(int(row["count"]) for row in made["verdicts"]) == int(made["claims"])
+    assert int(made["claims"]) == sum(row["kind"] != "theorem" for row in quick.rows["claims"]) > 24
     assert len(norms(quick)["comparisons"]) == 9
 
 

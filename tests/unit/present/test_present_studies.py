@@ -102,7 +102,8 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
     """Labels of ticks outside of an axis' limits: matplotlib keeps them, and does not draw them."""
     found = set()
     for axes in figure.findobj(Axes):
-        for axis, low, high in ((axes.xaxis, axes.bbox.x0, axes.bbox.x1), (axes.yaxis, axes.bbox.y0, axes.bbox.y1)):
+        limits = [(axes.xaxis, axes.bbox.x0, axes.bbox.x1), (axes.yaxis, axes.bbox.y0, axes.bbox.y1)]
+        for axis, low, high in [*limits, *([(axes.zaxis, 0, 0)] if axes.name == "3d" else [])]:
             for label in (tick.label1 for tick in (*axis.majorTicks, *axis.minorTicks)):
                 box = label.get_window_extent(renderer)
                 centre = (box.x0 + box.x1) / 2 if axis is axes.xaxis else (box.y0 + box.y1) / 2

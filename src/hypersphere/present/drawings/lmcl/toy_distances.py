@@ -26,7 +26,8 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
             axes.text(0.3, 0.95, inside, transform=axes.get_xaxis_transform(), ha="center", va="top", fontsize=7)
             axes.set(xlim=(0, 1), xticks=(0, 0.1, 0.5, 1), yscale="log", ylim=(0.2, 150))
             axes.set_xticklabels(["0", r"$\delta^+$", r"$\delta^-$", "1"])
-            axes.get_xticklabels()[1].set_horizontalalignment("left")  # clear of the 0
+            for lower in axes.get_xticklabels()[1:2]:  # the upper row shows none
+                lower.set_horizontalalignment("left")  # clear of the 0
             axes.set_yticks([0.3, 1, 3, 10, 30], ["0.3", "1", "3", "10", "30"])
             axes.minorticks_off()
             axes.set_title(label if dataset == "three_bars" else "", fontsize=8.5)
