@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from mpl_toolkits.mplot3d.art3d import Text3D
 
 from hypersphere import config as cfg
 from hypersphere import plan as planning
@@ -92,7 +93,8 @@ def texts(figure: Figure) -> list[tuple[Text, Any]]:
     """Every text that is shown, with its box in pixels."""
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
-    shown = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
+    flat = [each for each in figure.findobj(Text) if not isinstance(each, Text3D)]  # whose boxes are not the page's
+    shown = [each for each in flat if each.get_visible() and each.get_text().strip()]
     boxes = [(each, each.get_window_extent(renderer)) for each in shown]
     hidden = _beyond_their_axis(figure, renderer)
     return [(each, box) for each, box in boxes if box.width and id(each) not in hidden]
