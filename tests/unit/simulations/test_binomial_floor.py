@@ -134,11 +134,7 @@ def test_n45_counts_of_effects_within_the_floors(made: Make) -> None:
         within, effects, furthest = expected[str(row["table"])]
         assert (row["within"], row["effects"]) == (within, effects)
         assert row["furthest"] == pytest.approx(furthest, abs=1e-9)
-    held = answers(found)
-    assert held["norms.binomial_floor.table4.n45", "N45"] == (5, 11)
-    assert held["norms.binomial_floor.table6", "as printed"] == (6, 6)
-    assert held["norms.binomial_floor.table6.n45", "N45"] == (3, 6)
-    assert held["norms.binomial_floor.tableS3.n45", "N45"] == (2, 5)
+    assert answers(found) == {("norms.binomial_floor.table6", "as printed"): (6, 6)}
 
 
 def test_control_the_failed_run_would_be_the_furthest_effect(made: Make) -> None:
@@ -155,7 +151,8 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None
     assert again["difference"] == -2.91
     assert again["z"] == pytest.approx(z(77.96, 80.87, 10_000), abs=1e-9) == pytest.approx(-5.09, abs=0.005)
     assert effects.loc[("Table 2", "dm3"), "z"] == pytest.approx(z(81.85, 80.87, 10_000), abs=1e-9)
-    assert answers(found)["dm.binomial_floor.same_setting", "as printed"] == (0, 2)
+    within = found.tables["binomial_floor"].set_index("table")["within"]
+    assert within["Tables 2 and 5"] == 0
     assert list(found.tables["binomial_floor"]["table"]) == ["Table 2", "Table 5a", "Tables 2 and 5"]
 
 
@@ -176,7 +173,6 @@ def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -
     claim = "margins.binomial_floor.positives_over_margins"
     assert found[claim, "as printed"] == (0, 2)
     assert found[f"{claim}.m27", "M27"] == (2, 2)
-    assert found[f"{claim}_beyond", "as printed"] == (0, 2)
     for table, size in (("Table 2", {"cifar10": 10_000, "stl10": 8_000}),
                         ("Table 3", {"tiny_imagenet_to_stl10": 8_000, "stl10_to_tiny_imagenet": 10_000})):  # fmt: skip
         gain, variance = 0.0, 0.0
@@ -189,17 +185,15 @@ def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -
     claim = "margins.binomial_floor.ratio_gain"
     assert found[claim, "as printed"] == (0, 2)
     assert found[f"{claim}.m30", "M30"] == (2, 2)
-    assert found[f"{claim}_beyond", "as printed"] == (0, 2)
 
 
-@pytest.mark.parametrize(("raised", "held"), [(1.4, 0), (1.7, 1)])
-def test_a_mean_gain_counts_beyond_1_96_of_its_own_error(made: Make, raised: float, held: int) -> None:
-    """Errors of 0.43, 0.52, 0.43 and 0.52 points make 0.48 for the difference of two means of two gains, and 1.96 of
-    them 0.93; the printed difference, 0.16, grows by half of what one cell is raised by: to 0.86 or 1.01."""
+def test_a_mean_gain_counts_by_its_sign(made: Make) -> None:
+    """MoCo v3's gains in Table 2 are 0.687 and 0.371, SimCLR's 0.267 and 0.47: one cell less by 0.4 turns the sign."""
     cells = {key: dict(row) for key, row in MARGINS["Table 2"].items()}
-    cells["mocov3", "ratio"]["cifar10"] += raised
+    cells["mocov3", "ratio"]["cifar10"] -= 0.4
     found = answers(made("margins", MARGINS | {"Table 2": cells}))
-    assert found["margins.binomial_floor.ratio_gain_beyond", "as printed"] == (held, 2)
+    assert found["margins.binomial_floor.ratio_gain", "as printed"] == (1, 2)
+    assert found["margins.binomial_floor.ratio_gain.m30", "M30"] == (1, 2)
 
 
 def test_a_loss_is_no_gain_however_far(made: Make) -> None:
@@ -208,7 +202,6 @@ def test_a_loss_is_no_gain_however_far(made: Make) -> None:
     found = made("embedding_norms", {"Table 6": {key: {"cifar10": accuracy} for key, accuracy in cells.items()}})
     assert found.tables["binomial_floor"]["within"].tolist() == [0]
     assert answers(found)["norms.binomial_floor.table6", "as printed"] == (1, 2)
-    assert answers(found)["norms.binomial_floor.table6.n45", "N45"] == (1, 2)
 
 
 def printed(artifact: str, dataset: str, metric: str, variant: str, reported: float) -> Claim:
@@ -249,7 +242,6 @@ def test_table_5_of_the_norms_paper_as_it_is_in_the_repository() -> None:
     row = found.tables["binomial_floor"].set_index("table").loc["Table 5"]
     assert (row["cells"], row["effects"], row["within"]) == (15, 9, 0)
     assert row["furthest"] == pytest.approx(z(61.7, 47.0, 10_000), abs=1e-9)
-    assert answers(found)["norms.binomial_floor.table5", "as printed"] == (9, 9)
     effects = found.tables["binomial_effects"]
     effects = effects[effects["table"] == "Table 5"].set_index(["method", "variant", "dataset"])
     flowers = effects.loc[("simclr", "gradscale", "flowers102_lt")]
@@ -262,5 +254,5 @@ def test_every_sentence_whose_tables_are_in_the_repository_has_places(paper: str
     found = study.binomial_floor(context(ROOT, paper))
     there = set(found.tables["binomial_floor"]["table"])
     for sentence in study.SENTENCES[paper]:
-        if there.issuperset(sentence.tables):
-            assert answers(found)[sentence.claim, sentence.reading][1] > 0
+        assert there.issuperset(sentence.tables)
+        assert answers(found)[sentence.claim, "as printed"][1] > 0
