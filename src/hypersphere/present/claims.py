@@ -104,7 +104,7 @@ def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
         subject=row["sentence"] if stated or (row["study"] and row["sentence"]) else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
         stand_in=words.stand_in(config, row["dataset"]) if row["dataset"] and not row["study"] else "",
-        metric=metric.label if metric else "",
+        metric=metric.label if metric and (row["variant"] or not row["study"]) else "",  # a sentence has none
         setting=row["setting"],
         published=_published(row, decimals, compares),
         ours=theorems.finding(row) if stated else _ours(row, decimals, compares),

@@ -123,7 +123,7 @@ def _groups(paper: Paper, shown: list[claims.Shown]) -> list[dict[str, Any]]:
     found = []
     for (artifact, kind, sentence), members in groups.items():
         table = paper.artifacts.get(artifact)
-        printed = getattr(table, "printed", None) or artifact
+        printed = getattr(table, "printed", None) or getattr(table, "title", artifact)
         found.append({"printed": printed, "kind": kind, "sentence": sentence, "claims": members})
     return found
 

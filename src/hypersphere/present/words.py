@@ -77,7 +77,7 @@ def notice(config: Config) -> str:
         "quick": "a check that the whole pipeline works, with smaller data, encoder and schedule than published",
         "laptop": "a reduced setting, with a smaller encoder and a shorter schedule than published",
     }[config.scale.level]
-    return f"Not a reproduction: {kind}. No number at this scale counts for or against a published one."
+    return f"Not a reproduction: {kind}. No encoder trained at this scale counts for or against a published number."
 
 
 def seeds(config: Config) -> str:
