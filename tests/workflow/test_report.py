@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import TINY, Checkout, once
-from .test_contract import Fetches, printed
+from .conftest import TINY, Checkout, Once
+from .test_contract import Fetches
 
 DOCUMENTS = {"claims.csv", "scorecard.html", "paper.pdf"}
 FORMS = {"Tables": ("table", "tables", ("csv", "md")), "Figures": ("curves", "figures", ("svg", "csv"))}
+STUDIED = {"table": "study_table", "curves": "study_figure"}
 """What the page shows of each kind: its name in the paper's YAML, its folder, and the files."""
 
 
@@ -51,7 +52,7 @@ def make(place: Checkout, page: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def reported(finished: Checkout, shared: Path) -> Report:
+def reported(finished: Checkout, shared: Path, once: Once) -> Report:
     """The report of the finished copy."""
     folder = shared / "reported"
 
@@ -66,12 +67,19 @@ def reported(finished: Checkout, shared: Path) -> Report:
 def expected(finished: Checkout) -> dict[str, dict[str, set[str]]]:
     """What has to be on the page, from the paper's YAML and the contract of DESIGN.md."""
     results = finished.results.relative_to(finished.root).as_posix()
-    paper = yaml.safe_load((finished.root / "config" / "papers" / "embedding_norms.yaml").read_text())
-    kinds = {
-        title: {f"{results}/{folder}/embedding_norms/{name}.{form}" for name in printed()[kind] for form in forms}
-        for title, (kind, folder, forms) in FORMS.items()
-    }
-    return {paper["title"]: kinds, "All papers": {"Other": {f"{results}/{name}" for name in DOCUMENTS}}}
+    pages = {"All papers": {"Other": {f"{results}/{name}" for name in DOCUMENTS}}}
+    for paper in ("embedding_norms", "lecture"):
+        content = yaml.safe_load((finished.root / "config" / "papers" / f"{paper}.yaml").read_text())
+        pages[content["title"]] = {
+            title: {
+                f"{results}/{folder}/{paper}/{name}.{form}"
+                for name, artifact in content["artifacts"].items()
+                if artifact["kind"] in (kind, STUDIED[kind])
+                for form in forms
+            }
+            for title, (kind, folder, forms) in FORMS.items()
+        }
+    return pages
 
 
 def text(html: str) -> str:

@@ -60,7 +60,8 @@ def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> N
 
 def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> None:
     copy.edit("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25")
-    assert rules(copy.jobs()) == {"statistics": 1, "claims": 1, **PRESENTATION}
+    studied = {"table": PRESENTATION["table"] + 2, "figure": PRESENTATION["figure"] + 1}  # of the lecture
+    assert rules(copy.jobs()) == {"statistics": 1, "claims": 1, **PRESENTATION, **studied}
 
 
 def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:

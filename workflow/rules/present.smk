@@ -1,16 +1,6 @@
 # tidy tables -> tables, figures, scorecard, paper
 
 
-def drawn_from(wildcards):
-    """What a table or figure shows: the tidy tables of the runs, or the results of its paper's exact studies."""
-    return SIMULATED[wildcards.paper] if wildcards.artifact in PLAN.config.studied(wildcards.paper) else TIDY
-
-
-def drawn_by(wildcards):
-    """Digest of the code that draws it."""
-    return provenance.artifact_digest(PLAN, wildcards.paper, wildcards.artifact)
-
-
 rule table:
     input:
         drawn_from,

@@ -5,6 +5,8 @@ A drawing module has ``note(table)``, plain sentences on what was computed, and 
 """
 
 import importlib
+import io
+import re
 import textwrap
 from collections import Counter
 from types import ModuleType
@@ -26,6 +28,12 @@ INCH_OF_SMALL_TEXT = 20
 """Characters of the small print that fit an inch."""
 
 
+HASHED = re.compile(r"\b([a-zA-Z])[0-9a-f]{10}\b")
+"""How matplotlib names the parts of a drawing."""
+LONG = re.compile(r"scale\([^)]*\)|-?\d+\.\d{4,}(?![\w.])")
+"""Coordinates, and the scales that glyphs are drawn at, which stay."""
+
+
 def build(config: Config, paper: str, artifact: str) -> None:
     """Write figures/<paper>/<artifact>.{svg,png,csv}, or tables/<paper>/<artifact>.{csv,md,tex}.
 
@@ -40,8 +48,7 @@ def build(config: Config, paper: str, artifact: str) -> None:
         stem = config.results / "figures" / paper / artifact
         with style.applied():
             figure = draw(config, paper, artifact, table)
-            with replacing(stem.with_suffix(".svg")) as temporary:
-                figure.savefig(temporary, format="svg", dpi=style.PNG_DPI, metadata=style.SVG_METADATA)
+            write_text(stem.with_suffix(".svg"), as_svg(figure))
             with replacing(stem.with_suffix(".png")) as temporary:
                 figure.savefig(temporary, format="png", dpi=style.PNG_DPI, metadata=style.PNG_METADATA)
     else:
@@ -52,6 +59,20 @@ def build(config: Config, paper: str, artifact: str) -> None:
         write_text(stem.with_suffix(".tex"), _tex(heading(declared), head, body, notes, f"tab:{paper}-{artifact}"))
     source = config.results / "simulations" / paper / f"{artifact}.csv"
     write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"))
+
+
+def as_svg(figure: Figure) -> str:
+    """The drawing as text, the same each time.
+
+    The last bits of a layout depend on where its parts lie in memory. Matplotlib prints more of them than can be seen,
+    and names clipping areas by a hash of all of them: numbers are rounded to a thousandth of a point, and these areas
+    numbered as they come.
+    """
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", dpi=style.PNG_DPI, metadata=style.SVG_METADATA)
+    names: dict[str, str] = {}
+    named = HASHED.sub(lambda found: names.setdefault(found[0], f"{found[1]}{len(names)}"), buffer.getvalue())
+    return LONG.sub(lambda found: found[0] if found[0].startswith("scale") else f"{float(found[0]) + 0.0:.3f}", named)
 
 
 def drawing(paper: str, artifact: str) -> ModuleType:

@@ -115,6 +115,7 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), FIGURES)
 def test_every_drawing_is_legible_at_its_printed_width(world: Plan, name: str, artifact: str) -> None:
     """No text is small, cut off by the page or upon another."""
@@ -138,6 +139,7 @@ def test_every_drawing_is_legible_at_its_printed_width(world: Plan, name: str, a
         assert common <= 0.15 * smaller, (one.get_text(), other.get_text())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), FIGURES)
 def test_figures_come_as_vector_and_raster_with_their_numbers(world: Plan, name: str, artifact: str) -> None:
     stem = world.config.results / "figures" / name / artifact
@@ -148,6 +150,7 @@ def test_figures_come_as_vector_and_raster_with_their_numbers(world: Plan, name:
     assert stem.with_suffix(".csv").read_bytes() == source.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), TABLES)
 def test_tables_have_a_head_for_every_cell_and_say_their_size(world: Plan, name: str, artifact: str) -> None:
     head, body = study.rows(Results(world.config), name, artifact, Results(world.config).simulated(name, artifact))
@@ -158,6 +161,7 @@ def test_tables_have_a_head_for_every_cell_and_say_their_size(world: Plan, name:
     assert "nan" not in text.lower().split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), QUICK)
 def test_captions_say_what_was_computed_and_what_came_of_the_claims(world: Plan, name: str, artifact: str) -> None:
     notes = captions.of_artifact(world.config, name, artifact)["notes"]
@@ -166,6 +170,7 @@ def test_captions_say_what_was_computed_and_what_came_of_the_claims(world: Plan,
     assert "Its claims: " in " ".join(notes) or "It shows " in " ".join(notes)
 
 
+@pytest.mark.long
 def test_scorecard_and_paper_show_them_all(world: Plan) -> None:
     for name, document in world.config.papers.items():
         for key, declared in document.measured.items():
