@@ -19,6 +19,10 @@ class About(dict):
 
         return captions.of_artifact(PLAN.config, wildcards.paper, wildcards.artifact)
 
+    def size_of(self, wildcards):
+        studied = wildcards.artifact in PLAN.config.studied(wildcards.paper)
+        return "published size" if studied else self.in_short()
+
     def in_short(self):
         from hypersphere.present import captions
 
@@ -38,7 +42,7 @@ def shown(kind, form):
         "labels": lambda wildcards: {
             "artifact": wildcards.artifact,
             "file": form,
-            "scale": config["about"].in_short(),
+            "scale": config["about"].size_of(wildcards),
         },
     }
 
