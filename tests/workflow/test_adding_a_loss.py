@@ -31,7 +31,7 @@ def test_the_page_keeps_its_promise_of_one_file_and_four_lines() -> None:
     assert f"def {Path(FILE).stem}(" in CODE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
     before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
     follow(copy)

@@ -87,6 +87,7 @@ def test_an_altered_history_and_altered_tidy_tables_are_made_again(copy: Checkou
     assert same(copy, finished)
 
 
+@pytest.mark.long
 def test_what_is_missing_or_truncated_is_made_again_at_once(copy: Checkout, finished: Checkout) -> None:
     """Presence, and the size of arrays, are looked at before jobs are planned: no run has to fail first."""
     next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/encoder.safetensors")).unlink()

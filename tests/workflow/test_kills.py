@@ -84,7 +84,7 @@ def history_has_begun(place: Checkout) -> bool:
     return any(place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 def test_after_a_kill_of_snakemake_its_jobs_stop_and_the_next_one_goes_on(place: Checkout) -> None:
     marker = target(place)
@@ -133,7 +133,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in [*folder.rglob("*.safetensors"), folder / "history.csv"]}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_living_snakemake_keeps_its_locks(place: Checkout) -> None:
     """The control: what mends after a kill leaves a living Snakemake's locks alone, and says whose they are."""
     marker = target(place)
