@@ -92,7 +92,7 @@ def random_steps(total: int, count: int) -> list[int]:
     return [random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(count)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("row", "signals"),
     [(ROWS[0], [signal.SIGKILL, signal.SIGTERM, signal.SIGKILL]), (ROWS[1], [signal.SIGTERM, signal.SIGKILL] * 2)],

@@ -52,6 +52,7 @@ def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy
     assert same(copy, finished)
 
 
+@pytest.mark.long
 def test_altered_weights_and_evaluations_are_made_again(copy: Checkout, finished: Checkout) -> None:
     """The evaluations that read the weights are lost too, or nobody would look at the weights."""
     weights = next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/encoder.safetensors"))
@@ -67,6 +68,7 @@ def test_altered_weights_and_evaluations_are_made_again(copy: Checkout, finished
     assert same(copy, finished)
 
 
+@pytest.mark.long
 def test_an_altered_history_and_altered_tidy_tables_are_made_again(copy: Checkout, finished: Checkout) -> None:
     history = next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/history.csv"))
     flip(history)
