@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from hypersphere.config import Config
-from hypersphere.statistics.studies import PRINTED
+from hypersphere.statistics.printed import PRINTED
 
 
 @dataclass(frozen=True)

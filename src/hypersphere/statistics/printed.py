@@ -13,6 +13,9 @@ from hypersphere.artifacts import MetricName
 from hypersphere.errors import HypersphereError
 from hypersphere.spec import Spec
 
+PRINTED = "as printed"
+"""The reading of a claim that no erratum corrects."""
+
 
 def _number(value: float) -> float:
     if math.isnan(value):

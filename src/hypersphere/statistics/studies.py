@@ -14,12 +14,10 @@ from hypersphere.metrics import METRICS
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
 from hypersphere.statistics.gather import mean_interval, read, spread
-from hypersphere.statistics.printed import Claim
+from hypersphere.statistics.printed import PRINTED, Claim
 from hypersphere.statistics.rules import Rules
 
 COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
-PRINTED = "as printed"
-"""The reading of a claim that no erratum corrects."""
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
     ("held", "variant"), "comparison"
 )

@@ -13,10 +13,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from hypersphere import keyed
+from hypersphere.statistics.printed import PRINTED as PRINTED
 
 Inputs = Mapping[str, Tensor]
-PRINTED = "as printed"
-"""The reading of a statement that nothing corrects."""
 
 
 class Checked(NamedTuple):
