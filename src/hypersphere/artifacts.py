@@ -6,7 +6,8 @@ from pydantic import AfterValidator, Field
 
 from hypersphere import registry
 from hypersphere.metrics import METRICS
-from hypersphere.spec import Probe, Spec
+from hypersphere.recipe import Spec
+from hypersphere.spec import Probe
 
 Need = Literal["human_labels"]
 """What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""

@@ -21,8 +21,9 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.artifacts import Artifact, Need, Paper, Studied
 from hypersphere.errors import HypersphereError
+from hypersphere.recipe import Spec
 from hypersphere.registry import Fraction
-from hypersphere.spec import Dataset, Spec
+from hypersphere.spec import Dataset
 
 Level = Literal["quick", "laptop", "paper"]
 

@@ -8,7 +8,7 @@ from pydantic import StringConstraints
 from hypersphere import files
 from hypersphere.config import validate
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Spec
+from hypersphere.recipe import Spec
 
 FILE = "paper/errata.yaml"
 SEVERAL = "several"

@@ -13,7 +13,8 @@ from hypersphere.config import validate
 from hypersphere.errors import HypersphereError
 from hypersphere.manifest import check_evaluation, check_files
 from hypersphere.plan import Plan
-from hypersphere.spec import Run, Spec
+from hypersphere.recipe import Spec
+from hypersphere.spec import Run
 
 
 class Measured(Spec):

@@ -27,7 +27,8 @@ PACKAGE = Path(__file__).parent
 _SILENT = {
     f"hypersphere.{name}"
     for name in (
-        *("errors", "registry", "provenance", "artifacts", "config", "spec", "files", "plan", "stop", "manifest"),
+        *("errors", "registry", "provenance", "artifacts", "config", "spec", "recipe"),
+        *("files", "plan", "stop", "manifest"),
         "datasets.download",  # what arrives is checked against published checksums
     )
 }
@@ -165,7 +166,7 @@ def file_digest(path: str) -> str:
 
 def environment() -> dict[str, Any]:
     """Versions and processor, as the manifest records them."""
-    packages = ("torch", "torchvision", "numpy", "safetensors", "hypersphere")
+    packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
     return {
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in packages},

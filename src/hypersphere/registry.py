@@ -8,7 +8,7 @@ no component that it does not use.
 
 import ast
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -30,8 +30,10 @@ Kind = Literal[
     "simulations",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-EMBEDDINGS = frozenset({"z_a", "z_b", "p", "z", "q", "k"})
+_PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
 """How objectives call two aligned batches of embeddings: views, prediction and target, query and key."""
+PAIR = "pair"
+"""How the methods' GIVES calls them."""
 TO_LOGITS = "to_logits"
 """How an objective calls the map from cosines to logits, which is a component of its own."""
 
@@ -121,12 +123,47 @@ def tensors(kind: Kind, name: str) -> tuple[str, ...]:
 
 
 @cache
-def gives(method: str) -> tuple[str, ...]:
-    """What a method hands to its objective beside two batches of embeddings: GIVES in its file."""
-    for node in ast.parse((_folder("methods") / f"{method}.py").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GIVES":
-            return tuple(ast.literal_eval(node.value))
-    return ()
+def needs(objective: str) -> tuple[str, ...]:
+    """What a method has to give an objective: ``pair`` for two aligned batches, then names of other arguments."""
+    taken = tensors("objectives", objective)
+    named = taken[2:] if taken[:2] in _PAIRS else taken
+    return (*([PAIR] if taken[:2] in _PAIRS else []), *(name for name in named if name != TO_LOGITS))
+
+
+def takes_logits(objective: str) -> bool:
+    """Whether an objective leaves the map from cosines to logits open."""
+    return TO_LOGITS in tensors("objectives", objective)
+
+
+@cache
+def constant(kind: Kind, name: str, which: str, default: Any) -> Any:
+    """A literal that a component's file assigns to ``which``, read without importing it.
+
+    A method says what it gives its objective (GIVES), which of that the objective must take (USES), how many views it
+    looks at (VIEWS, 2 unless said) and which encoders alone it can train (ENCODERS).
+    """
+    for node in ast.parse((_folder(kind) / f"{name}.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == which:
+            return ast.literal_eval(node.value)
+    return default
+
+
+@cache
+def misfit(method: str, objective: str, main: bool = True) -> str | None:
+    """Why a method cannot train with an objective, or None if it can; ``main``: not as a regulariser."""
+    given = constant("methods", method, "GIVES", ())
+    lacking = [name for name in needs(objective) if name not in given]
+    if lacking:
+        return f"{objective} needs {_words(lacking)}; {method} gives {_words(given)}"
+    unused = [name for name in constant("methods", method, "USES", ()) if main and name not in needs(objective)]
+    if unused:
+        able = [name for name in names("objectives") if misfit(method, name) is None]
+        return f"{objective} takes no {_words(unused)}, which {method} is about; it trains with {', '.join(able)}"
+    return None
+
+
+def _words(given: Iterable[str]) -> str:
+    return ", ".join("two batches of embeddings" if name == PAIR else name for name in given)
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:

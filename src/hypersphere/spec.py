@@ -4,16 +4,14 @@ The name's digest is over canonical JSON of the fields that differ from their de
 default means "as before" renames nothing. Device, threads, snapshots and paths are not here: they are execution.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
     ValidationError,
     model_validator,
@@ -21,13 +19,7 @@ from pydantic import (
 
 from hypersphere import files, registry
 from hypersphere.errors import HypersphereError
-from hypersphere.registry import Fraction
-
-
-class Spec(BaseModel):
-    """Frozen and strict about unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+from hypersphere.recipe import Batch, Optimiser, Schedule, Spec, Views
 
 
 class Component(BaseModel):
@@ -96,55 +88,6 @@ class Dataset(Spec):
         return f"{self.name}-{files.digest(self.model_dump(exclude_defaults=True), 8)}"
 
 
-class Views(Spec):
-    """Random augmentation of one view; strengths as in torchvision's transforms."""
-
-    crop_scale: tuple[PositiveFloat, PositiveFloat] = (0.2, 1.0)
-    flip: Fraction = 0.5
-    brightness: NonNegativeFloat = 0.4
-    contrast: NonNegativeFloat = 0.4
-    saturation: NonNegativeFloat = 0.4
-    hue: Annotated[float, Field(ge=0, le=0.5)] = 0.1
-    jitter_probability: Fraction = 0.8
-    grayscale: Fraction = 0.2
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
-            raise ValueError("crop_scale must be [smallest, largest] with smallest <= largest <= 1")
-        return self
-
-
-class Optimiser(Spec):
-    """Stochastic gradient descent. ``learning_rate`` is per 256 images: the peak is learning_rate · batch / 256."""
-
-    name: Literal["sgd"] = "sgd"
-    learning_rate: PositiveFloat
-    weight_decay: NonNegativeFloat
-    momentum: Fraction = 0.9
-    nesterov: bool = False
-
-
-class Schedule(Spec):
-    """Linear warm-up over a fraction of all optimiser steps, then cosine to zero."""
-
-    epochs: PositiveInt
-    warmup: Fraction
-
-
-class Batch(Spec):
-    """Images per optimiser step, and per forward pass (gradients of the passes are averaged)."""
-
-    size: PositiveInt
-    micro: PositiveInt
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        if self.size % self.micro:
-            raise ValueError(f"size {self.size} is not a multiple of micro {self.micro}")
-        return self
-
-
 class Run(Spec):
     """One pretraining."""
 
@@ -164,23 +107,34 @@ class Run(Spec):
     initialisation: Initialisation | None = None
     seed: NonNegativeInt
 
+    views_b: Views | None = None
+    """How the second view is made, if not as the first: weak beside strong (margins paper, App. C.1)."""
+
     @model_validator(mode="after")
-    def _fed(self) -> Self:
-        """Every objective is given what it takes, and the map to logits is there if, and only if, one takes it."""
-        terms = {"objective": self.objective, "regulariser": self.regulariser}
-        taken = {name: registry.tensors("objectives", term.name) for name, term in terms.items() if term}
-        given = registry.gives(self.method.name)
-        for field, names in taken.items():
-            lacking = [name for name in names if name not in registry.EMBEDDINGS | {registry.TO_LOGITS, *given}]
-            if lacking:
-                word = ", ".join(["two batches of embeddings", *given])
-                name = getattr(self, field).name
-                raise ValueError(f"{field}: {name} needs {', '.join(lacking)}; {self.method.name} gives {word}")
-        if any(registry.TO_LOGITS in names for names in taken.values()) != (self.logits is not None):
+    def _fits(self) -> Self:
+        """The method is given what it takes, and gives its objectives what they take."""
+        terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
+        for field, name in terms.items():
+            problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
+            if problem:
+                raise ValueError(f"{field}: {problem}")
+        taken = [name for name in terms.values() if name and registry.takes_logits(name)]
+        if bool(taken) != (self.logits is not None):
             known = ", ".join(registry.names("logits"))
             verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
             raise ValueError(f"logits: {self.objective.name} {verb}")
+        if self.views_b is not None and registry.constant("methods", self.method.name, "VIEWS", 2) == 1:
+            raise ValueError(f"views_b: {self.method.name} looks at one view")
+        encoders = registry.constant("methods", self.method.name, "ENCODERS", ())
+        if encoders and self.encoder.name not in encoders:
+            raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
         return self
+
+    @property
+    def branches(self) -> tuple[Views, ...]:
+        """How each view that the method looks at is made."""
+        both = (self.views, self.views if self.views_b is None else self.views_b)
+        return both[: registry.constant("methods", self.method.name, "VIEWS", 2)]
 
     def scientific(self) -> dict[str, Any]:
         """The fields that the name is taken over: those that differ from their defaults."""

@@ -14,7 +14,9 @@ from hypersphere.probes.knn import knn
 from hypersphere.probes.linear import linear
 from hypersphere.spec import Run
 from hypersphere.training import checkpoint, device
-from hypersphere.training.loop import ENCODER, Execution, build_encoder, snapshot_name, train
+from hypersphere.training.build import build_encoder
+from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.loop import ENCODER, Execution, Images, train
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = range(5)
@@ -23,7 +25,8 @@ SEEDS = range(5)
 def gains(run: Run, data: store.Prepared, k: int, folder: Path) -> list[float]:
     """Points of accuracy that training adds: kNN, linear probe."""
     cpu = torch.device("cpu")
-    outcome = train(run, data.train_images, Execution(cpu, frozenset({0}), ""), folder, data.train_index)
+    images = Images(data.train_images, data.train_labels, data.train_index)
+    outcome = train(run, images, Execution(cpu, frozenset({0}), {}), folder)
     assert outcome.status == "finished"
     accuracies = []
     for file in (snapshot_name(0), ENCODER):

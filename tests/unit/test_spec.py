@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hypersphere.spec import Batch, Dataset, Run, Views
+from hypersphere.recipe import Batch, Views
+from hypersphere.spec import Dataset, Run
 
 RUN: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},

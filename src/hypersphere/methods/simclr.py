@@ -1,38 +1,61 @@
 """SimCLR: two views, one projector, every other image in the batch a negative."""
 
-import torch
-from jaxtyping import Float
-from pydantic import PositiveInt
-from torch import Tensor, nn
+from typing import Literal
 
-from hypersphere.methods.base import GradientTransform, Method, Objective, Output
-from hypersphere.methods.heads import mlp
+import torch
+from pydantic import PositiveInt
+from torch import nn
+
+from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.heads import mlp, sizes
+
+GIVES = ("pair", "labels")
 
 
 class SimCLR(Method):
-    """Wiring of Chen et al. 2020, Sec. 2.1, one forward pass per view."""
+    """Wiring of Chen et al. 2020, Sec. 2.1."""
 
-    def __init__(
-        self, encoder: nn.Module, objective: Objective, gradient: GradientTransform, projector: nn.Module
-    ) -> None:
-        super().__init__(encoder, objective, gradient)
+    def __init__(self, parts: Parts, projector: nn.Module, together: bool) -> None:
+        super().__init__(parts)
         self.projector = projector
+        self.together = together
 
-    def forward(self, views: Float[Tensor, "2 n 3 h w"]) -> Output:
+    def forward(self, batch: Batch) -> Output:
         """Loss over both views, and the projector's outputs."""
-        z_a, z_b = (self.projector(self.encoder(view)) for view in views)
-        loss = self.objective(self.gradient(z_a), self.gradient(z_b))
+        if self.together:
+            z = self.projector(self.encoder(batch.views.flatten(0, 1)))
+            z_a, z_b = z.chunk(2)
+        else:
+            z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
+        loss = self.objective(self.gradient(z_a), self.gradient(z_b), labels=batch.labels)
         return Output(loss, torch.cat([z_a, z_b]).detach())
 
 
 def simclr(
-    encoder: nn.Module,
-    objective: Objective,
-    gradient: GradientTransform,
+    parts: Parts,
     *,
     hidden: PositiveInt,
     dim: PositiveInt,
+    layers: PositiveInt = 2,
+    batch_norm: bool = False,
+    last_batch_norm: bool = False,
+    bias: bool = True,
+    forward: Literal["per_view", "both_views"] = "per_view",
 ) -> Method:
-    """A two-layer projector without batch norm: feature_dim -> hidden -> dim."""
-    projector = mlp([int(encoder.feature_dim), hidden, dim], batch_norm=False)  # type: ignore[arg-type]
-    return SimCLR(encoder, objective, gradient, projector)
+    """A projector feature_dim -> hidden -> dim.
+
+    Args:
+        parts: encoder, objective and the like.
+        hidden: width of its hidden layers.
+        dim: length of an embedding; 3 puts them on the sphere in space (double metric paper, Table 6).
+        layers: linear layers; 2 in the paper's main text.
+        batch_norm: whether batch norm stands before each ReLU (margins paper, App. C.1).
+        last_batch_norm: whether the output is batch-normalised, without scale and shift.
+        bias: whether linear layers without a batch norm after them have one.
+        forward: one pass per view, so that batch norm sees one view at a time (norms authors' code, erratum N44), or
+            one over both (the original).
+    """
+    projector = mlp(
+        sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias
+    )
+    return SimCLR(parts, projector, together=forward == "both_views")

@@ -3,32 +3,26 @@
 from collections.abc import Iterator
 
 import torch
-from jaxtyping import Float
 from pydantic import PositiveInt
-from torch import Tensor, nn
+from torch import nn
 
-from hypersphere.methods.base import GradientTransform, Method, Objective, Output
-from hypersphere.methods.heads import mlp
+from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.heads import mlp, sizes
+
+GIVES = ("pair",)
 
 
 class SimSiam(Method):
     """Wiring of Chen & He 2021, Alg. 1, one forward pass per view."""
 
-    def __init__(
-        self,
-        encoder: nn.Module,
-        objective: Objective,
-        gradient: GradientTransform,
-        projector: nn.Module,
-        predictor: nn.Module,
-    ) -> None:
-        super().__init__(encoder, objective, gradient)
+    def __init__(self, parts: Parts, projector: nn.Module, predictor: nn.Module) -> None:
+        super().__init__(parts)
         self.projector = projector
         self.predictor = predictor
 
-    def forward(self, views: Float[Tensor, "2 n 3 h w"]) -> Output:
+    def forward(self, batch: Batch) -> Output:
         """Symmetric loss, and the predictor's outputs."""
-        z_a, z_b = (self.projector(self.encoder(view)) for view in views)
+        z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         p_a, p_b = self.predictor(z_a), self.predictor(z_b)
         loss = (self.objective(self.gradient(p_a), z_b.detach()) + self.objective(self.gradient(p_b), z_a.detach())) / 2
         return Output(loss, torch.cat([p_a, p_b]).detach())
@@ -39,16 +33,17 @@ class SimSiam(Method):
 
 
 def simsiam(
-    encoder: nn.Module,
-    objective: Objective,
-    gradient: GradientTransform,
-    *,
-    hidden: PositiveInt,
-    dim: PositiveInt,
-    bottleneck: PositiveInt,
+    parts: Parts, *, hidden: PositiveInt, dim: PositiveInt, bottleneck: PositiveInt, layers: PositiveInt = 3
 ) -> Method:
-    """Projector feature_dim -> hidden -> hidden -> dim, batch norm throughout; predictor dim -> bottleneck -> dim."""
-    features = int(encoder.feature_dim)  # type: ignore[arg-type]
-    projector = mlp([features, hidden, hidden, dim], batch_norm=True, last_batch_norm=True)
+    """Projector feature_dim -> hidden … -> dim, batch norm throughout; predictor dim -> bottleneck -> dim.
+
+    Args:
+        parts: encoder, objective and the like.
+        hidden: width of the projector's hidden layers.
+        dim: length of an embedding.
+        bottleneck: width of the predictor's hidden layer.
+        layers: linear layers of the projector; 3 on ImageNet, 2 on CIFAR in the paper.
+    """
+    projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=True, last_batch_norm=True)
     predictor = mlp([dim, bottleneck, dim], batch_norm=True)
-    return SimSiam(encoder, objective, gradient, projector, predictor)
+    return SimSiam(parts, projector, predictor)

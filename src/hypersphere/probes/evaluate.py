@@ -18,7 +18,9 @@ from hypersphere.probes.features import Features, Pixels, extract
 from hypersphere.spec import Dataset, Run
 from hypersphere.training import checkpoint, pretrain
 from hypersphere.training import device as devices
-from hypersphere.training.loop import ENCODER, build_encoder, snapshot_name
+from hypersphere.training.build import build_encoder
+from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.loop import ENCODER
 
 COLUMNS = ("run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status")
 Row = dict[str, str | int | bool | float | None]

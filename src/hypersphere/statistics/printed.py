@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AllowInfNan, PositiveInt
 from hypersphere import config as cfg
 from hypersphere.artifacts import MetricName
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Spec
+from hypersphere.recipe import Spec
 
 PRINTED = "as printed"
 """The reading of a claim that no erratum corrects."""

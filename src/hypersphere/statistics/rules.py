@@ -7,7 +7,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from hypersphere import config as cfg
 from hypersphere import files
-from hypersphere.spec import Spec
+from hypersphere.recipe import Spec
 
 Probability = Annotated[float, Field(gt=0, lt=1)]
 

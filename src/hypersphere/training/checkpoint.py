@@ -1,12 +1,13 @@
 """Weights and resume states as safetensors: nothing is ever unpickled.
 
-Random draws are functions of (seed, purpose, epoch), so a resume state needs no generator state: parameters, buffers,
-momentum, history and the number of steps taken are all there is.
+Random draws are functions of (seed, purpose, epoch), so a resume state needs no generator state: parameters, buffers
+(queues, banks and targets among them), the optimiser's moments, history and the number of steps taken are all there is.
 """
 
 import hashlib
 import json
 import time
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,14 @@ from torch import Tensor, nn
 from hypersphere import files, stop
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import RESUME
+
+OPTIMISER = "optimiser."
+"""How the names of the optimiser's tensors begin, before the number of their parameter."""
+
+
+def snapshot_name(epoch: int) -> str:
+    """Where, inside a run's folder, the encoder after ``epoch`` epochs is kept."""
+    return f"snapshots/epoch-{epoch:04d}.safetensors"
 
 
 @dataclass
@@ -39,6 +48,11 @@ class Progress:
     """sha256 of each snapshot written so far, by its name."""
     starts: list[int] = field(default_factory=list)
     """The step at which each process that worked on the run began."""
+
+    @property
+    def epoch(self) -> int:
+        """Epochs finished."""
+        return len(self.history)
 
     def end_epoch(self, row: dict[str, float]) -> None:
         """Add an epoch's row to the history, and begin the next one."""
@@ -72,7 +86,7 @@ def load_weights(module: nn.Module, path: Path) -> None:
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything that training needs to go on, atomically and sealed by a checksum."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
-    tensors |= {f"momentum.{i}": buffer for i, buffer in _momentum(optimiser).items()}
+    tensors |= {f"{OPTIMISER}{key}": value for key, value in _moments(optimiser).items()}
     _save_sealed(folder / RESUME, _plain(tensors), json.dumps(asdict(progress)))
 
 
@@ -110,13 +124,17 @@ class Keeper:
 
 
 def load_state(
-    folder: Path, parts: dict[str, Any], model: nn.Module, optimiser: torch.optim.Optimizer
+    folder: Path,
+    parts: dict[str, Any],
+    snapshots: Collection[int],
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
 ) -> Progress | None:
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: the state is damaged or was saved with other ``parts``, or a snapshot that goes with it is
-            lost; nothing was restored.
+        HypersphereError: the state is damaged or was saved with other ``parts``, a snapshot that goes with it is lost,
+            or it is past one of the epochs ``snapshots`` without having kept that; nothing was restored.
     """
     path = folder / RESUME
     if not path.exists():
@@ -124,6 +142,11 @@ def load_state(
     progress, tensors = _load_sealed(path)
     if progress.parts != parts:
         raise HypersphereError(f"{path}: not resumed: {differing(progress, parts)}")
+    for epoch in sorted(snapshots):
+        if epoch <= progress.epoch and snapshot_name(epoch) not in progress.snapshots:
+            raise HypersphereError(
+                f"{path}: not resumed: saved at step {progress.step}, and the snapshot of epoch {epoch} was not kept"
+            )
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
@@ -152,10 +175,13 @@ def differing(progress: Progress, parts: dict[str, Any]) -> str:
 def _restore(tensors: dict[str, Tensor], model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
     model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    for i, parameter in enumerate(parameters):
-        if f"momentum.{i}" in tensors:
-            buffer = torch.empty_like(parameter, memory_format=torch.preserve_format)
-            optimiser.state[parameter]["momentum_buffer"] = buffer.copy_(tensors[f"momentum.{i}"])
+    for name, tensor in tensors.items():
+        if name.startswith(OPTIMISER):
+            number, _, key = name.removeprefix(OPTIMISER).partition(".")
+            parameter = parameters[int(number)]
+            if tensor.shape == parameter.shape:  # in its layout, and on its device
+                tensor = torch.empty_like(parameter, memory_format=torch.preserve_format).copy_(tensor)
+            optimiser.state[parameter][key] = tensor
 
 
 def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
@@ -188,10 +214,11 @@ def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | Non
         temporary.write_bytes(save(tensors, metadata))  # safetensors' own writer makes files that only we may read
 
 
-def _momentum(optimiser: torch.optim.Optimizer) -> dict[int, Tensor]:
+def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What the optimiser remembers of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    buffers: dict[int, Any] = {i: optimiser.state[p].get("momentum_buffer") for i, p in enumerate(parameters)}
-    return {i: buffer for i, buffer in buffers.items() if buffer is not None}
+    state = {f"{i}.{key}": value for i, p in enumerate(parameters) for key, value in optimiser.state[p].items()}
+    return {key: value for key, value in state.items() if value is not None}  # SGD without momentum keeps a None
 
 
 def _plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -1,16 +1,39 @@
 """The optimiser and its learning rate, as pure functions of the run and the step."""
 
+import bisect
 import math
+from typing import Any
 
 import torch
+from torch import nn
 
 from hypersphere.methods.base import Method
-from hypersphere.spec import Optimiser, Run
+from hypersphere.recipe import Optimiser, Schedule
+from hypersphere.spec import Run
 
 
 def peak_rate(run: Run) -> float:
     """Learning rate at the end of warm-up: the base rate is per 256 images (norms paper, App. C.1)."""
     return run.optimiser.learning_rate * run.batch.size / 256
+
+
+def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int) -> float:
+    """The fraction of the peak rate used at optimiser step ``step``, from 0.
+
+    Args:
+        schedule: its shape and where it ends.
+        step: optimiser steps taken before, over all epochs.
+        per_epoch: optimiser steps in an epoch.
+        passes: forward passes in an optimiser step.
+    """
+    stretch = passes if schedule.counted_in == "passes" else 1
+    horizon = (schedule.horizon or schedule.epochs) * per_epoch * stretch
+    if schedule.shape == "cosine":
+        return annealing(step, horizon, schedule.warmup)
+    first = round(schedule.warmup * horizon)
+    if step < first:
+        return (step + 1) / first
+    return schedule.factor ** bisect.bisect_right([round(drop * horizon) for drop in schedule.drops], step)
 
 
 def annealing(step: int, steps: int, warmup: float) -> float:
@@ -26,24 +49,49 @@ def annealing(step: int, steps: int, warmup: float) -> float:
 
 
 def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
-    """Stochastic gradient descent over two groups: annealed parameters, and those at a constant rate.
+    """The update rule over up to four groups: annealed or at a constant rate, with weight decay or without.
 
-    Weight decay is on every parameter, as torch's SGD does it and the papers do not say otherwise.
+    Parameters that want no gradient (a target's) are in none.
     """
-    constant = list(method.constant_rate())
-    skip = {id(parameter) for parameter in constant}
-    annealed = [parameter for parameter in method.parameters() if id(parameter) not in skip]
-    groups = [{"params": annealed, "constant": False}, {"params": constant, "constant": True}]
-    return torch.optim.SGD(
-        [group for group in groups if group["params"]],
+    constant = {id(parameter) for parameter in method.constant_rate()}
+    bare = _undecayed(method) if optimiser.decay == "weights" else set()
+    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    for parameter in method.parameters():
+        if parameter.requires_grad:
+            groups.setdefault((id(parameter) in constant, id(parameter) in bare), []).append(parameter)
+    listed = [
+        {"params": groups[key], "constant": key[0], "weight_decay": 0.0 if key[1] else optimiser.weight_decay}
+        for key in sorted(groups)
+    ]
+    return _rule(optimiser, listed)
+
+
+def _rule(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    if optimiser.name == "sgd":
+        return torch.optim.SGD(groups, lr=0.0, momentum=optimiser.momentum, nesterov=optimiser.nesterov)
+    if optimiser.name == "adam":
+        return torch.optim.Adam(groups, lr=0.0, betas=optimiser.betas)
+    if optimiser.name == "adamw":
+        return torch.optim.AdamW(groups, lr=0.0, betas=optimiser.betas)
+    from pytorch_optimizer import LARS  # takes a second to import
+
+    # Adapts and decays tensors of two dimensions and more only, which are the ones that decay here.
+    return LARS(
+        groups,
         lr=0.0,
         momentum=optimiser.momentum,
-        weight_decay=optimiser.weight_decay,
         nesterov=optimiser.nesterov,
+        trust_coefficient=optimiser.trust,
+        foreach=False,
     )
 
 
+def _undecayed(method: Method) -> set[int]:
+    """Biases, and the scales and shifts of normalisations: tensors of one dimension."""
+    return {id(parameter) for parameter in method.parameters() if parameter.ndim <= 1}
+
+
 def set_rate(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
-    """Anneal: ``peak · fraction`` for the annealed group, ``peak`` for the constant one."""
+    """Anneal: ``peak · fraction`` for the annealed groups, ``peak`` for those at a constant rate."""
     for group in optimiser.param_groups:
         group["lr"] = peak if group["constant"] else peak * fraction

@@ -22,7 +22,8 @@ from hypersphere.plan import MANIFEST, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.spec import Run
 from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
-from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, snapshot_name, train
+from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, Images, train
 
 SCHEMA = 1
 LOCK_SECONDS = 60.0
@@ -117,7 +118,8 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -
         _say_refused(other, execution.parts)
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
-    outcome = train(run, data.train_images, execution, unfinished, data.train_index)
+    images = Images(data.train_images, data.train_labels, data.train_index)
+    outcome = train(run, images, execution, unfinished)
     produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HISTORY)} | outcome.snapshots
     manifest = {
         "schema": SCHEMA,

@@ -5,6 +5,8 @@ number: neither order, nor batch size, nor device changes which crop an image ge
 so that adding one shifts no other.
 """
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from hypersphere import keyed
-from hypersphere.spec import Views
+from hypersphere.recipe import Views
 
 CROP_TRIES = 10
 """torchvision's RandomResizedCrop tries ten boxes before it falls back to the whole image."""
@@ -43,20 +45,30 @@ class Draws(NamedTuple):
         return Draws(*(part.to(device) for part in self))
 
 
-def draw(views: Views, images: int, size: int, seed: int, epoch: int) -> Draws:
+def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: int) -> Draws:
     """Draw all views of one epoch on the CPU.
 
     Args:
-        views: what to draw.
+        branches: how each view is made; one or two. A view's draws do not depend on the other's.
         images: how many images the training set has.
         size: height and width of an image in pixels.
         seed: the run's seed; the run's name never enters.
         epoch: from 0.
     """
-    shape = (images, VIEWS)
 
-    def uniform(purpose: str, *more: int) -> Float[np.ndarray, "..."]:
-        return keyed.uniform((*shape, *more), seed, purpose, epoch)
+    @cache
+    def uniform(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
+        return keyed.uniform((images, VIEWS, *more), seed, purpose, epoch)
+
+    drawn = [
+        _draw_one(views, size, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v])
+        for v, views in enumerate(branches)
+    ]
+    return Draws(*(torch.stack(part, dim=1) for part in zip(*drawn, strict=True)))
+
+
+def _draw_one(views: Views, size: int, uniform: Callable[..., Float[np.ndarray, "n ..."]]) -> Draws:
+    """The draws of one view, without the axis of views."""
 
     def factor(purpose: str, strength: float, centre: float) -> Tensor:
         """centre ± strength where the jitter applies, else the centre, which changes nothing."""
@@ -77,8 +89,8 @@ def draw(views: Views, images: int, size: int, seed: int, epoch: int) -> Draws:
 
 
 def _boxes(
-    tries: Float[np.ndarray, "n v t 2"], place: Float[np.ndarray, "n v 2"], scale: tuple[float, float], size: int
-) -> Float[np.ndarray, "n v 4"]:
+    tries: Float[np.ndarray, "n t 2"], place: Float[np.ndarray, "n 2"], scale: tuple[float, float], size: int
+) -> Float[np.ndarray, "n 4"]:
     """Random resized crop: area uniform in ``scale``, log aspect uniform, first of the tries that fits."""
     area = size * size * (scale[0] + tries[..., 0] * (scale[1] - scale[0]))
     aspect = np.exp(np.log(ASPECT[0]) + tries[..., 1] * (np.log(ASPECT[1]) - np.log(ASPECT[0])))

@@ -4,13 +4,15 @@ Shapes: n images, h = w pixels, channels in the order red, green, blue, values i
 function agrees with the torchvision function that its docstring names.
 """
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
-from hypersphere.spec import Views
-from hypersphere.views.draws import VIEWS, Draws
+from hypersphere.recipe import Views
+from hypersphere.views.draws import Draws
 
 Images = Float[Tensor, "n 3 h w"]
 PerImage = Float[Tensor, "n"]
@@ -19,10 +21,11 @@ LUMA = (0.2989, 0.587, 0.114)
 """Weights of torchvision's ``rgb_to_grayscale``."""
 
 
-def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, views: Views) -> Float[Tensor, "2 n 3 h w"]:
+def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]) -> Float[Tensor, "v n 3 h w"]:
     """All views of a batch; ``draws`` holds the same images in the same order, on the same device."""
     plain = to_float(images)
-    return torch.stack([_view(plain, Draws(*(part[:, v] for part in draws)), views) for v in range(VIEWS)])
+    drawn = (Draws(*(part[:, v] for part in draws)) for v in range(len(branches)))
+    return torch.stack([_view(plain, one, views) for one, views in zip(drawn, branches, strict=True)])
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:

@@ -12,6 +12,7 @@ from jaxtyping import UInt8
 from hypersphere.plan import Plan, merge
 from hypersphere.spec import Run
 from hypersphere.training import device
+from hypersphere.training.loop import Images
 
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -61,6 +62,12 @@ def images() -> UInt8[np.ndarray, "n h w 3"]:
 def runs(tiny_plan: Plan) -> list[Run]:
     """SimCLR's first three."""
     return list(tiny_plan.batches[0].runs)
+
+
+def numbered(pixels: UInt8[np.ndarray, "n h w 3"], numbers: Any = None) -> Images:
+    """With three labels in turn, and numbers from 0 unless others are given."""
+    count = np.arange(len(pixels))
+    return Images(pixels, count % 3, count if numbers is None else numbers)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -9,7 +9,8 @@ import torch
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.spec import Run
-from hypersphere.training import checkpoint, loop, optimisation
+from hypersphere.training import checkpoint, optimisation
+from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Progress
 
 
@@ -63,7 +64,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: Callable[..., Run], tmp_path: Path) -> None:
     run, parts = make_run(), {"run": "r", "snapshots": [0, 2]}
-    model = loop.build_method(run)
+    model = build_method(run)
     optimiser = optimisation.build(model, run.optimiser)
     rows = [{"epoch": 1, "loss": 0.1 + 0.2, "norm": 1 / 3, "learning_rate": 1e-17}]
     progress = Progress(parts, 7, [0.1 + 0.2, 2 / 3], 0.25, rows, [{"epoch": 1, "seconds": 0.25}], {}, [0, 3])

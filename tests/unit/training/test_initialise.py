@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from hypersphere.encoders.resnet import resnet
 from hypersphere.spec import Run
+from hypersphere.training.build import build_method
 from hypersphere.training.initialise import initialise
-from hypersphere.training.loop import build_method
 
 
 def state(run: Run) -> dict[str, Tensor]:

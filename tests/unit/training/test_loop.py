@@ -15,9 +15,12 @@ from torch import Tensor
 from hypersphere.errors import HypersphereError
 from hypersphere.spec import Run
 from hypersphere.training import loop, optimisation
+from hypersphere.training.build import build_method
 from hypersphere.training.loop import Execution, Outcome, train
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
+
+from .conftest import numbered
 
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
@@ -26,7 +29,7 @@ MakeRun = Callable[..., Run]
 def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU; snapshots after 0 and 2 epochs unless said otherwise."""
     options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": {"run": "r"}} | changes
-    return train(run, images, Execution(device=torch.device("cpu"), **options), folder)
+    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
 
 
 def result(folder: Path) -> dict[str, bytes]:
@@ -58,16 +61,16 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
 
     monkeypatch.setattr(loop, "make_views", record)
     part = np.arange(3, len(images))
-    train(run, images, Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "whole")
+    train(run, numbered(images), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "whole")
     whole = {key: box for step in drawn for key, box in step.items()}
     drawn.clear()
-    train(run, images[part], Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "part", part)
+    train(run, numbered(images[part], part), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "part")
     alone = {key: box for step in drawn for key, box in step.items()}
     shared = whole.keys() & alone.keys()
     assert len(shared) >= 8
     assert all(whole[key] == alone[key] for key in shared)
     drawn.clear()
-    train(run, images[part], Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "control")
+    train(run, numbered(images[part]), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "control")
     control = {key: box for step in drawn for key, box in step.items()}
     assert any(whole[key] != control[key] for key in shared & control.keys())
 
@@ -79,7 +82,7 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
 def test_accumulated_gradient_is_the_mean_of_the_passes(make_run: MakeRun, images: Images, method: str) -> None:
     """Against a loop that takes each pass's gradient by itself."""
     run = make_run(method, batch={"size": 16, "micro": 4})
-    model = loop.build_method(run)
+    model = build_method(run)
     reference = copy.deepcopy(model)
     data, draws, index = torch.from_numpy(images), draw(run.views, 19, 8, 0, 0), torch.arange(16).flip(0)
     optimiser = optimisation.build(model, run.optimiser)  # its rate is 0 until set
@@ -177,7 +180,7 @@ def test_how_often_we_save_changes_no_byte_of_the_rest(
 def test_a_snapshot_is_the_encoder_at_that_epoch(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
     """Epoch 0 is the initial encoder; the last epoch is the encoder's own file."""
     execute(make_run(), images, tmp_path, snapshots=frozenset({0, 3, 4}))
-    initial = loop.build_method(make_run()).encoder.state_dict()
+    initial = build_method(make_run()).encoder.state_dict()
     saved = load_file(tmp_path / "snapshots/epoch-0000.safetensors")
     assert saved.keys() == initial.keys()
     assert all(torch.equal(saved[name], value) for name, value in initial.items())

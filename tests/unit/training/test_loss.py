@@ -15,7 +15,10 @@ from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.positive_scaling import positive_scaling
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 from hypersphere.spec import Run
-from hypersphere.training.loop import Execution, loss_of, train
+from hypersphere.training.build import loss_of
+from hypersphere.training.loop import Execution, train
+
+from .conftest import numbered
 
 MakeRun = Any  # of conftest.py
 GENERALISED = {"name": "generalised_info_nce", "negatives": "both_views"}
@@ -110,5 +113,5 @@ def test_every_loss_that_two_views_can_feed_goes_through_the_training_loop(
     """Four epochs of two steps: the wiring holds, and nothing becomes infinite."""
     given = {"logits": component("logits", logits)} if logits else {}
     run: Run = make_run(objective=component("objectives", name), optimiser={"learning_rate": 0.01}, **given)
-    outcome = train(run, images, Execution(torch.device("cpu"), frozenset(), {}), tmp_path)
+    outcome = train(run, numbered(images), Execution(torch.device("cpu"), frozenset(), {}), tmp_path)
     assert (outcome.status, outcome.epochs) == ("finished", 4)

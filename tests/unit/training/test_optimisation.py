@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from hypersphere.spec import Run
-from hypersphere.training import loop, optimisation
+from hypersphere.training import optimisation
+from hypersphere.training.build import build_method
 from hypersphere.training.optimisation import annealing, peak_rate, set_rate
 
 
@@ -56,7 +57,7 @@ def test_short_schedules_stay_between_0_and_1(steps: int, warmup: float) -> None
 @pytest.mark.parametrize(("method", "constant"), [("simclr", 0), ("simsiam", 5)])
 def test_every_parameter_is_in_one_group(make_run: Callable[..., Run], method: str, constant: int) -> None:
     run = make_run(method)
-    model = loop.build_method(run)
+    model = build_method(run)
     optimiser = optimisation.build(model, run.optimiser)
     members = [id(parameter) for group in optimiser.param_groups for parameter in group["params"]]
     assert sorted(members) == sorted(id(parameter) for parameter in model.parameters())
@@ -65,7 +66,7 @@ def test_every_parameter_is_in_one_group(make_run: Callable[..., Run], method: s
 
 def test_the_predictor_stays_at_the_peak(make_run: Callable[..., Run]) -> None:
     run = make_run("simsiam")
-    model = loop.build_method(run)
+    model = build_method(run)
     optimiser = optimisation.build(model, run.optimiser)
     set_rate(optimiser, 0.48, 0.25)
     rates = {id(p): group["lr"] for group in optimiser.param_groups for p in group["params"]}
@@ -78,7 +79,7 @@ def test_the_predictor_stays_at_the_peak(make_run: Callable[..., Run]) -> None:
 def test_steps_are_sgd_with_momentum_and_decay(make_run: Callable[..., Run], nesterov: bool) -> None:
     """Sutskever et al. 2013 in torch's form, in numpy: v = mu v + (g + wd w); w -= lr (v, or g + wd w + mu v)."""
     run = make_run(optimiser={"weight_decay": 0.1, "nesterov": nesterov})
-    model = loop.build_method(run).double()
+    model = build_method(run).double()
     optimiser = optimisation.build(model, run.optimiser)
     parameter = model.get_parameter("projector.0.weight")
     weight, velocity = parameter.detach().numpy().copy(), np.zeros(parameter.shape)

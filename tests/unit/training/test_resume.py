@@ -21,6 +21,8 @@ from hypersphere.spec import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome, train
 
+from .conftest import numbered
+
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
 PARTS = {"run": "a run", "code": "its code", "data": "its data"}
@@ -30,7 +32,7 @@ STEPS = 8  # four epochs of two steps: tests/unit/training/conftest.py
 def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
     options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": PARTS, "save_every": 0.0} | changes
-    return train(run, images, Execution(device=torch.device("cpu"), **options), folder)
+    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
 
 
 def result(folder: Path) -> dict[str, bytes]:

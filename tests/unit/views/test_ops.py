@@ -10,7 +10,7 @@ import torchvision.transforms.v2.functional as F2
 from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
-from hypersphere.spec import Views
+from hypersphere.recipe import Views
 from hypersphere.views import ops
 from hypersphere.views.draws import Draws, draw
 
@@ -89,8 +89,8 @@ def test_gray(images: Tensor) -> None:
 
 def test_a_view_is_crop_flip_brightness_contrast_saturation_hue_gray_in_this_order(raw: Tensor, images: Tensor) -> None:
     views = Views(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2, grayscale=0.4)
-    draws = draw(views, N, SIZE, seed=3, epoch=1)
-    ours = ops.make_views(raw, draws, views)
+    draws = draw([views] * 2, N, SIZE, seed=3, epoch=1)
+    ours = ops.make_views(raw, draws, [views] * 2)
     assert ours.shape == (2, N, 3, SIZE, SIZE)
     for v in range(2):
         for i in range(N):
@@ -112,39 +112,39 @@ OFF = {"brightness": 0.0, "contrast": 0.0, "saturation": 0.0, "hue": 0.0, "grays
 def test_skipping_an_operation_of_strength_zero_changes_no_byte(raw: Tensor, name: str) -> None:
     """A strength too small to move a float32 factor from 1 makes the operation run, at its identity."""
     skipped = Views(**OFF)
-    draws = draw(skipped, N, SIZE, seed=0, epoch=0)
+    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
     forced = skipped.model_copy(update={name: 1e-30})
-    assert torch.equal(ops.make_views(raw, draws, skipped), ops.make_views(raw, draws, forced))
+    assert torch.equal(ops.make_views(raw, draws, [skipped] * 2), ops.make_views(raw, draws, [forced] * 2))
 
 
 def test_a_hue_shift_of_zero_changes_no_colour_by_a_visible_step(raw: Tensor) -> None:
     skipped = Views(**OFF)
-    draws = draw(skipped, N, SIZE, seed=0, epoch=0)
+    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
     forced = skipped.model_copy(update={"hue": 1e-30})
-    difference = ops.make_views(raw, draws, skipped) - ops.make_views(raw, draws, forced)
+    difference = ops.make_views(raw, draws, [skipped] * 2) - ops.make_views(raw, draws, [forced] * 2)
     assert difference.abs().max() < 1e-6
 
 
 def test_jitter_probability_zero_and_no_crop_leave_the_image(raw: Tensor, images: Tensor) -> None:
     views = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0, hue=0.0)
-    draws = draw(views, N, SIZE, seed=0, epoch=0)
+    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
     whole = draws._replace(box=torch.tensor([0.0, 0.0, SIZE, SIZE]).expand(N, 2, 4))
-    for view in ops.make_views(raw, whole, views):
+    for view in ops.make_views(raw, whole, [views] * 2):
         torch.testing.assert_close(view, images, atol=1e-5, rtol=0)
 
 
 def test_an_image_gets_the_same_views_in_any_batch(raw: Tensor) -> None:
     """A crop uses this image's box alone; contrast uses this image's mean alone."""
     views = Views()
-    draws = draw(views, N, SIZE, seed=0, epoch=0)
-    whole = ops.make_views(raw, draws, views)
+    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
+    whole = ops.make_views(raw, draws, [views] * 2)
     index = torch.tensor([7, 2, 11])
-    assert torch.equal(ops.make_views(raw[index], draws.take(index), views), whole[:, index])
+    assert torch.equal(ops.make_views(raw[index], draws.take(index), [views] * 2), whole[:, index])
 
 
 def test_two_views_of_an_image_differ(raw: Tensor) -> None:
     views = Views()
-    first, second = ops.make_views(raw, draw(views, N, SIZE, seed=0, epoch=0), views)
+    first, second = ops.make_views(raw, draw([views] * 2, N, SIZE, seed=0, epoch=0), [views] * 2)
     different = (first - second).abs().amax(dim=(1, 2, 3)) > 1e-3
     assert different[2:].all()
 
@@ -163,6 +163,6 @@ def test_hue_of_a_third_of_a_turn_rotates_the_channels(images: Tensor) -> None:
 
 
 def test_draws_have_one_entry_per_image_and_view() -> None:
-    draws = draw(Views(), 5, SIZE, seed=0, epoch=0)
+    draws = draw([Views()] * 2, 5, SIZE, seed=0, epoch=0)
     assert isinstance(draws, Draws)
     assert {part.shape[:2] for part in draws} == {(5, 2)}

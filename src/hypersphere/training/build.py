@@ -1,0 +1,67 @@
+"""From a run to its model: encoder, objective, method, initial weights."""
+
+from collections.abc import Callable
+from functools import partial, reduce
+from operator import add
+
+from torch import Tensor, nn
+
+from hypersphere import registry
+from hypersphere.methods.base import GradientTransform, Method, Objective, Parts
+from hypersphere.spec import Component, Run
+from hypersphere.training.initialise import initialise
+
+
+def build_encoder(run: Run) -> nn.Module:
+    """The run's encoder with its initial weights before any cut; maps [n, 3, h, w] to [n, feature_dim]."""
+    return registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
+
+
+def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
+    """The run's model with its initial weights, cut if the run says so, on the CPU.
+
+    Args:
+        run: what to build.
+        images: how many it is to be trained on (a memory bank has a row for each).
+        classes: how many classes they are of.
+    """
+    parts = Parts(
+        build_encoder(run), loss_of(run), _gradient(run.gradient), images, classes, run.seed, _temperature(run)
+    )
+    method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
+    initialise(method, run.seed)
+    if run.initialisation is not None:
+        registry.load("initialisations", run.initialisation.name)(method, **run.initialisation.parameters)
+    method.begin()
+    return method
+
+
+def loss_of(run: Run) -> Objective:
+    """The run's objective plus its regulariser, of two batches of embeddings and whatever else the method gives."""
+    terms = [_term(part, run.logits) for part in (run.objective, run.regulariser) if part is not None]
+    return lambda *batches, **given: reduce(add, [term(*batches, **given) for term in terms])
+
+
+def _term(component: Component, logits: Component | None) -> Objective:
+    taken = registry.tensors("objectives", component.name)
+    loss = _bind("objectives", component)
+    if registry.TO_LOGITS in taken and logits is not None:
+        loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
+    return lambda *batches, **given: loss(*batches, **{name: given[name] for name in taken if name in given})
+
+
+def _temperature(run: Run) -> float | None:
+    found = [part.parameters["temperature"] for part in (run.logits, run.objective) if part and _warm(part)]
+    return found[0] if found else None
+
+
+def _warm(part: Component) -> bool:
+    return "temperature" in part.parameters
+
+
+def _gradient(component: Component | None) -> GradientTransform:
+    return (lambda z: z) if component is None else _bind("gradients", component)
+
+
+def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:
+    return partial(registry.load(kind, component.name), **component.parameters)
