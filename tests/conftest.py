@@ -22,21 +22,31 @@ ROOT = Path(__file__).resolve().parents[1]
 
 DATASETS: dict[str, Any] = {
     name: {"source": {"name": "digits", "task": task, "train_per_class": count, "test_per_class": 3}}
-    for name, task, count in (("upright", "upright", 8), ("turned", "turned", 5))
+    for name, task, count in (("plain", "upright", 8), ("upright", "upright", 8), ("turned", "turned", 5))
 }
 SCALE: dict[str, Any] = {
     "scale": "tiny",
     "level": "quick",
     "describe": "for tests",
     "seeds": [0],
-    "datasets": {"cifar10_lt": "upright", "cifar100_lt": "turned", "flowers102_lt": None},
+    "datasets": {"cifar10": "plain", "cifar10_lt": "upright", "cifar100_lt": "turned", "flowers102_lt": None},
     "epochs": 4,
     "batch_divisor": 16,
     "learning_rate_factor": 1.0,
     "run": {"encoder": {"name": "resnet8", "width": 2}},
     "methods": {
+        "instance_discrimination": {"method": {"dim": 4}},
+        "cmc": {
+            "encoder": {"name": "lab_streams", "backbone": "resnet8", "width": 2},
+            "method": {"dim": 4},
+        },
         "simclr": {"method": {"hidden": 8, "dim": 4}},
+        "mocov2": {"method": {"hidden": 8, "dim": 4, "queue": 20, "groups": 2}},
+        "mocov3": {"method": {"hidden": 8, "dim": 4}},
+        "byol": {"method": {"hidden": 8, "dim": 4}},
         "simsiam": {"method": {"hidden": 8, "dim": 4, "bottleneck": 2}},
+        "swav": {"method": {"hidden": 8, "dim": 4, "prototypes": 5}},
+        "dino": {"method": {"hidden": 8, "bottleneck": 4, "prototypes": 5}},
     },
     "probes": {"knn": {"k": 5}},
     "snapshots": [0.0, 0.5, 1.0],
@@ -68,8 +78,13 @@ def missing_tests() -> Callable[[list[str]], list[str]]:
 def _keep_studies(root: Path, *papers: str) -> None:
     for file in (root / "config" / "papers").glob("*.yaml"):
         if file.stem not in papers:
-            text = re.sub(r"^  (\w+):\n    kind: study_\w+\n(    .*\n)*", "", file.read_text(), flags=re.MULTILINE)
-            file.write_text(re.sub(r"^artifacts:\n+(?=\S|\Z)", "", text, flags=re.MULTILINE))
+            _drop(file, r"^  (\w+):\n    kind: study_\w+\n(    .*\n)*")
+    _drop(root / "config" / "papers" / "lecture.yaml", r"^  methods_\w+:\n(    .*\n)*")
+
+
+def _drop(file: Path, artifacts: str) -> None:
+    text = re.sub(artifacts, "", file.read_text(), flags=re.MULTILINE)
+    file.write_text(re.sub(r"^artifacts:\n+(?=\S|\Z)", "", text, flags=re.MULTILINE))
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +121,8 @@ def once() -> Callable[[Path, Callable[[], None]], None]:
 def keep_studies() -> Callable[..., None]:
     """``keep_studies(root, *papers)``: take the exact studies of all other papers out of config/ under a root.
 
-    They take most of a minute, and what is tested of a pipeline is true of one as of all.
+    They take most of a minute, as does the lecture's table of every method, which goes too; and what is tested of a
+    pipeline is true of one as of all.
     """
     return _keep_studies
 
@@ -142,22 +158,36 @@ def config_root(tmp_path: Path) -> Path:
 @pytest.fixture
 def tiny_root(config_root: Path) -> Path:
     """The same with the scale and datasets above, and ``scale: tiny`` as the setting; nothing is prepared."""
-    folder = config_root / "config"
+    _add_tiny(config_root)
+    _keep_studies(config_root)
+    return config_root
+
+
+def _add_tiny(root: Path) -> None:
+    folder = root / "config"
     (folder / "scales" / "tiny.yaml").write_text(yaml.safe_dump(SCALE))
     with (folder / "datasets.yaml").open("a") as handle:
         handle.write("\n" + yaml.safe_dump(DATASETS))
     settings = yaml.safe_load((folder / "config.yaml").read_text()) | {"scale": "tiny", "device": "cpu"}
     (folder / "config.yaml").write_text(yaml.safe_dump(settings))
-    _keep_studies(config_root)
-    return config_root
 
 
 @pytest.fixture
 def tiny_plan(tiny_root: Path) -> Plan:
     """Ten runs of four epochs, five on each of two datasets of 80 images, which are prepared."""
+    return _prepared(planning.make(tiny_root))
+
+
+@pytest.fixture
+def every_method(config_root: Path) -> Plan:
+    """Every method's run on 80 images, by the lecture's table at the scale above; the images are prepared."""
+    _add_tiny(config_root)
+    return _prepared(planning.make(config_root, {"papers": ["lecture"]}))
+
+
+def _prepared(plan: Plan) -> Plan:
     from hypersphere.datasets import store
 
-    plan = planning.make(tiny_root)
     for dataset in plan.datasets.values():
-        store.prepare(dataset, tiny_root / "data", None)
+        store.prepare(dataset, plan.config.root / "data", None)
     return plan

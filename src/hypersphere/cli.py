@@ -41,6 +41,19 @@ def _pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
         pretrain.pretrain(plan, [plan.run(name) for name in arguments.run], arguments.save_every)
 
 
+def _snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.training import snapshots
+
+    if arguments.remove and not arguments.run:
+        raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
+    if arguments.remove:
+        for gone in snapshots.remove(plan, arguments.run, arguments.remove):
+            print(f"removed {gone.run} epoch {gone.epoch}")
+        return
+    for line in snapshots.table(plan, arguments.run or list(plan.runs)):
+        print(line)
+
+
 def _evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 
@@ -147,6 +160,8 @@ def _parser() -> argparse.ArgumentParser:
     add("plan", _plan, "what would run, what is done, and why each thing would run again")
     add("prepare", _prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
     add("pretrain", _pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
+    gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
+    add("snapshots", _snapshots, "list encoders kept at epochs, or remove those that no scale asks for", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
     add("statistics", _statistics, "gather evaluations into tidy tables")

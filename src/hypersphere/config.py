@@ -52,6 +52,13 @@ class Resources(Spec):
     gpu: NonNegativeInt
 
 
+class Replaced(Spec):
+    """What a scale replaces in the runs of one paper."""
+
+    run: dict[str, Any] = Field(default_factory=dict)
+    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
 class Scale(Spec):
     """config/scales/<scale>.yaml: how big, and what stands for what."""
 
@@ -65,6 +72,8 @@ class Scale(Spec):
     learning_rate_factor: PositiveFloat
     run: dict[str, Any]
     methods: dict[str, dict[str, Any]]
+    per_paper: dict[str, Replaced] = Field(default_factory=dict)
+    """The same for one paper's runs, on top."""
     probes: dict[str, dict[str, Any]]
     """Parameters to replace, by probe: a bank of hundreds wants fewer neighbours than one of thousands."""
     snapshots: list[Fraction]
@@ -176,6 +185,10 @@ def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:
         if used is not None and used not in config.datasets:
             raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
     for name, paper in config.papers.items():
+        for method in config.scale.per_paper.get(name, Replaced()).methods:
+            if method not in paper.methods:
+                allowed = ", ".join(paper.methods)
+                raise HypersphereError(f"{scale_file}: per_paper.{name}.methods: '{method}' is not one of {allowed}")
         file = folder / "papers" / f"{name}.yaml"
         for key, artifact in paper.measured.items():
             for row in artifact.rows:

@@ -3,6 +3,7 @@
 import copy
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +131,32 @@ class Plan:
         """data/processed/<dataset>."""
         return self.config.root / "data" / "processed" / dataset.folder
 
-    def others(self, dataset: Dataset) -> list[Dataset]:
-        """The datasets that a run on ``dataset`` is transferred to: the other ones of this plan."""
-        return [other for other in self.datasets.values() if other.name != dataset.name]
+    def asked(self, run: Run) -> list[tuple[Evaluation, list[Dataset]]]:
+        """What the papers that have a run ask of it: each probe once, and the datasets that it looks at.
+
+        That is the run's own dataset, or, for transfer, each other one that those papers train on.
+        """
+        wanted: dict[str, dict[str, Dataset]] = {}
+        for paper in self._papers_of[run.name]:
+            for evaluation in self.config.papers[paper].evaluations:
+                others = {d.name: d for d in self._datasets_of[paper].values() if d.name != run.dataset.name}
+                seen = others if evaluation.transfer else {run.dataset.name: run.dataset}
+                wanted.setdefault(evaluation.metric, {}).update(seen)
+        return [(each, list(wanted[each.metric].values())) for each in self.evaluations if each.metric in wanted]
+
+    @cached_property
+    def _papers_of(self) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.run.name, {})[cell.paper] = None
+        return {name: list(papers) for name, papers in found.items()}
+
+    @cached_property
+    def _datasets_of(self) -> dict[str, dict[str, Dataset]]:
+        found: dict[str, dict[str, Dataset]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.paper, {})[cell.run.dataset.name] = cell.run.dataset
+        return found
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
@@ -173,12 +197,15 @@ def resolve(config: cfg.Config, paper: Paper, method: str, variant: str, dataset
         folder / "papers" / f"{paper.paper}.yaml",
         folder / "scales" / f"{config.settings.scale}.yaml",
     )
+    own = config.scale.per_paper.get(paper.paper, cfg.Replaced())
     layers: list[tuple[Path, str, dict[str, Any]]] = [
         (paper_file, "run", paper.run),
         (paper_file, f"methods.{method}", paper.methods[method]),
         (paper_file, f"variants.{variant}", paper.variants[variant]),
         (scale_file, "run", config.scale.run),
         (scale_file, f"methods.{method}", config.scale.methods.get(method, {})),
+        (scale_file, f"per_paper.{paper.paper}.run", own.run),
+        (scale_file, f"per_paper.{paper.paper}.methods.{method}", own.methods.get(method, {})),
     ]
     merged: dict[str, Any] = {}
     for _, _, layer in layers:

@@ -9,7 +9,7 @@ import ast
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -120,12 +120,12 @@ def dataset_digest(dataset: Dataset) -> str:
     return code_digest("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
 
 
-def evaluation_digest(plan: Plan, runs: Iterable[Run] = ()) -> str:
+def evaluation_digest(plan: Plan, runs: Sequence[Run] = ()) -> str:
     """Digest of all code and settings that decide what the probes say of runs (or of raw pixels), given its weights."""
-    probes = plan.evaluations
-    modules = {registry.module_name("probes", evaluation.probe.name) for evaluation in probes}
+    asked = [pair for run in runs for pair in plan.asked(run)] if runs else [(each, []) for each in plan.evaluations]
+    modules = {registry.module_name("probes", evaluation.probe.name) for evaluation, _ in asked}
     modules |= {registry.module_name("encoders", run.encoder.name) for run in runs}
-    settings = [evaluation.model_dump(mode="json") for evaluation in probes]
+    settings = [[each.model_dump(mode="json"), [dataset.name for dataset in targets]] for each, targets in asked]
     fractions = list(plan.config.scale.snapshots)
     return files.digest([code_digest("hypersphere.probes.evaluate", *sorted(modules)), settings, fractions])
 

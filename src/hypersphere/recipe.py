@@ -17,6 +17,10 @@ from pydantic import (
 
 from hypersphere.registry import Fraction
 
+Below1 = Annotated[float, Field(ge=0, lt=1)]
+"""A share of the past that is kept: at 1, nothing new would count."""
+Between = Annotated[float, Field(gt=0, lt=1)]
+
 
 class Spec(BaseModel):
     """Frozen and strict about unknown keys."""
@@ -61,15 +65,16 @@ class Views(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
-            raise ValueError("crop_scale must be [smallest, largest] with smallest <= largest <= 1")
+            raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
         if self.crop_padding is not None and self._set("crop_scale"):
-            raise ValueError("crop_padding replaces the random resized crop that crop_scale is of: set one of the two")
+            raise ValueError("crop_padding: replaces the random resized crop that crop_scale is of; set one of the two")
         if self.blur_kernel % 2 == 0:
-            raise ValueError(f"blur_kernel must be odd (given: {self.blur_kernel})")
+            raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:
-            raise ValueError("blur_sigma must be [smallest, largest]")
-        if not self.blur and self._set("blur_kernel", "blur_sigma"):
-            raise ValueError(f"{self._set('blur_kernel', 'blur_sigma')[0]} is set, and blur is 0: nothing is blurred")
+            raise ValueError("blur_sigma: must be [smallest, largest]")
+        unused = self._set("blur_kernel", "blur_sigma")
+        if not self.blur and unused:
+            raise ValueError(f"{unused[0]}: is set, and blur is 0, so that nothing is blurred")
         return self
 
 
@@ -82,9 +87,9 @@ class Optimiser(Spec):
     """Added to the gradient; AdamW's is decoupled from it (Loshchilov & Hutter 2019)."""
     decay: Literal["all", "weights"] = "all"
     """Which parameters decay: ``weights`` leaves out biases and the scales and shifts of normalisations."""
-    momentum: Fraction = 0.9
+    momentum: Below1 = 0.9
     nesterov: bool = False
-    betas: tuple[Fraction, Fraction] = (0.9, 0.999)
+    betas: tuple[Below1, Below1] = (0.9, 0.999)
     trust: PositiveFloat = 0.001
     """LARS's trust coefficient (You et al. 2017)."""
 
@@ -94,24 +99,24 @@ class Optimiser(Spec):
         taken = own.get(self.name, ("betas",))
         stray = [name for name in self._set("momentum", "nesterov", "betas", "trust") if name not in taken]
         if stray:
-            raise ValueError(f"{stray[0]} is not of {self.name}, which takes {', '.join(taken)}")
+            raise ValueError(f"{stray[0]}: not of {self.name}, which takes {', '.join(taken)}")
         if self.nesterov and not self.momentum:
-            raise ValueError("nesterov needs a momentum above 0")
+            raise ValueError("nesterov: needs a momentum above 0")
         if self.name == "lars" and self.decay != "weights":
-            raise ValueError("lars leaves biases and normalisations out of weight decay: set decay: weights")
+            raise ValueError("decay: must be weights for lars, which leaves biases and normalisations out")
         return self
 
 
 class Schedule(Spec):
-    """Linear warm-up over a fraction of all optimiser steps, then ``shape``."""
+    """Linear warm-up over a fraction of the horizon, then ``shape``."""
 
     epochs: PositiveInt
     warmup: Fraction
     shape: Literal["cosine", "constant", "step"] = "cosine"
     """Half a cosine towards zero; the peak; or the peak times ``factor`` once for each of the ``drops`` passed."""
-    drops: tuple[Fraction, ...] = ()
+    drops: tuple[Between, ...] = ()
     """Where a step schedule drops, as fractions of the horizon."""
-    factor: PositiveFloat = 0.1
+    factor: Between = 0.1
     horizon: PositiveInt | None = None
     """Epochs that the schedule is laid out over, where training stops earlier; None: ``epochs``."""
     counted_in: Literal["steps", "passes"] = "steps"
@@ -121,11 +126,14 @@ class Schedule(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.shape == "step" and (not self.drops or list(self.drops) != sorted(set(self.drops))):
-            raise ValueError("drops must list fractions of the schedule, rising, for shape: step")
-        if self.shape != "step" and self._set("drops", "factor"):
-            raise ValueError(f"{self._set('drops', 'factor')[0]} is of shape: step (given: {self.shape})")
+            raise ValueError("drops: must list fractions of the horizon, rising, for shape: step")
+        unused = self._set("drops", "factor")
+        if self.shape != "step" and unused:
+            raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
+        if self.drops and self.drops[0] < self.warmup:
+            raise ValueError(f"drops: the first, {self.drops[0]:g}, is within the warm-up of {self.warmup:g}")
         if self.horizon is not None and self.horizon < self.epochs:
-            raise ValueError(f"horizon {self.horizon} is less than epochs {self.epochs}")
+            raise ValueError(f"horizon: {self.horizon} is less than epochs {self.epochs}")
         return self
 
 

@@ -30,7 +30,7 @@ Kind = Literal[
     "simulations",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
+PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
 """How objectives call two aligned batches of embeddings: views, prediction and target, query and key."""
 PAIR = "pair"
 """How the methods' GIVES calls them."""
@@ -126,8 +126,8 @@ def tensors(kind: Kind, name: str) -> tuple[str, ...]:
 def needs(objective: str) -> tuple[str, ...]:
     """What a method has to give an objective: ``pair`` for two aligned batches, then names of other arguments."""
     taken = tensors("objectives", objective)
-    named = taken[2:] if taken[:2] in _PAIRS else taken
-    return (*([PAIR] if taken[:2] in _PAIRS else []), *(name for name in named if name != TO_LOGITS))
+    named = taken[2:] if taken[:2] in PAIRS else taken
+    return (*([PAIR] if taken[:2] in PAIRS else []), *(name for name in named if name != TO_LOGITS))
 
 
 def takes_logits(objective: str) -> bool:
@@ -151,15 +151,23 @@ def constant(kind: Kind, name: str, which: str, default: Any) -> Any:
 @cache
 def misfit(method: str, objective: str, main: bool = True) -> str | None:
     """Why a method cannot train with an objective, or None if it can; ``main``: not as a regulariser."""
-    given = constant("methods", method, "GIVES", ())
-    lacking = [name for name in needs(objective) if name not in given]
+    given, lacking = constant("methods", method, "GIVES", ()), _lacking(method, objective)
     if lacking:
         return f"{objective} needs {_words(lacking)}; {method} gives {_words(given)}"
-    unused = [name for name in constant("methods", method, "USES", ()) if main and name not in needs(objective)]
-    if unused:
-        able = [name for name in names("objectives") if misfit(method, name) is None]
+    unused = _unused(method, objective)
+    if unused and main:
+        able = [name for name in names("objectives") if not _lacking(method, name) and not _unused(method, name)]
         return f"{objective} takes no {_words(unused)}, which {method} is about; it trains with {', '.join(able)}"
     return None
+
+
+def _lacking(method: str, objective: str) -> list[str]:
+    given = constant("methods", method, "GIVES", ())
+    return [name for name in needs(objective) if name not in given]
+
+
+def _unused(method: str, objective: str) -> list[str]:
+    return [name for name in constant("methods", method, "USES", ()) if name not in needs(objective)]
 
 
 def _words(given: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from hypersphere import plan, registry, spec
+from hypersphere import plan, recipe, registry, spec
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = Path(__file__).with_name("run_names.csv")
@@ -25,10 +25,10 @@ COLUMNS = ("scale", "paper", "method", "variant", "dataset", "measured_on", "see
 MODELS: tuple[type[BaseModel], ...] = (
     spec.Imbalance,
     spec.Dataset,
-    spec.Views,
-    spec.Optimiser,
-    spec.Schedule,
-    spec.Batch,
+    recipe.Views,
+    recipe.Optimiser,
+    recipe.Schedule,
+    recipe.Batch,
     spec.Run,
 )
 

@@ -32,7 +32,12 @@ MISTAKES: dict[str, tuple[str, list[str], Any, list[str]]] = {
         ["method", "simcrl", "simclr, simsiam"],
     ),
     "unknown objective": (PAPER, ["methods", "simclr", "objective", "name"], "x", ["objective", "'x'", "nt_xent"]),
-    "unknown encoder": (PAPER, ["run", "encoder", "name"], "vit", ["encoder", "'vit'", "resnet, resnet8"]),
+    "unknown encoder": (
+        PAPER,
+        ["run", "encoder", "name"],
+        "vgg",
+        ["encoder", "'vgg'", "resnet, resnet10, resnet8, vit"],
+    ),
     "unknown source": (
         DATASETS,
         ["cifar10", "source", "name"],

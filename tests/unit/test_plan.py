@@ -43,7 +43,7 @@ def test_a_run_is_the_merge_of_paper_method_variant_and_scale(plan: Plan) -> Non
 
 def test_the_published_scale_is_the_paper(config_root: Path) -> None:
     """Norms paper: App. C.1 (rates, batches, 10 epochs of warm-up), Sec. 6 (c = 3 and 9; rate / 6, 100 epochs)."""
-    cells = planning.make(config_root, {"scale": "paper"}).cells
+    cells = planning.make(config_root, {"scale": "paper", "papers": ["embedding_norms"]}).cells
     runs = {(c.method, c.variant): c.run for c in cells}
     for run in runs.values():
         assert run.schedule.epochs == 500
@@ -119,7 +119,23 @@ def test_lookups(plan: Plan) -> None:
 
 def test_transfer_goes_to_the_other_datasets(plan: Plan) -> None:
     assert plan.datasets.keys() == {"upright", "turned"}
-    assert [other.name for other in plan.others(plan.datasets["upright"])] == ["turned"]
+    (run,) = [c.run for c in plan.cells if (c.method, c.variant, c.dataset) == ("simclr", "cut3", "cifar10_lt")]
+    asked = {evaluation.metric: [target.name for target in targets] for evaluation, targets in plan.asked(run)}
+    assert asked["transfer_top1"] == ["turned"]
+    assert asked["knn_top1"] == asked["linear_top1"] == ["upright"]
+
+
+def test_a_run_is_asked_only_what_its_own_papers_ask(every_method: Plan) -> None:
+    """The lecture's table wants kNN and the linear probe, and no transfer; the norms paper's wants that too."""
+    both = planning.make(every_method.config.root, {"papers": ["embedding_norms", "lecture"]})
+    asked = {
+        cell.paper: {evaluation.metric: [d.name for d in targets] for evaluation, targets in both.asked(cell.run)}
+        for cell in both.cells
+        if (cell.method, cell.variant) in (("simclr", "cut3"), ("byol", "default")) and cell.dataset != "cifar100_lt"
+    }
+    assert asked["lecture"] == {"knn_top1": ["plain"], "linear_top1": ["plain"]}
+    assert asked["embedding_norms"]["transfer_top1"] == ["turned"]  # and not the lecture's dataset
+    assert asked["embedding_norms"].keys() == {evaluation.metric for evaluation in both.evaluations}
 
 
 def test_the_scale_replaces_parameters_of_probes(plan: Plan) -> None:

@@ -42,7 +42,7 @@ ALL = {"simclr-default", "simclr-cut3", "simclr-gradscale1", "simsiam-default", 
 SIMCLR = {name for name in ALL if name.startswith("simclr")}
 # file, text, replacement, whose digests change
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
-    "a comment": ("views/ops.py", "    images = crop", "    # a comment\n\n    images = crop", set()),
+    "a comment": ("views/ops.py", "    plain = to_float", "    # a comment\n\n    plain = to_float", set()),
     "a docstring": ("objectives/nt_xent.py", "must find its other view", "must find another view", set()),
     "a module's docstring": ("training/loop.py", '"""Pretraining', '"""All of pretraining', set()),
     "layout": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(\n        z_a\n    )\n\n", set()),
@@ -52,13 +52,13 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "cut_initialisation": ("objectives/cut_initialisation.py", "div_", "mul_", {"simclr-cut3", "simsiam-cut9"}),
     "simsiam": ("methods/simsiam.py", ") / 2", ") / 3", ALL - SIMCLR),
     "heads, which both methods import": ("methods/heads.py", "affine=not last", "affine=last", ALL),
-    "an encoder nobody uses": ("encoders/resnet.py", "padding=1", "padding=0", set()),
-    "the encoder": ("encoders/resnet8.py", "padding=1", "padding=0", ALL),
+    "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
+    "the encoder": ("encoders/stages.py", "padding=1", "padding=0", ALL),
     "views": ("views/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", ALL),
     "keyed draws": ("keyed.py", "2.0**-53", "2.0**-54", ALL),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", ALL),
     "initial weights": ("training/initialise.py", "fan_out", "fan_in", ALL),
-    "resuming": ("training/checkpoint.py", '"momentum_buffer"', '"momentum"', ALL),
+    "resuming": ("training/checkpoint.py", '"optimiser."', '"optimizer."', ALL),
     "present": ("present/table.py", "import", "import sys\nimport", set()),
     "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
@@ -104,7 +104,7 @@ def test_evaluation_digest(package: Path, plan: Plan) -> None:
     for file, old, new in [
         ("objectives/nt_xent.py", "/ temperature", "* temperature"),
         ("present/table.py", "import", "import sys\nimport"),
-        ("encoders/resnet.py", "padding=1", "padding=0"),
+        ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()"),
         ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5"),
     ]:
         edit(package, file, old, new)
@@ -113,7 +113,7 @@ def test_evaluation_digest(package: Path, plan: Plan) -> None:
     for file, old, new in [
         ("probes/knn.py", "topk", "sort"),
         ("probes/features.py", ".eval()", ".train()"),
-        ("encoders/resnet8.py", "padding=1", "padding=0"),
+        ("encoders/stages.py", "padding=1", "padding=0"),
         ("views/ops.py", "/ 255", "/ 256"),
     ]:
         edit(package, file, old, new)
@@ -152,7 +152,14 @@ def test_no_module_imports_relatively() -> None:
 def test_environment_names_versions_and_processor() -> None:
     recorded = provenance.environment()
     assert recorded["python"].count(".") == 2
-    assert recorded["packages"].keys() == {"torch", "torchvision", "numpy", "safetensors", "hypersphere"}
+    assert recorded["packages"].keys() == {
+        "torch",
+        "torchvision",
+        "numpy",
+        "safetensors",
+        "pytorch_optimizer",
+        "hypersphere",
+    }
     assert "not installed" not in recorded["packages"].values()
     assert recorded["cores"] >= 1
 

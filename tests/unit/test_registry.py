@@ -19,8 +19,8 @@ def test_what_there_is() -> None:
     assert {"negative_cosine", "nt_xent"} <= set(registry.names("objectives"))
     assert registry.names("gradients") == ("grad_scale",)
     assert registry.names("initialisations") == ("cut_initialisation",)
-    assert registry.names("methods") == ("simclr", "simsiam")
-    assert registry.names("encoders") == ("resnet", "resnet8")
+    assert {"simclr", "simsiam"} <= set(registry.names("methods"))
+    assert registry.names("encoders") == ("lab_streams", "resnet", "resnet10", "resnet8", "vit")
     assert registry.names("datasets") == ("cifar", "digits")
     assert registry.names("probes") == ("knn", "linear", "linear_sgd")
 
@@ -50,15 +50,54 @@ def test_tensors_are_the_positional_arguments() -> None:
 @pytest.mark.parametrize("name", registry.names("objectives"))
 def test_every_objective_takes_two_embeddings_first_or_names_what_else(name: str) -> None:
     """A misspelt `z_A` would otherwise be taken for something that a method has to give."""
-    known = {"queue", "bank", "index", "noise", "labels", "student", "teacher", "centre", "scores_a", "scores_b"}
-    assert set(registry.tensors("objectives", name)) <= registry.EMBEDDINGS | {registry.TO_LOGITS} | known
+    methods = registry.names("methods")
+    known = {given for method in methods for given in registry.constant("methods", method, "GIVES", ())}
+    assert set(registry.needs(name)) <= known
 
 
-def test_what_a_method_gives_is_read_from_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert registry.gives("simclr") == ()
-    (tmp_path / "queued.py").write_text('GIVES = ("queue",)\n')
+def test_needs_are_two_batches_by_position_and_the_rest_by_name() -> None:
+    """Read off the signatures by hand."""
+    assert registry.needs("nt_xent") == registry.needs("negative_cosine") == ("pair",)
+    assert registry.needs("generalised_info_nce") == ("pair",)  # and a map to logits, which is no method's to give
+    assert registry.needs("momentum_contrast") == ("pair", "queue")
+    assert registry.needs("nce_memory_bank") == ("z", "index", "bank", "noise")
+    assert [name for name in registry.names("objectives") if registry.takes_logits(name)] == ["generalised_info_nce"]
+
+
+def test_what_a_file_says_of_its_component_is_read_without_importing_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "queued.py").write_text('import nothing_such\nGIVES = ("pair", "queue")\nVIEWS = 1\n')
     monkeypatch.setattr(registry, "_folder", lambda kind: tmp_path)
-    assert registry.gives("queued") == ("queue",)
+    assert registry.constant("methods", "queued", "GIVES", ()) == ("pair", "queue")
+    assert registry.constant("methods", "queued", "VIEWS", 2) == 1
+    assert registry.constant("methods", "queued", "USES", ()) == ()
+
+
+ABOUT = {"queued": {"GIVES": ("pair", "queue"), "USES": ("queue",)}, "plain": {"GIVES": ("pair",)}}
+
+
+@pytest.mark.parametrize(
+    ("method", "objective", "main", "problem"),
+    [
+        ("plain", "nt_xent", True, None),
+        ("queued", "momentum_contrast", True, None),
+        ("plain", "momentum_contrast", True, "momentum_contrast needs queue; plain gives two batches of embeddings"),
+        ("plain", "cross_entropy", True, "cross_entropy needs scores, labels; plain gives two batches of embeddings"),
+        (
+            "queued",
+            "nt_xent",
+            True,
+            "nt_xent takes no queue, which queued is about; it trains with momentum_contrast",
+        ),
+        ("queued", "nt_xent", False, None),
+    ],
+)
+def test_why_a_method_cannot_train_with_an_objective(
+    monkeypatch: pytest.MonkeyPatch, method: str, objective: str, main: bool, problem: str | None
+) -> None:
+    monkeypatch.setattr(registry, "constant", lambda kind, name, which, default: ABOUT[name].get(which, default))
+    assert registry.misfit.__wrapped__(method, objective, main) == problem
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
@@ -86,7 +125,7 @@ def test_constraints_are_the_annotations() -> None:
 
 
 def test_an_unknown_component_is_said() -> None:
-    with pytest.raises(HypersphereError, match=r"^'x' is not one of simclr, simsiam$"):
+    with pytest.raises(HypersphereError, match=r"^'x' is not one of byol, cmc, .*, simclr, simsiam, "):
         registry.schema("methods", "x")
 
 

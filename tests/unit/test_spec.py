@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from hypersphere import registry
 from hypersphere.recipe import Batch, Views
 from hypersphere.spec import Dataset, Run
 
@@ -38,6 +39,12 @@ def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
         {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
         {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
         {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
+        {"views_b": None},
+        {"optimiser": RUN["optimiser"] | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
+        {"schedule": RUN["schedule"] | {"shape": "cosine", "drops": [], "factor": 0.1}},
+        {"schedule": RUN["schedule"] | {"horizon": None, "counted_in": "steps"}},
+        {"batch": RUN["batch"] | {"accumulate": "mean"}},
+        {"views": {"crop_padding": None, "blur": 0, "blur_kernel": 3, "jitter_coins": "each", "solarize": 0}},
     ],
 )
 def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
@@ -54,6 +61,13 @@ def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
         {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
+        {"views_b": {}},
+        {"optimiser": RUN["optimiser"] | {"decay": "weights"}},
+        {"optimiser": RUN["optimiser"] | {"name": "adam"}},
+        {"schedule": RUN["schedule"] | {"shape": "constant"}},
+        {"schedule": RUN["schedule"] | {"horizon": 5}},
+        {"schedule": RUN["schedule"] | {"counted_in": "passes"}},
+        {"batch": RUN["batch"] | {"accumulate": "sum"}},
     ],
 )
 def test_every_other_value_renames(other: dict[str, Any]) -> None:
@@ -119,6 +133,51 @@ def test_numbers_are_finite(value: float) -> None:
 def test_crop_scale(scale: tuple[float, float]) -> None:
     with pytest.raises(ValidationError):
         Views(crop_scale=scale)
+
+
+def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
+    """Let every method's file say so, whatever it says."""
+    real = registry.constant
+    monkeypatch.setattr(
+        registry, "constant", lambda kind, name, which, default: constants.get(which, real(kind, name, which, default))
+    )
+
+
+WEAK: dict[str, Any] = {"grayscale": 0.0, "jitter_probability": 0.0}
+
+
+def test_each_view_may_be_made_its_own_way() -> None:
+    """Margins paper, App. C.1: strong for the student, weak for the teacher."""
+    run = Run.model_validate(RUN | {"views_b": WEAK})
+    assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
+    assert Run.model_validate(RUN).branches == (Views(), Views())
+
+
+def test_a_method_of_one_view_has_no_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    saying(monkeypatch, VIEWS=1)
+    assert Run.model_validate(RUN).branches == (Views(),)
+    with pytest.raises(ValidationError, match="Value error, views_b: simclr looks at one view"):
+        Run.model_validate(RUN | {"views_b": WEAK})
+
+
+@pytest.mark.parametrize(
+    ("able", "words"),
+    [
+        ((), None),
+        (("resnet", "resnet8"), None),
+        (("resnet",), r"encoder: simclr needs resnet \(given: resnet8\)"),
+        (("resnet", "vit"), r"encoder: simclr needs resnet or vit \(given: resnet8\)"),
+    ],
+)
+def test_a_method_may_need_an_encoder(
+    monkeypatch: pytest.MonkeyPatch, able: tuple[str, ...], words: str | None
+) -> None:
+    saying(monkeypatch, ENCODERS=able)
+    if words is None:
+        assert Run.model_validate(RUN).encoder.name == "resnet8"
+    else:
+        with pytest.raises(ValidationError, match=f"Value error, {words}"):
+            Run.model_validate(RUN)
 
 
 def test_batches_are_whole_passes() -> None:

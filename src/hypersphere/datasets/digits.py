@@ -22,6 +22,9 @@ BRIGHTEST = 16  # a scan's largest value
 FRAGMENT = 4  # side of a piece of clutter, pixels
 FRAGMENT_INK = 0.5  # its brightness beside a digit's: the subject stays the brightest
 TRAIN_SHARE = 2 / 3
+# Red, green and blue in colour: yellow on blue, the same for all images, so that colour tells no image from another,
+# and a shape shows in lightness and in colour alike.
+INK, PAPER = np.array([1.0, 0.8, 0.2]), np.array([0.1, 0.1, 0.5])
 
 # Task "turned": digits that no quarter turn makes into themselves or one another (a turned 6 is a 9, so 9 is left out).
 TURNED = (3, 4, 6, 7)
@@ -49,6 +52,7 @@ class Scene(NamedTuple):
     shift: int
     clutter: int
     noise: float
+    coloured: bool
     seed: int
 
 
@@ -61,6 +65,7 @@ def digits(
     shift: NonNegativeInt = 2,
     clutter: NonNegativeInt = 1,
     noise: Fraction = 0.1,
+    coloured: bool = False,
     train_per_class: PositiveInt = 240,
     test_per_class: PositiveInt = 100,
     seed: NonNegativeInt = 0,
@@ -75,6 +80,7 @@ def digits(
         shift: a digit lies up to this many pixels from its home, along each axis, within the canvas.
         clutter: number of half-bright 4 × 4 fragments of scans of the same split, anywhere on the canvas.
         noise: uniform noise of up to ± this share of full brightness, each pixel on its own.
+        coloured: whether the ink is yellow and the paper blue; else white and black.
         train_per_class: training images composed per class (scans are reused, elsewhere and in other clutter).
         test_per_class: test images per class.
         seed: of the division of the scans and of all draws.
@@ -86,7 +92,7 @@ def digits(
         raise HypersphereError(f"digits: canvas {canvas} is too small for a scan of {SIDE} pixels")
     upright = [(digit, 0) for digit in range(10)]
     classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
-    scene = Scene(canvas, shift, clutter, noise, seed)
+    scene = Scene(canvas, shift, clutter, noise, coloured, seed)
     scans = load()
     train, test = split(scans.digit, seed)
     return Arrays(
@@ -133,8 +139,10 @@ def _compose(
     for piece in range(scene.clutter):
         _paste(images, *_fragments(scans.pixels, len(labels), scene, part, piece))
     noise = 2 * keyed.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
-    grey = np.rint(np.clip(images + scene.noise * noise, 0, 1) * 255).astype(np.uint8)
-    return np.repeat(grey[..., None], 3, axis=3), labels
+    ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
+    if not scene.coloured:
+        return np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), labels
+    return np.rint((PAPER + (INK - PAPER) * ink) * 255).astype(np.uint8), labels
 
 
 def _deal(

@@ -1,4 +1,4 @@
-"""torchvision's ResNets, with a stem for small images."""
+"""torchvision's ResNets, with stems for small images."""
 
 from typing import Literal
 
@@ -7,22 +7,36 @@ from torch import nn
 
 
 def resnet(
-    *, depth: Literal[18, 50], stem: Literal["cifar", "imagenet"], zero_init_residual: bool = False
+    *, depth: Literal[18, 50], stem: Literal["cifar", "max_pool", "imagenet"], zero_init_residual: bool = False
 ) -> nn.Module:
     """A ResNet without its classifier; ``feature_dim`` is 512 or 2048.
 
     Args:
         depth: 18 or 50.
-        stem: ``cifar`` is a 3x3 convolution of stride 1 without max-pooling (SimCLR, App. B.9), for 32x32 images.
+        stem: ``cifar`` is a 3x3 convolution of stride 1 without max-pooling (SimCLR, App. B.9), for 32x32 images;
+            ``max_pool`` the same with the max-pooling kept, which halves the sides, for 64x64 and 96x96 images (the
+            margins paper leaves the stem open, erratum M20); ``imagenet`` a 7x7 convolution of stride 2 and
+            max-pooling (He et al. 2016, Table 1), which divides the sides by four.
         zero_init_residual: whether each residual branch's last batch norm starts at scale zero.
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
+    return stemmed_resnet(depth, stem, zero_init_residual=zero_init_residual)
+
+
+def stemmed_resnet(
+    depth: Literal[18, 50],
+    stem: Literal["cifar", "max_pool", "imagenet"],
+    channels: int = 3,
+    zero_init_residual: bool = False,
+) -> nn.Module:
+    """The same for images of ``channels`` channels: maps [n, channels, h, w] to [n, feature_dim]."""
     build = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[depth]
     model: nn.Module = build(weights=None, zero_init_residual=zero_init_residual)
     model.feature_dim = model.fc.in_features  # type: ignore[union-attr]
     model.fc = nn.Identity()
+    size, stride = (7, 2) if stem == "imagenet" else (3, 1)
+    model.conv1 = nn.Conv2d(channels, 64, kernel_size=size, stride=stride, padding=size // 2, bias=False)
     if stem == "cifar":
-        model.conv1 = nn.Conv2d(3, 64, kernel_size=3, stride=1, padding=1, bias=False)
         model.maxpool = nn.Identity()
     return model

@@ -63,8 +63,8 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
     manifest = read_manifest(folder)
     last = run.schedule.epochs
     if manifest["status"] == "diverged":
-        for evaluation in plan.evaluations:
-            for dataset in _targets(plan, run, evaluation):
+        for evaluation, targets in plan.asked(run):
+            for dataset in targets:
                 yield _row(run.name, int(manifest["epochs"]), True, evaluation.metric, dataset, None, None, "diverged")
         return
     for epoch in sorted({*pretrain.snapshot_epochs(plan.config.scale.snapshots, last), last}):
@@ -74,16 +74,12 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
         def seen(name: str, encoder: nn.Module = encoder) -> Features:
             return extract(encoder, _open(plan, plan.datasets[name]), device)
 
-        for evaluation in plan.evaluations:
+        for evaluation, targets in plan.asked(run):
             # The untrained encoder (epoch 0) is a control row of every table, so every probe sees it.
             if evaluation.at == "end" and epoch not in (0, last):
                 continue
-            for dataset in _targets(plan, run, evaluation):
+            for dataset in targets:
                 yield _probe(run.name, epoch, epoch == last, evaluation, dataset, seen(dataset.name))
-
-
-def _targets(plan: Plan, run: Run, evaluation: Evaluation) -> list[Dataset]:
-    return plan.others(run.dataset) if evaluation.transfer else [run.dataset]
 
 
 def _load(run: Run, folder: Path, epoch: int) -> nn.Module:

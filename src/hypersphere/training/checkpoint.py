@@ -20,9 +20,12 @@ from torch import Tensor, nn
 from hypersphere import files, stop
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import RESUME
+from hypersphere.training import optimisation
 
-OPTIMISER = "optimiser."
-"""How the names of the optimiser's tensors begin, before the number of their parameter."""
+MODEL, OPTIMISER = "model.", "optimiser."
+"""How the names of tensors begin: before the model's own; before the number of a parameter and what is kept of it."""
+COUNT = "step"
+"""What Adam calls its count of a parameter's steps, a tensor without dimensions."""
 
 
 def snapshot_name(epoch: int) -> str:
@@ -85,8 +88,7 @@ def load_weights(module: nn.Module, path: Path) -> None:
 
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything that training needs to go on, atomically and sealed by a checksum."""
-    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
-    tensors |= {f"{OPTIMISER}{key}": value for key, value in _moments(optimiser).items()}
+    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()} | _moments(optimiser)
     _save_sealed(folder / RESUME, _plain(tensors), json.dumps(asdict(progress)))
 
 
@@ -133,8 +135,9 @@ def load_state(
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: the state is damaged or was saved with other ``parts``, a snapshot that goes with it is lost,
-            or it is past one of the epochs ``snapshots`` without having kept that; nothing was restored.
+        HypersphereError: the state is damaged, was saved with other ``parts`` or is of another model or optimiser, a
+            snapshot that goes with it is lost, or it is past one of the epochs ``snapshots`` without having kept that;
+            nothing was restored.
     """
     path = folder / RESUME
     if not path.exists():
@@ -150,10 +153,14 @@ def load_state(
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    names = {name.removeprefix("model.") for name in tensors if name.startswith("model.")}
-    if names != model.state_dict().keys():
+    moments = _by_parameter(tensors)
+    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if not name.startswith(OPTIMISER)}
+    if _shapes(weights) != _shapes(model.state_dict()):
         raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
-    _restore(tensors, model, optimiser)
+    if not _are_of(moments, optimiser):
+        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's optimiser")
+    model.load_state_dict(weights)
+    _restore(moments, optimiser)
     return progress
 
 
@@ -172,16 +179,55 @@ def differing(progress: Progress, parts: dict[str, Any]) -> str:
     return f"it was saved at step {progress.step} with another {' and '.join(changed)}"
 
 
-def _restore(tensors: dict[str, Tensor], model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
+
+
+def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
+    """All that the optimiser moves, by their number in its groups, as text."""
+    listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    return {str(number): parameter for number, parameter in enumerate(listed)}
+
+
+def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What the optimiser remembers of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
+    return {
+        f"{OPTIMISER}{number}.{key}": value
+        for number, parameter in _parameters(optimiser).items()
+        for key, value in optimiser.state.get(parameter, {}).items()
+        if key in optimisation.moments(optimiser)
+    }
+
+
+def _by_parameter(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """The optimiser's of a state's tensors, by the number of their parameter and by what they are called."""
+    found: dict[str, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(OPTIMISER):
             number, _, key = name.removeprefix(OPTIMISER).partition(".")
-            parameter = parameters[int(number)]
-            if tensor.shape == parameter.shape:  # in its layout, and on its device
-                tensor = torch.empty_like(parameter, memory_format=torch.preserve_format).copy_(tensor)
-            optimiser.state[parameter][key] = tensor
+            found.setdefault(number, {})[key] = tensor
+    return found
+
+
+def _are_of(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
+    """Whether each is of a parameter that there is, all that this optimiser keeps of one, and of the right shape.
+
+    A parameter that none are of had no gradient yet, as far as can be told.
+    """
+    parameters, keys = _parameters(optimiser), set(optimisation.moments(optimiser))
+    return all(
+        number in parameters
+        and kept.keys() == keys
+        and all(tensor.shape == (() if key == COUNT else parameters[number].shape) for key, tensor in kept.items())
+        for number, kept in moments.items()
+    )
+
+
+def _restore(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> None:
+    """Each in its parameter's layout and on its device, but Adam's count of steps, which torch keeps on the CPU."""
+    for number, parameter in _parameters(optimiser).items():
+        for key, tensor in moments.get(number, {}).items():
+            optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
 
 
 def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
@@ -212,13 +258,6 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
 def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     with files.replacing(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))  # safetensors' own writer makes files that only we may read
-
-
-def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What the optimiser remembers of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
-    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    state = {f"{i}.{key}": value for i, p in enumerate(parameters) for key, value in optimiser.state[p].items()}
-    return {key: value for key, value in state.items() if value is not None}  # SGD without momentum keeps a None
 
 
 def _plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -5,29 +5,26 @@ import resource
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import yaml
-from filelock import FileLock, Timeout
 
 from hypersphere import files, provenance, stop
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.manifest import check_files, read_manifest
-from hypersphere.plan import MANIFEST, UNFINISHED, BatchOfRuns, Plan
+from hypersphere.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.spec import Run
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, failures, lock, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import snapshot_name
 from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, Images, train
+from hypersphere.training.snapshots import snapshot_epochs as snapshot_epochs
 
 SCHEMA = 1
-LOCK_SECONDS = 60.0
-"""How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
 
 
 def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> None:
@@ -38,86 +35,136 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
     """
     marker = plan.marker(batch)
     pretrain(plan, batch.runs, save_every)
-    manifests = {run.name: read_manifest(plan.run_folder(run.name)) for run in batch.runs}
-    kept = ("status", "epochs", "code", "data", "files")
-    files.write_json(marker, {name: {key: m[key] for key in kept} for name, m in manifests.items()})
+    files.write_json(marker, {run.name: _marked(plan, run) for run in batch.runs})
 
 
-def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0) -> None:
+def _marked(plan: Plan, run: Run) -> dict[str, Any]:
+    """What the marker says of a run: nothing of snapshots that the scale does not ask for, which may be removed."""
+    manifest = read_manifest(plan.run_folder(run.name))
+    kept = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
+    return kept | {"files": snapshots.without_unasked(plan, run, manifest["files"])}
+
+
+def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
     """Train runs one after another; a finished one is skipped, one that fails loses only itself.
+
+    After a failure of the device no further run is begun: it computes nothing more in this process.
+
+    Args:
+        plan: which the runs are of.
+        runs: to train.
+        save_every: seconds between resume states.
+        also: epochs to keep a snapshot of, beside those that the scale asks for.
 
     Raises:
         HypersphereError: naming each run that failed, after all were tried.
         StoppedError: a signal asked to stop; the state to go on from is saved.
     """
     devices.make_deterministic(plan.config.scale.threads)
+    waiting = list(runs)
     failed: dict[str, list[str]] = {}  # by what went wrong: damaged data fail every run of a batch alike
     damaged: list[DamagedError] = []
     with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
-        for run in runs:
-            try:
-                _pretrain_one(plan, run, device, save_every, request)
-            except stop.StoppedError:
-                raise
-            except HypersphereError as error:
-                if isinstance(error, DamagedError):
-                    damaged.append(error)
+        while waiting:
+            run = waiting.pop(0)
+            error = _attempt(plan, run, device, save_every, request, also)
+            if error is not None:
                 failed.setdefault(str(error), []).append(run.name)
-            except OSError as error:
-                failed.setdefault(files.reason(error), []).append(run.name)
-            except Exception as error:
-                traceback.print_exc()
-                failed.setdefault(f"{type(error).__name__}: {' '.join(str(error).split())}", []).append(run.name)
+            if isinstance(error, DamagedError):
+                damaged.append(error)
+            if isinstance(error, failures.DeviceFailedError):
+                break
     for damage in damaged:
         damage.disprove()
     if failed:
-        raise HypersphereError("; ".join(f"{', '.join(names)}: {what}" for what, names in failed.items()))
+        said = [f"{', '.join(names)}: {what}" for what, names in failed.items()]
+        said += [f"not begun: {', '.join(run.name for run in waiting)}"] if waiting else []
+        raise HypersphereError("; ".join(said))
 
 
-def _pretrain_one(plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request) -> None:
+def _attempt(plan: Plan, run: Run, *how: Any) -> HypersphereError | None:
+    """Train a run if it is not finished; what went wrong, if anything did.
+
+    Raises:
+        StoppedError: a signal asked to stop.
+    """
+    try:
+        _pretrain_one(plan, run, *how)
+    except stop.StoppedError:
+        raise
+    except HypersphereError as error:
+        error.__traceback__ = error.__context__ = None  # whose frames hold tensors, on while the next run is trained
+        return error
+    except OSError as error:
+        return HypersphereError(files.reason(error))
+    except Exception as error:
+        traceback.print_exc()
+        return HypersphereError(f"{type(error).__name__}: {' '.join(str(error).split())}")
+    return None
+
+
+def _pretrain_one(
+    plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request, also: Collection[int]
+) -> None:
     folder = plan.run_folder(run.name)
-    with _locked(folder):
+    with lock.held(folder):
         if request.number is not None:
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))
         code = provenance.run_digest(run)
-        snapshots = snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)
-        if finished(folder, code, data.digest, snapshots):
+        wanted = {*snapshots.asked_for(plan, run), *also}
+        if finished(folder, code, data.digest, wanted):
             print(f"{run.name}: finished before", flush=True)
             return
-        # A state saved under other snapshots, threads, device or torch is no state of this run: its bytes would differ.
+        # A state saved under other threads, device or torch is no state of this run: its bytes would differ.
         parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest, "device": device.type}
-        parts |= {"snapshots": snapshots, "threads": torch.get_num_threads(), "torch": torch.__version__}
-        _train(run, data, Execution(device, frozenset(snapshots), parts, save_every, request), folder)
+        parts |= {"threads": torch.get_num_threads(), "torch": torch.__version__}
+        kept = frozenset(wanted | snapshots.had(folder))
+        _train_or_say(run, data, Execution(device, kept, parts, save_every, request), folder)
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the run: nobody else may train it meanwhile.
+def _train_or_say(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
+    """Train, and say in a sentence what the machine does to it: that memory is short, or the device gone.
 
     Raises:
-        HypersphereError: another process holds it, or the folder cannot be written.
+        HypersphereError: that sentence, or one of training's own.
+        DeviceFailedError: the device computes nothing more.
     """
-    lock = FileLock(folder / ".lock")
-    with files.writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(timeout=LOCK_SECONDS)
-        except Timeout:
-            raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
-    """Train in a folder of the run's own, which a change of code or data does not share, then publish the result."""
+    name = devices.describe(execution.device)
     unfinished = folder / f"{UNFINISHED}{files.digest(execution.parts, 8)}"
+    try:
+        _train(run, data, execution, folder, unfinished)
+        return
+    except Exception as error:
+        failure = failures.known(error, run, execution.device, name)
+        if failure is None:
+            raise
+        if failure.kind == "defect":
+            traceback.print_exc()
+    # Only here, where the error is gone and with it the frames that held tensors, can their memory be had again.
+    if failure.kind == "memory":
+        devices.free(execution.device)
+    raise failure.error(_saved(unfinished, execution.parts))
+
+
+def _saved(unfinished: Path, parts: dict[str, Any]) -> str:
+    """From where the run goes on, in words."""
+    try:
+        progress = checkpoint.read_progress(unfinished)
+    except HypersphereError:
+        return "nothing was saved yet"
+    except MemoryError:
+        return "the state last saved is kept"
+    return f"the state of step {progress.step} is kept" if progress.parts == parts else "nothing was saved yet"
+
+
+def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, unfinished: Path) -> None:
+    """Train in a folder of the run's own, which a change of code or data does not share, then publish the result."""
     for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
         _say_refused(other, execution.parts)
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
+    _make_way(unfinished / RESUME)
     images = Images(data.train_images, data.train_labels, data.train_index)
     outcome = train(run, images, execution, unfinished)
     produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HISTORY)} | outcome.snapshots
@@ -147,12 +194,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path) -
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
 
 
-def snapshot_epochs(fractions: Sequence[float], epochs: int) -> list[int]:
-    """Fractions of the schedule as whole epochs, sorted, each once."""
-    return sorted({round(fraction * epochs) for fraction in fractions})
-
-
-def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bool:
+def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
     """Whether the run in ``folder`` is of this code and data, its files unaltered, these snapshots among them."""
     if not (folder / MANIFEST).exists():
         return False
@@ -161,7 +203,7 @@ def finished(folder: Path, code: str, data: str, snapshots: Sequence[int]) -> bo
     except HypersphereError as error:
         print(f"note: training again: {error}", flush=True)
         return False
-    wanted = {snapshot_name(epoch) for epoch in snapshots if epoch < manifest["epochs"]}
+    wanted = {snapshot_name(epoch) for epoch in epochs if epoch < manifest["epochs"]}
     return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()
 
 
@@ -173,14 +215,30 @@ def _say_refused(unfinished: Path, parts: dict[str, Any]) -> None:
     print(f"note: {unfinished}: not resumed: {said}; it is kept until the run is finished", flush=True)
 
 
+def _make_way(state: Path) -> None:
+    """What lies in the place of a resume state and is not ours to open, or is a folder, is in the next one's way."""
+    try:
+        if state.exists():
+            state.open("rb").close()
+    except (IsADirectoryError, PermissionError) as error:
+        print(f"note: {state}: the resume state cannot be read ({error.strerror}); starting over", flush=True)
+        if state.is_dir():
+            shutil.rmtree(state)
+        else:
+            state.unlink()
+
+
 def _publish(run: Run, unfinished: Path, folder: Path, produced: Sequence[str], manifest: dict[str, Any]) -> None:
-    """Put the result in the place of an older one: manifest away first and back last, so that it is never half."""
+    """Put the result in the place of an older one: manifest away first and back last, so that it is never half.
+
+    An older snapshot goes when the new one is there: killed in between, we still know by it that there is to be one.
+    """
     (folder / MANIFEST).unlink(missing_ok=True)
-    shutil.rmtree(folder / "snapshots", ignore_errors=True)
     files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
     for name in produced:
         with files.replacing(folder / name) as temporary:
             _link(unfinished / name, temporary)
+    snapshots.remove_stale(folder, produced)
     files.write_sealed(folder / MANIFEST, manifest)
     for leftover in folder.glob(f"{UNFINISHED}*"):
         shutil.rmtree(leftover)

@@ -11,15 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from hypersphere import keyed
+from hypersphere.errors import HypersphereError
 from hypersphere.recipe import Views
 
 CROP_TRIES = 10
 """torchvision's RandomResizedCrop tries ten boxes before it falls back to the whole image."""
 ASPECT = (3 / 4, 4 / 3)
+JITTERS = ("brightness", "contrast", "saturation", "hue")
+"""In the fixed order; each has its strength in ``Views`` and its draws in ``Draws`` under this name."""
 VIEWS = 2
 
 
@@ -27,14 +30,20 @@ class Draws(NamedTuple):
     """Parameters of every view of every image; n images, v views."""
 
     box: Float[Tensor, "n v 4"]
-    """Crop in whole pixels: top, left, height, width."""
+    """Crop in whole pixels: top, left, height, width. With ``crop_padding`` it has the image's size, and may reach
+    beyond its border."""
     flip: Bool[Tensor, "n v"]
     brightness: Float[Tensor, "n v"]
     contrast: Float[Tensor, "n v"]
     saturation: Float[Tensor, "n v"]
     hue: Float[Tensor, "n v"]
     """Factors (1 leaves the image alone) and the hue shift in turns (0 does)."""
+    order: Int[Tensor, "n v 4"]
+    """The jitters, as places in ``JITTERS``, first to last."""
     gray: Bool[Tensor, "n v"]
+    sigma: Float[Tensor, "n v"]
+    """The blur's standard deviation in pixels (0 leaves the image alone)."""
+    solarize: Bool[Tensor, "n v"]
 
     def take(self, index: Tensor) -> "Draws":
         """The draws of the images ``index``."""
@@ -54,6 +63,9 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         size: height and width of an image in pixels.
         seed: the run's seed; the run's name never enters.
         epoch: from 0.
+
+    Raises:
+        HypersphereError: a blur's window reaches further than an image can be mirrored at its border.
     """
 
     @cache
@@ -61,31 +73,71 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         return keyed.uniform((images, VIEWS, *more), seed, purpose, epoch)
 
     drawn = [
-        _draw_one(views, size, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v])
+        _draw_one(views, size, _Source(images, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v]))
         for v, views in enumerate(branches)
     ]
-    return Draws(*(torch.stack(part, dim=1) for part in zip(*drawn, strict=True)))
+    return Draws(**{name: torch.from_numpy(np.stack([one[name] for one in drawn], axis=1)) for name in Draws._fields})
 
 
-def _draw_one(views: Views, size: int, uniform: Callable[..., Float[np.ndarray, "n ..."]]) -> Draws:
-    """The draws of one view, without the axis of views."""
+class _Source(NamedTuple):
+    """One view's draws, by purpose. What is off is not drawn."""
 
-    def factor(purpose: str, strength: float, centre: float) -> Tensor:
-        """centre ± strength where the jitter applies, else the centre, which changes nothing."""
-        value, coin = np.moveaxis(uniform(purpose, 2), -1, 0)
-        low = max(0.0, centre - strength) if centre else -strength
-        drawn = low + value * (centre + strength - low)
-        return torch.from_numpy(np.where(coin < views.jitter_probability, drawn, centre).astype(np.float32))
+    images: int
+    uniform: Callable[..., Float[np.ndarray, "n ..."]]
 
-    return Draws(
-        box=torch.from_numpy(_boxes(uniform("crop", CROP_TRIES, 2), uniform("place", 2), views.crop_scale, size)),
-        flip=torch.from_numpy(uniform("flip") < views.flip),
-        brightness=factor("brightness", views.brightness, 1.0),
-        contrast=factor("contrast", views.contrast, 1.0),
-        saturation=factor("saturation", views.saturation, 1.0),
-        hue=factor("hue", views.hue, 0.0),
-        gray=torch.from_numpy(uniform("gray") < views.grayscale),
-    )
+    def coin(self, purpose: str, probability: float) -> Bool[np.ndarray, "n"]:
+        """True with a probability."""
+        return self.uniform(purpose) < probability if probability else np.zeros(self.images, bool)
+
+    def between(
+        self, purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str | None = None
+    ) -> Float[np.ndarray, "n"]:
+        """Uniform from ``low`` to ``high`` with a probability, else ``otherwise``; ``coin``: by another's coin."""
+        if not probability:
+            return np.full(self.images, otherwise, np.float32)
+        value, own = np.moveaxis(self.uniform(purpose, 2), -1, 0)
+        applies = (self.uniform(coin) if coin else own) < probability
+        return np.where(applies, low + value * (high - low), otherwise).astype(np.float32)
+
+
+def _draw_one(views: Views, size: int, source: _Source) -> dict[str, np.ndarray]:
+    """The fields of ``Draws`` for one view, without the axis of views."""
+    if views.blur and views.blur_kernel // 2 >= size:
+        raise HypersphereError(f"views: blur_kernel {views.blur_kernel} is too wide for images of {size} pixels")
+    return {
+        "box": _box(views, size, source),
+        "flip": source.coin("flip", views.flip),
+        **{name: _factor(name, views, source) for name in JITTERS},
+        "order": _order(views, source),
+        "gray": source.coin("gray", views.grayscale),
+        "sigma": source.between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
+        "solarize": source.coin("solarize", views.solarize),
+    }
+
+
+def _factor(name: str, views: Views, source: _Source) -> Float[np.ndarray, "n"]:
+    """centre ± strength where the jitter applies, else the centre, which changes nothing."""
+    strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
+    low = max(0.0, centre - strength) if centre else -strength
+    probability = views.jitter_probability if strength else 0.0
+    coin = "jitter" if views.jitter_coins == "shared" else None
+    return source.between(name, low, centre + strength, probability, centre, coin)
+
+
+def _order(views: Views, source: _Source) -> Int[np.ndarray, "n 4"]:
+    """As listed, or the order of four numbers drawn for each image, which is uniform over all 24."""
+    if views.jitter_order == "fixed":
+        return np.tile(np.arange(len(JITTERS)), (source.images, 1))
+    return source.uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
+
+
+def _box(views: Views, size: int, source: _Source) -> Float[np.ndarray, "n 4"]:
+    """Random resized crop, or a box of the image's own size that reaches into the padding."""
+    place = source.uniform("place", 2)
+    if views.crop_padding is None:
+        return _boxes(source.uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+    corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
+    return np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
 
 
 def _boxes(

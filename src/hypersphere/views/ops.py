@@ -4,18 +4,19 @@ Shapes: n images, h = w pixels, channels in the order red, green, blue, values i
 function agrees with the torchvision function that its docstring names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
 from hypersphere.recipe import Views
-from hypersphere.views.draws import Draws
+from hypersphere.views.draws import JITTERS, Draws
 
 Images = Float[Tensor, "n 3 h w"]
 PerImage = Float[Tensor, "n"]
+Step = Callable[[Images, PerImage], Images]
 
 LUMA = (0.2989, 0.587, 0.114)
 """Weights of torchvision's ``rgb_to_grayscale``."""
@@ -34,19 +35,48 @@ def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
-    images = crop_and_flip(images, draws.box, draws.flip)
-    # A strength of zero is known before any image is seen: skipping the step saves its time and, but for the hue's
-    # rounding (below 1e-6), changes nothing.
-    if views.brightness:
-        images = brightness(images, draws.brightness)
-    if views.contrast:
-        images = contrast(images, draws.contrast)
-    if views.saturation:
-        images = saturation(images, draws.saturation)
-    if views.hue:
-        images = hue(images, draws.hue)
+    if views.crop_padding is None:
+        images = crop_and_flip(images, draws.box, draws.flip)
+    else:
+        images = shift_and_flip(images, draws.box, draws.flip, views.crop_padding)
+    if views.jitter_probability:
+        images = jitter(images, draws, views)
     if views.grayscale:
         images = torch.where(draws.gray[:, None, None, None], gray(images).expand_as(images), images)
+    if views.blur:
+        images = blur(images, draws.sigma, views.blur_kernel)
+    if views.solarize:
+        images = torch.where(draws.solarize[:, None, None, None], solarize(images), images)
+    return images
+
+
+def jitter(images: Images, draws: Draws, views: Views) -> Images:
+    """Brightness, contrast, saturation and hue, as listed or in each image's own order (``ColorJitter``)."""
+    # A strength of zero is known before any image is seen: skipping the step saves its time and, but for the hue's
+    # rounding (below 1e-6), changes nothing.
+    steps = [
+        function if getattr(views, name) else None
+        for name, function in zip(JITTERS, (brightness, contrast, saturation, hue), strict=True)
+    ]
+    factors = torch.stack([getattr(draws, name) for name in JITTERS], dim=1)
+    if views.jitter_order == "random":
+        return _in_order(images, steps, factors, draws.order)
+    for step, factor in zip(steps, factors.unbind(dim=1), strict=True):
+        images = step(images, factor) if step else images
+    return images
+
+
+def _in_order(
+    images: Images, steps: Sequence[Step | None], factors: Float[Tensor, "n k"], order: Int[Tensor, "n k"]
+) -> Images:
+    """Each image through all k steps in its own order: k passes over groups of images whose turn is the same step."""
+    place = torch.arange(len(steps), device=order.device)
+    sizes = (order[..., None] == place).sum(dim=0).tolist()  # of all groups at once: the one wait for the device
+    for turn, groups in zip(order.unbind(dim=1), sizes, strict=True):
+        by = turn.argsort(stable=True)
+        factor = factors[by, turn[by]]
+        parts = zip(steps, images[by].split(groups), factor.split(groups), strict=True)
+        images = torch.cat([step(part, own) if step else part for step, part, own in parts])[by.argsort()]
     return images
 
 
@@ -65,6 +95,16 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     pixels = torch.stack(torch.broadcast_tensors(x[:, None, :], y[:, :, None]), dim=-1)
     grid = (2 * pixels + 1) / size - 1
     return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
+
+
+def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"], padding: int) -> Images:
+    """Cut a box of the image's size out of the image with black around it, mirror it (``pad``, ``crop``, ``hflip``)."""
+    pixels = torch.arange(images.shape[-1], device=images.device)
+    corner = box.long() + padding
+    y, x = corner[:, :1] + pixels, corner[:, 1:2] + pixels
+    x = torch.where(flip[:, None], x.flip(1), x)
+    rows = torch.take_along_dim(F.pad(images, (padding,) * 4), y[:, None, :, None], dim=2)
+    return torch.take_along_dim(rows, x[:, None, None, :], dim=3)
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
@@ -109,3 +149,28 @@ def hue(images: Images, shift: PerImage) -> Images:
     # value - chroma · clamp(min(s, 4 - s), 0, 1)
     s = torch.stack([torch.remainder(k + turned, 6) for k in (5, 3, 1)], dim=1)
     return value[:, None] - chroma[:, None] * torch.minimum(s, 4 - s).clamp(0, 1)
+
+
+def blur(images: Images, sigma: PerImage, width: int) -> Images:
+    """Convolve with a Gaussian in a window of ``width`` pixels, mirrored at the border (``gaussian_blur``).
+
+    ``sigma`` is its standard deviation in pixels; 0 leaves an image as it is.
+    """
+    reach, size = width // 2, images.shape[-1]
+    offset = torch.arange(-reach, reach + 1, device=images.device)
+    # Below 0.01 pixels all of a float32's weight is at the centre: the bound only keeps 0/0 out.
+    weight = torch.exp(-0.5 * (offset / sigma[:, None].clamp(min=0.01)) ** 2)
+    weight = (weight / weight.sum(dim=1, keepdim=True))[..., None, None, None]
+    images = F.pad(images, (reach,) * 4, mode="reflect")
+    # Sums of shifted images and not a convolution, which on a GPU may be rounded to 10 bits (TF32).
+    for dim in (2, 3):
+        total = torch.zeros_like(images.narrow(dim, 0, size))
+        for i in range(width):
+            total.addcmul_(images.narrow(dim, i, size), weight[:, i])
+        images = total
+    return images
+
+
+def solarize(images: Images) -> Images:
+    """Invert values of one half and more (``solarize`` at threshold 0.5)."""
+    return torch.where(images >= 0.5, 1 - images, images)

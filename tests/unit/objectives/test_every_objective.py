@@ -23,6 +23,7 @@ N, D, IMAGES = 12, 8, 20
 PARAMETERS: dict[str, list[str]] = {
     "alignment": ["{}", "{power: 1, weight: 0.5}"],
     "alignment_uniformity": ["{}"],
+    "cross_entropy": ["{}"],
     "debiased": ["{temperature: 0.5, tau_plus: 0.1}"],
     "decoupled": ["{temperature: 0.5}"],
     "decoupled_one_direction": ["{temperature: 0.5}"],
@@ -102,7 +103,7 @@ TENSORS: dict[str, Callable[[torch.Generator], Tensor]] = {
 }
 """What losses take beside embeddings, by the argument's name."""
 
-BATCHES = registry.EMBEDDINGS | {"student", "teacher", "scores_a", "scores_b"}
+BATCHES = {name for pair in registry.PAIRS for name in pair} | {"student", "teacher", "scores", "scores_a", "scores_b"}
 """Arguments that are one row for each image, and trained."""
 ROWS = BATCHES | {"labels", "index", "noise"}
 """Arguments that go with the images when their order changes."""

@@ -1,5 +1,6 @@
-"""A run of a few steps on random images."""
+"""A run of a few steps on random images, whole and broken."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,14 @@ import numpy as np
 import pytest
 import torch
 from jaxtyping import UInt8
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from hypersphere.plan import Plan, merge
 from hypersphere.spec import Run
-from hypersphere.training import device
-from hypersphere.training.loop import Images
+from hypersphere.training import checkpoint, device, loop
+from hypersphere.training.loop import Execution, Images, Outcome, train
 
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -29,6 +33,15 @@ SIMSIAM: dict[str, Any] = {
     "method": {"name": "simsiam", "hidden": 8, "dim": 6, "bottleneck": 3},
     "objective": {"name": "negative_cosine"},
 }
+OPTIMISERS: dict[str, dict[str, Any]] = {
+    "sgd": SIMCLR["optimiser"] | {"name": "sgd"},
+    "adam": {"name": "adam", "learning_rate": 0.1, "weight_decay": 0.01, "betas": [0.8, 0.9]},
+    "adamw": {"name": "adamw", "learning_rate": 0.1, "weight_decay": 0.1, "decay": "weights"},
+    "lars": {"name": "lars", "learning_rate": 10.0, "weight_decay": 0.01, "decay": "weights", "trust": 0.02},
+}
+STEPS = 8
+"""Four epochs of two steps."""
+PARTS = {"run": "a run", "code": "its code", "data": "its data"}
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +58,7 @@ def deterministic() -> Iterator[None]:
 def make_run() -> Callable[..., Run]:
     """SimCLR (or, by its name, SimSiam) with some fields replaced: ``make_run(seed=1, batch={"micro": 8})``."""
 
-    def make(method: str = "simclr", **changes: Any) -> Run:
+    def make(method: str = "simclr", /, **changes: Any) -> Run:
         base = merge(SIMCLR, SIMSIAM) if method == "simsiam" else SIMCLR
         return Run.model_validate(merge(base, changes))
 
@@ -77,3 +90,81 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock")
     }
+
+
+# Runs that end before their time
+
+
+def execute(run: Run, images: UInt8[np.ndarray, "n h w 3"], folder: Path, **changes: Any) -> Outcome:
+    """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
+    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": PARTS, "save_every": 0.0} | changes
+    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
+
+
+def result(folder: Path) -> dict[str, bytes]:
+    """Weights, snapshots and history."""
+    paths = [*folder.rglob("*.safetensors"), folder / "history.csv"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.name != checkpoint.RESUME and p.exists()}
+
+
+Resume = Callable[..., Outcome]
+Broken = Callable[..., tuple[dict[str, bytes], Path, Resume]]
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what ``unbroken`` trains, each run once."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def unbroken(run: Run, images: UInt8[np.ndarray, "n h w 3"], kept: Path) -> Path:
+    """A folder with the ``whole`` run, and under its number for each step what a kill at its beginning leaves."""
+    place, step, count = kept / run.name, loop._step, [0]
+    if place.exists():
+        return place
+
+    def copying(*arguments: Any) -> Tensor:
+        shutil.copytree(place / "whole", place / str(count[0]))
+        count[0] += 1
+        return step(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "_step", copying)
+        execute(run, images, place / "whole")
+    return place
+
+
+@pytest.fixture
+def broken(make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path, kept: Path) -> Broken:
+    """``broken(5, "simsiam", seed=1)``: the bytes of a whole run, the folder of one killed after five steps (none: not
+    begun), and how to go on with that."""
+
+    def make(after: int | None, method: str = "simclr", **fields: Any) -> tuple[dict[str, bytes], Path, Resume]:
+        run, folder = make_run(method, **fields), tmp_path / "broken"
+        place = unbroken(run, images, kept)
+        if after is not None:
+            shutil.copytree(place / str(after), folder)
+        return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
+
+    return make
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True) -> None:
+    """Rewrite a resume state after ``change`` to its tensors; ``seal`` it anew, or leave the seal as it was."""
+    with safe_open(path, framework="pt") as handle:
+        metadata = handle.metadata()
+    tensors = load_file(path)
+    change(tensors)
+    if seal:
+        metadata["sha256"] = checkpoint._seal(tensors, metadata["progress"])
+    save_file(tensors, path, metadata=metadata)
+
+
+def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
+    """For ``rewrite``: leave out every tensor whose name begins so."""
+
+    def change(tensors: dict[str, Tensor]) -> None:
+        for name in [name for name in tensors if name.startswith(beginning)]:
+            del tensors[name]
+
+    return change

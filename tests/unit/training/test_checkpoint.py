@@ -1,17 +1,23 @@
-"""Weights on disk: read back to the bit, or refused in one sentence."""
+"""Weights and resume states on disk: read back to the bit, or refused in one sentence."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Method
 from hypersphere.spec import Run
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Progress
+
+from .conftest import OPTIMISERS
+
+MakeRun = Callable[..., Run]
 
 
 @pytest.fixture
@@ -62,13 +68,118 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         checkpoint.load_weights(resnet8(width=2), tmp_path / "none.safetensors")
 
 
-def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: Callable[..., Run], tmp_path: Path) -> None:
-    run, parts = make_run(), {"run": "r", "snapshots": [0, 2]}
-    model = build_method(run)
-    optimiser = optimisation.build(model, run.optimiser)
+# Resume states
+
+
+def built(run: Run) -> tuple[Method, torch.optim.Optimizer]:
+    """As training begins it, in the layout that it uses."""
+    method = build_method(run)
+    method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return method, optimisation.build(method, run.optimiser)
+
+
+def step(method: Method, optimiser: torch.optim.Optimizer, seed: int) -> None:
+    """Two of three parameters get a gradient."""
+    generator = torch.Generator().manual_seed(seed)
+    for i, parameter in enumerate(method.parameters()):
+        gradient = torch.randn(parameter.shape, generator=generator)
+        parameter.grad = None if i % 3 == 1 else gradient.to(memory_format=layout(parameter))
+    optimisation.set_rate(optimiser, 0.1, 1.0)
+    optimiser.step()
+
+
+def layout(tensor: torch.Tensor) -> torch.memory_format:
+    return torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """Of the dimensions that have more than one place: the others' say nothing."""
+    return [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1]
+
+
+def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: MakeRun, tmp_path: Path) -> None:
+    parts = {"run": "r", "code": [0, 2]}
+    method, optimiser = built(make_run())
     rows = [{"epoch": 1, "loss": 0.1 + 0.2, "norm": 1 / 3, "learning_rate": 1e-17}]
     progress = Progress(parts, 7, [0.1 + 0.2, 2 / 3], 0.25, rows, [{"epoch": 1, "seconds": 0.25}], {}, [0, 3])
-    checkpoint.save_state(tmp_path, model, optimiser, progress)
-    assert checkpoint.load_state(tmp_path, parts, model, optimiser) == progress
+    checkpoint.save_state(tmp_path, method, optimiser, progress)
+    assert checkpoint.load_state(tmp_path, parts, (), method, optimiser) == progress
     assert checkpoint.read_progress(tmp_path) == progress
-    assert checkpoint.load_state(tmp_path / "none", parts, model, optimiser) is None
+    assert checkpoint.load_state(tmp_path / "none", parts, (), method, optimiser) is None
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_an_optimiser_comes_back_as_it_was(make_run: MakeRun, tmp_path: Path, name: str) -> None:
+    """Bits, types and layouts, Adam's count of steps among them; the next step is the same to the bit."""
+    run = make_run("simsiam", optimiser=OPTIMISERS[name])
+    method, optimiser = built(run)
+    for seed in range(3):
+        step(method, optimiser, seed)
+    checkpoint.save_state(tmp_path, method, optimiser, Progress({}))
+    other, restored = built(run)
+    checkpoint.load_state(tmp_path, {}, (), other, restored)
+    pairs = list(zip(method.parameters(), other.parameters(), strict=True))
+    assert any(strides(a) != strides(a.contiguous()) for a, _ in pairs)
+    for i, (a, b) in enumerate(pairs):
+        kept, back = optimiser.state.get(a, {}), restored.state.get(b, {})
+        assert set(kept) == set(back) == (set() if i % 3 == 1 else set(optimisation.moments(optimiser)))
+        for key, value in kept.items():
+            assert torch.equal(value, back[key])
+            assert (value.dtype, value.device) == (back[key].dtype, back[key].device)
+            assert strides(value) == strides(back[key])
+    for one in ((method, optimiser), (other, restored)):
+        step(*one, seed=3)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_without_what_it_remembers_the_next_step_is_another(make_run: MakeRun, name: str) -> None:
+    """Control of the test above."""
+    run = make_run("simsiam", optimiser=OPTIMISERS[name])
+    method, optimiser = built(run)
+    step(method, optimiser, 0)
+    other, fresh = built(run)
+    other.load_state_dict(method.state_dict())
+    for one in ((method, optimiser), (other, fresh)):
+        step(*one, seed=1)
+    assert not all(torch.equal(a, b) for a, b in zip(method.parameters(), other.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"method": {"hidden": 9}}, "model"),
+        ({"encoder": {"width": 3}}, "model"),
+        ({"optimiser": OPTIMISERS["adam"]}, "optimiser"),
+        ({"optimiser": {"momentum": 0.0, "nesterov": False}}, "optimiser"),
+    ],
+)
+def test_what_is_refused_restores_nothing(make_run: MakeRun, tmp_path: Path, change: dict[str, Any], what: str) -> None:
+    method, optimiser = built(make_run())
+    step(method, optimiser, 0)
+    checkpoint.save_state(tmp_path, method, optimiser, Progress({}))
+    other, fresh = built(make_run(**change))
+    before = {name: value.clone() for name, value in other.state_dict().items()}
+    with pytest.raises(HypersphereError, match=rf"resume\.safetensors: not resumed: its tensors .* the run's {what}$"):
+        checkpoint.load_state(tmp_path, {}, (), other, fresh)
+    assert all(torch.equal(value, before[name]) for name, value in other.state_dict().items())
+    assert not fresh.state
+
+
+def test_a_buffer_without_elements_and_one_without_dimensions_come_back(make_run: MakeRun, tmp_path: Path) -> None:
+    """An empty queue, and a count: of another type than the weights."""
+    run = make_run()
+    (method, optimiser), (other, fresh) = built(run), built(run)
+    for model, count in ((method, 7), (other, 0)):
+        model.register_buffer("queue", torch.zeros(0, 4))
+        model.register_buffer("count", torch.tensor(count))
+    checkpoint.save_state(tmp_path, method, optimiser, Progress({}))
+    checkpoint.load_state(tmp_path, {}, (), other, fresh)
+    assert other.get_buffer("count").item() == 7
+    assert other.get_buffer("queue").shape == (0, 4)
+
+
+def test_a_state_that_is_a_folder_is_said(make_run: MakeRun, tmp_path: Path) -> None:
+    (tmp_path / checkpoint.RESUME).mkdir()
+    with pytest.raises(HypersphereError, match=r"resume\.safetensors: the resume state is damaged"):
+        checkpoint.load_state(tmp_path, {}, (), *built(make_run()))

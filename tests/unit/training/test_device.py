@@ -1,11 +1,14 @@
 """Devices are shared out by file locks. Two are simulated: nothing here needs a GPU."""
 
+import gc
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
 from hypersphere.training import device as module
@@ -47,6 +50,78 @@ def test_a_third_job_waits_for_a_free_device(two_gpus: list[torch.device]) -> No
     assert got == [two_gpus[1]]
 
 
+def unwell(index: int) -> Callable[[torch.device], None]:
+    """A call that one device does not take."""
+
+    def call(device: torch.device) -> None:
+        if device.index == index:
+            raise RuntimeError("CUDA error: no device\nCUDA kernel errors might be asynchronously reported")
+
+    return call
+
+
+def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(
+    two_gpus: list[torch.device], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    locks: list[FileLock] = []
+
+    def locked(path: Path) -> FileLock:
+        locks.append(FileLock(path))
+        return locks[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "set_device", unwell(0))
+        patch.setattr(module, "FileLock", locked)
+        with module.acquire("auto") as device:
+            assert device == two_gpus[1]
+            assert [lock.is_locked for lock in locks] == [False, True]
+        said = "note: device: cuda:0 does not answer (CUDA error: no device); it is left out\n"
+        assert capsys.readouterr().out == said
+    with module.acquire("auto") as device:  # the control, and nobody holds it
+        assert device == two_gpus[0]
+    assert capsys.readouterr().out == ""
+
+
+def test_gpus_that_are_counted_and_say_nothing_of_themselves_are_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A driver that hangs after the count; torch's own assertion where the count was another's."""
+    errors = [RuntimeError("CUDA unknown error - this may be due to a\nbad setup"), AssertionError("Invalid device id")]
+
+    def properties(device: torch.device) -> None:
+        raise errors[device.index]
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
+    for setting in ("auto", "cuda"):
+        with pytest.raises(HypersphereError) as caught, module.acquire(setting):
+            pytest.fail("there is none")
+        assert str(caught.value) == (
+            "device: cuda:1 does not answer (Invalid device id); run again when it is back, or with device: cpu"
+        )
+        assert "cuda:0 does not answer (CUDA unknown error - this may be due to a); it is" in capsys.readouterr().out
+    with module.acquire("cpu") as device:  # the control
+        assert device == torch.device("cpu")
+
+
+def test_memory_is_given_back_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("cache"))
+    monkeypatch.setattr(gc, "collect", lambda: calls.append("garbage"))
+    module.free(torch.device("cpu"))
+    assert calls == ["garbage"]
+    module.free(torch.device("cuda", 0))
+    assert calls == ["garbage", "garbage", "cache"]  # in this order: what is garbage still holds its memory
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("one.\ntwo", "one"), ("\n  a   b \n", "a b"), ("", "RuntimeError"), ("no stop", "no stop")],
+)
+def test_an_errors_first_line(text: str, expected: str) -> None:
+    assert module.first_line(RuntimeError(text)) == expected
+
+
 def test_a_job_that_fails_gives_its_device_back(two_gpus: list[torch.device]) -> None:
     with pytest.raises(RuntimeError, match="ours"), module.acquire("auto"):
         raise RuntimeError("ours")
@@ -76,4 +151,4 @@ def test_nondeterministic_operations_are_errors() -> None:
     assert torch.get_num_threads() == 1
     assert not torch.backends.cudnn.benchmark
     with pytest.raises(RuntimeError, match="deterministic"):
-        torch.nn.functional.max_unpool1d(torch.ones(1, 1, 2), torch.zeros(1, 1, 2, dtype=torch.int64), 2)
+        torch.nn.functional.max_unpool1d(torch.ones(1, 1, 2), torch.zeros(1, 1, 2, dtype=torch.int64), [2])

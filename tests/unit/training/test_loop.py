@@ -13,10 +13,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Batch, Method, Output
+from hypersphere.methods.simclr import SimCLR
 from hypersphere.spec import Run
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.loop import Execution, Outcome, train
+from hypersphere.training.loop import Data, Execution, Outcome, train
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
@@ -78,45 +80,119 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
 # What a step is
 
 
-@pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_accumulated_gradient_is_the_mean_of_the_passes(make_run: MakeRun, images: Images, method: str) -> None:
-    """Against a loop that takes each pass's gradient by itself."""
-    run = make_run(method, batch={"size": 16, "micro": 4})
-    model = build_method(run)
-    reference = copy.deepcopy(model)
-    data, draws, index = torch.from_numpy(images), draw(run.views, 19, 8, 0, 0), torch.arange(16).flip(0)
-    optimiser = optimisation.build(model, run.optimiser)  # its rate is 0 until set
-    model.train()
-    loss, norm = loop._step(run, model, optimiser, data, draws, index).tolist()
+def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
+    """Loss and norm of a step over sixteen images, last first, at rate 0; the gradients are left in ``model``."""
+    data = Data(torch.from_numpy(images), torch.arange(19) % 3)
+    optimiser = optimisation.build(model, run.optimiser)
+    draws, index = draw(run.branches, 19, 8, 0, 0), torch.arange(16).flip(0)
+    loss, norm = loop._step(run, model.train(), optimiser, data, draws, index, (0, 0, 0)).tolist()
+    return loss, norm
 
-    reference.train()
-    passes = [make_views(data[part], draws.take(part), run.views) for part in index.split(4)]
-    outputs = [reference(views) for views in passes]
+
+@pytest.mark.parametrize("accumulate", ["mean", "sum"])
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
+    make_run: MakeRun, images: Images, method: str, accumulate: str
+) -> None:
+    """Against a loop that takes each pass's gradient by itself; loss and norm are means either way."""
+    run = make_run(method, batch={"size": 16, "micro": 4, "accumulate": accumulate})
+    model = build_method(run)
+    reference = copy.deepcopy(model).train()
+    loss, norm = one_step(run, model, images)
+
+    data, draws = torch.from_numpy(images), draw(run.branches, 19, 8, 0, 0)
+    outputs = []
+    for number, part in enumerate(torch.arange(16).flip(0).split(4)):
+        views = make_views(data[part], draws.take(part), run.branches)
+        outputs.append(reference(Batch(views, part, part % 3, (0, 0, 0, number))))
     each = [torch.autograd.grad(output.loss, list(reference.parameters())) for output in outputs]
     for parameter, *gradients in zip(model.parameters(), *each, strict=True):
         assert parameter.grad is not None
-        torch.testing.assert_close(parameter.grad, torch.stack(gradients).mean(dim=0), atol=1e-6, rtol=1e-4)
+        expected = torch.stack(gradients).mean(dim=0) * (4 if accumulate == "sum" else 1)
+        torch.testing.assert_close(parameter.grad, expected, atol=4e-6, rtol=1e-4)
     assert loss == pytest.approx(np.mean([output.loss.item() for output in outputs]), abs=1e-6)
     norms = [np.linalg.norm(output.embeddings.numpy(), axis=1).mean() for output in outputs]
     assert norm == pytest.approx(np.mean(norms), rel=1e-5)
 
 
-def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
+def test_the_sum_of_the_passes_is_their_number_times_their_mean(make_run: MakeRun, images: Images) -> None:
+    """To the bit, as four is a power of two (barring underflow)."""
+    models = {}
+    for accumulate in ("mean", "sum"):
+        run = make_run(batch={"size": 16, "micro": 4, "accumulate": accumulate})
+        models[accumulate] = build_method(run)
+        one_step(run, models[accumulate], images)
+    for mean, total in zip(*(model.parameters() for model in models.values()), strict=True):
+        assert mean.grad is not None
+        assert total.grad is not None
+        torch.testing.assert_close(total.grad, 4 * mean.grad, atol=1e-30, rtol=0)
+        assert mean.grad.abs().max() > 0
+
+
+def test_the_history_of_summed_passes_has_the_mean_loss(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    """One epoch of one step: its loss is of the initial weights, and only what is made of it differs."""
+    for accumulate in ("mean", "sum"):
+        batch = {"size": 16, "micro": 4, "accumulate": accumulate}
+        execute(make_run(batch=batch, schedule={"epochs": 1}), images, tmp_path / accumulate)
+    mean, total = result(tmp_path / "mean"), result(tmp_path / "sum")
+    assert mean["history.csv"] == total["history.csv"]
+    assert mean["encoder.safetensors"] != total["encoder.safetensors"]
+
+
+def test_a_method_is_told_what_it_sees_and_when(
     make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """19 images, batches of 8: two steps, three images left out; peak 1.0 · 8/256; 8 steps, 2 of warm-up."""
+    """Places, labels, the moment of each pass, and the share of training done after each step."""
+    seen: list[Batch] = []
+    counts: list[int] = []
+    shares: list[float] = []
+    forward = SimCLR.forward
+
+    def building(run: Run, images: int, classes: int) -> Method:
+        counts.extend([images, classes])
+        return build_method(run, images, classes)
+
+    def recording(self: SimCLR, batch: Batch) -> Output:
+        seen.append(batch)
+        return forward(self, batch)
+
+    monkeypatch.setattr(SimCLR, "forward", recording)
+    monkeypatch.setattr(SimCLR, "after_step", lambda self, fraction: shares.append(fraction))
+    monkeypatch.setattr(loop, "build_method", building)
+    execute(make_run(seed=5), images, tmp_path)
+    assert counts == [19, 3]
+    assert shares == [step / 8 for step in range(1, 9)]
+    assert [batch.moment for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
+    for epoch in range(4):
+        places = torch.cat([batch.places for batch in seen[4 * epoch : 4 * epoch + 4]])
+        assert len(set(places.tolist())) == 16
+        assert max(places.tolist()) < 19
+    assert all(torch.equal(batch.labels, batch.places % 3) for batch in seen)
+    assert all(batch.views.shape == (2, 4, 3, 8, 8) for batch in seen)
+
+
+@pytest.mark.parametrize("counted_in", ["steps", "passes"])
+def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted_in: str
+) -> None:
+    """19 images, batches of 8: two steps, three images left out; peak 1.0 · 8/256; 8 steps, 2 of warm-up.
+
+    Counted in passes, of which a step has two: 16, 4 of warm-up, and training ends half-way.
+    """
     steps: list[tuple[list[int], float]] = []
     step = loop._step
 
-    def spy(run: Run, method: Any, optimiser: Any, data: Tensor, draws: Any, index: Tensor) -> Tensor:
+    def spy(*arguments: Any) -> Tensor:
+        _, _, optimiser, _, _, index, _ = arguments
         steps.append((index.tolist(), optimiser.param_groups[0]["lr"]))
-        return step(run, method, optimiser, data, draws, index)
+        return step(*arguments)
 
     monkeypatch.setattr(loop, "_step", spy)
-    execute(make_run(), images, tmp_path)
-    peak = 8 / 256
-    cosine = [0.5 * (1 + np.cos(np.pi * i / 6)) for i in range(6)]
-    assert [rate for _, rate in steps] == pytest.approx([peak * f for f in [0.5, 1.0, *cosine]])
+    execute(make_run(schedule={"counted_in": counted_in}), images, tmp_path)
+    warmup, length = {"steps": (2, 8), "passes": (4, 16)}[counted_in]
+    cosine = [0.5 * (1 + np.cos(np.pi * i / (length - warmup))) for i in range(8 - warmup)]
+    fractions = [(i + 1) / warmup for i in range(warmup)] + cosine
+    assert [rate for _, rate in steps] == pytest.approx([8 / 256 * fraction for fraction in fractions])
     for first, second in zip(steps[::2], steps[1::2], strict=True):
         assert len({*first[0], *second[0]}) == 16
     assert len({tuple(index) for index, _ in steps}) == 8

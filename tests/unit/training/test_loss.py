@@ -14,11 +14,7 @@ from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.positive_scaling import positive_scaling
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
-from hypersphere.spec import Run
 from hypersphere.training.build import loss_of
-from hypersphere.training.loop import Execution, train
-
-from .conftest import numbered
 
 MakeRun = Any  # of conftest.py
 GENERALISED = {"name": "generalised_info_nce", "negatives": "both_views"}
@@ -82,36 +78,3 @@ def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
 def test_what_does_not_fit_is_one_sentence(make_run: MakeRun, change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         make_run(**change)
-
-
-def some_value(annotation: Any) -> Any:
-    """A value that a parameter without a default takes."""
-    choices = getattr(annotation, "__args__", None)
-    return choices[0] if choices else {bool: True, int: 2}.get(annotation, 0.5)
-
-
-def component(kind: registry.Kind, name: str) -> dict[str, Any]:
-    fields = registry.schema(kind, name).model_fields
-    return {"name": name} | {key: some_value(f.annotation) for key, f in fields.items() if f.is_required()}
-
-
-FED = [
-    name
-    for name in registry.names("objectives")
-    if set(registry.tensors("objectives", name)) <= registry.EMBEDDINGS | {registry.TO_LOGITS}
-]
-PLAIN: list[tuple[str, str | None]] = [
-    (name, None) for name in FED if registry.TO_LOGITS not in registry.tensors("objectives", name)
-]
-MAPPED = [("generalised_info_nce", logits) for logits in registry.names("logits")]
-
-
-@pytest.mark.parametrize(("name", "logits"), [*PLAIN, *MAPPED])
-def test_every_loss_that_two_views_can_feed_goes_through_the_training_loop(
-    make_run: MakeRun, images: Any, tmp_path: Any, name: str, logits: str | None
-) -> None:
-    """Four epochs of two steps: the wiring holds, and nothing becomes infinite."""
-    given = {"logits": component("logits", logits)} if logits else {}
-    run: Run = make_run(objective=component("objectives", name), optimiser={"learning_rate": 0.01}, **given)
-    outcome = train(run, numbered(images), Execution(torch.device("cpu"), frozenset(), {}), tmp_path)
-    assert (outcome.status, outcome.epochs) == ("finished", 4)

@@ -18,6 +18,7 @@ from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.plan import Plan
 from hypersphere.spec import Run
+from hypersphere.training import lock
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
@@ -114,7 +115,7 @@ def held(path: Path) -> Iterator[None]:
 def test_a_run_that_another_process_trains_is_left_alone(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.2)
     folder = tiny_plan.run_folder(runs[0].name)
     folder.mkdir(parents=True)
     with held(folder / ".lock"):
@@ -188,11 +189,3 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
     manifest = module.check_files(tiny_plan.run_folder(run.name))
     assert manifest["status"] == "diverged"
     assert 1 <= manifest["epochs"] < 4
-
-
-@pytest.mark.parametrize(
-    ("fractions", "epochs", "expected"),
-    [([0.0, 0.1, 0.25, 0.5, 1.0], 20, [0, 2, 5, 10, 20]), ([0.5, 0.0, 0.51], 4, [0, 2]), ([], 4, [])],
-)
-def test_snapshots_are_whole_epochs(fractions: list[float], epochs: int, expected: list[int]) -> None:
-    assert module.snapshot_epochs(fractions, epochs) == expected

@@ -18,6 +18,7 @@ from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
+from .test_snapshots import listing
 
 
 def unfinished(folder: Path) -> list[Path]:
@@ -67,7 +68,6 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
     "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
     "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
-    "snapshots": lambda patch: patch.setattr(module, "snapshot_epochs", lambda fractions, epochs: [0, 1]),
 }
 
 
@@ -159,6 +159,45 @@ def test_asked_to_stop_a_batch_starts_no_other_run(
     assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
 
 
+def test_a_state_goes_on_under_a_shorter_list_of_snapshots(
+    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]]
+) -> None:
+    """Those it has kept are kept."""
+    folder, whole = interrupted
+    pretrain(listing(tiny_plan), runs[:1])
+    assert len(module.read_manifest(folder)["started_at_steps"]) == 2
+    assert contents(folder) == whole
+
+
+def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
+    tiny_plan: Plan,
+    runs: list[Run],
+    interrupted: tuple[Path, dict[str, bytes]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The control: three epochs were done, and the encoder after the first cannot be had from there."""
+    folder, whole = interrupted
+    pretrain(listing(tiny_plan, 0.0, 0.25, 0.5), runs[:1])
+    assert "and the snapshot of epoch 1 was not kept; starting over" in capsys.readouterr().out
+    assert module.read_manifest(folder)["started_at_steps"] == [0]
+    new = contents(folder)
+    assert new.pop("snapshots/epoch-0001.safetensors")
+    assert new == whole
+
+
+def dying_after(published: int) -> Callable[[Path, Path], None]:
+    """Put so many files in their place, and no more."""
+    link, count = module._link, [0]
+
+    def dying(source: Path, target: Path) -> None:
+        if count[0] == published:
+            raise KeyboardInterrupt
+        count[0] += 1
+        link(source, target)
+
+    return dying
+
+
 @pytest.mark.parametrize("published", range(5))
 def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, published: int
@@ -168,16 +207,8 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     pretrain(tiny_plan, runs[:1])
     whole = contents(folder)
     CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
-    link, count = module._link, [0]
-
-    def dying(source: Path, target: Path) -> None:
-        if count[0] == published:
-            raise KeyboardInterrupt
-        count[0] += 1
-        link(source, target)
-
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_link", dying)
+        patch.setattr(module, "_link", dying_after(published))
         with pytest.raises(KeyboardInterrupt):
             pretrain(tiny_plan, runs[:1], save_every=0.0)
     assert not (folder / "manifest.json").exists()
@@ -186,3 +217,21 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     assert manifest["code"] == "other code"
     assert manifest["started_at_steps"][1] > 0  # nor is it trained from the start
     assert contents(folder) == whole
+
+
+def test_killed_while_the_result_is_published_what_the_list_no_longer_asks_for_is_made_again(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without manifest and resume state, nothing but the older snapshots themselves says that there were any."""
+    folder = tiny_plan.run_folder(runs[0].name)
+    pretrain(tiny_plan, runs[:1])
+    whole = contents(folder)
+    CHANGES["code"](monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_link", dying_after(2))
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(listing(tiny_plan), runs[:1], save_every=3600.0)
+    assert not (folder / "manifest.json").exists()
+    pretrain(listing(tiny_plan), runs[:1])
+    assert contents(folder) == whole
+    assert "snapshots/epoch-0002.safetensors" in module.check_files(folder)["files"]

@@ -1,6 +1,6 @@
 """Resuming inside one process: at any step, from every part of the state, and never from another run's.
 
-tests/resume/ does the same with real processes and real signals.
+Other optimisers than SGD are in test_resume_optimisers.py; tests/resume/ does the same with real processes and signals.
 """
 
 import json
@@ -12,33 +12,17 @@ import numpy as np
 import pytest
 import torch
 from jaxtyping import UInt8
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from hypersphere import stop
 from hypersphere.spec import Run
 from hypersphere.training import checkpoint, loop
-from hypersphere.training.loop import Execution, Outcome, train
 
-from .conftest import numbered
+from .conftest import PARTS, STEPS, Broken, drop, execute, result, rewrite
 
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
-PARTS = {"run": "a run", "code": "its code", "data": "its data"}
-STEPS = 8  # four epochs of two steps: tests/unit/training/conftest.py
-
-
-def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
-    """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": PARTS, "save_every": 0.0} | changes
-    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
-
-
-def result(folder: Path) -> dict[str, bytes]:
-    """Weights, snapshots and history."""
-    paths = [*folder.rglob("*.safetensors"), folder / "history.csv"]
-    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.name != checkpoint.RESUME and p.exists()}
 
 
 class KilledError(Exception):
@@ -58,30 +42,10 @@ def dying(after: int) -> Callable[..., Tensor]:
     return maybe
 
 
-Broken = Callable[..., tuple[dict[str, bytes], Path, Callable[..., Outcome]]]
-
-
-@pytest.fixture
-def broken(make_run: MakeRun, images: Images, tmp_path: Path) -> Broken:
-    """Train once unbroken, once killed; return the first's bytes, the second's folder, and how to go on with it."""
-
-    def make(*deaths: int, method: str = "simclr") -> tuple[dict[str, bytes], Path, Callable[..., Outcome]]:
-        run, folder = make_run(method), tmp_path / "broken"
-        execute(run, images, tmp_path / "whole")
-        for after in deaths:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(loop, "_step", dying(after))
-                with pytest.raises(KilledError):
-                    execute(run, images, folder)
-        return result(tmp_path / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
-
-    return make
-
-
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 @pytest.mark.parametrize("after", range(STEPS))
 def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, after: int, method: str) -> None:
-    whole, folder, resume = broken(after, method=method)
+    whole, folder, resume = broken(after, method)
     assert not (folder / "encoder.safetensors").exists()
     outcome = resume()
     assert (outcome.status, outcome.epochs) == ("finished", 4)
@@ -91,7 +55,12 @@ def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, aft
 
 
 def test_killed_again_and_again(broken: Broken) -> None:
-    whole, folder, resume = broken(3, 1, 2)
+    whole, folder, resume = broken(None)
+    for after in (3, 1, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "_step", dying(after))
+            with pytest.raises(KilledError):
+                resume()
     before = checkpoint.read_progress(folder)
     outcome = resume()
     assert outcome.starts == [0, 3, 4, 6]
@@ -105,13 +74,14 @@ def test_killed_again_and_again(broken: Broken) -> None:
 
 def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
     """There the step is an epoch's end, and its row is not yet in the history: no state may say so."""
-    whole, folder, resume = broken()
+    whole, folder, resume = broken(None)
     snapshot = loop._snapshot
 
-    def dying_at_2(method: Any, place: Path, epoch: int, *rest: Any) -> None:
-        if epoch == 2:
+    def dying_at_2(*arguments: Any) -> None:
+        *_, progress = arguments
+        if progress.epoch == 2:
             raise KilledError
-        snapshot(method, place, epoch, *rest)
+        snapshot(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_snapshot", dying_at_2)
@@ -123,7 +93,7 @@ def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypa
 
 def test_asked_to_stop_it_saves_the_state_first(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
     """Although the next state would have been due in an hour."""
-    whole, folder, resume = broken()
+    whole, folder, resume = broken(None)
     request, step = stop.Request(), loop._step
 
     def asking(*arguments: Any) -> Tensor:
@@ -139,29 +109,13 @@ def test_asked_to_stop_it_saves_the_state_first(broken: Broken, monkeypatch: pyt
     assert result(folder) == whole
 
 
-def rewrite(path: Path, change: Callable[[dict[str, Tensor]], None], seal: bool) -> None:
-    """Rewrite a resume state after ``change`` to its tensors; ``seal`` it anew, or leave the seal as it was."""
-    with safe_open(path, framework="pt") as handle:
-        metadata = handle.metadata()
-    tensors = load_file(path)
-    change(tensors)
-    if seal:
-        metadata["sha256"] = checkpoint._seal(tensors, metadata["progress"])
-    save_file(tensors, path, metadata=metadata)
-
-
-def drop_momentum(tensors: dict[str, Tensor]) -> None:
-    for name in [name for name in tensors if name.startswith("momentum.")]:
-        del tensors[name]
-
-
 ALTERATIONS: dict[str, Callable[[dict[str, Tensor]], Any]] = {
     "a weight": lambda tensors: tensors["model.encoder.conv1.weight"].mul_(1.01),
     "a batch norm buffer": lambda tensors: tensors["model.encoder.bn1.running_mean"].add_(0.01),
     "a head's bias": lambda tensors: tensors["model.projector.0.bias"].add_(0.01),
-    "one momentum": lambda tensors: tensors["momentum.0"].mul_(1.5),
-    "one momentum dropped": lambda tensors: tensors.pop("momentum.0"),
-    "no momentum": drop_momentum,
+    "one momentum": lambda tensors: tensors["optimiser.0.momentum_buffer"].mul_(1.5),
+    "one momentum dropped": drop("optimiser.0."),
+    "no momentum": drop("optimiser."),
 }
 
 
@@ -169,7 +123,7 @@ ALTERATIONS: dict[str, Callable[[dict[str, Tensor]], Any]] = {
 def test_every_part_of_the_resume_state_matters(broken: Broken, name: str) -> None:
     """Controls of the tests above: a state altered by someone who can seal it gives other bytes."""
     whole, folder, resume = broken(5)
-    rewrite(folder / checkpoint.RESUME, ALTERATIONS[name], seal=True)
+    rewrite(folder / checkpoint.RESUME, ALTERATIONS[name])
     assert resume().starts == [0, 5]
     assert result(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
 
@@ -189,14 +143,14 @@ def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
 def test_sealing_a_state_anew_unaltered_is_harmless(broken: Broken) -> None:
     """Control of the controls."""
     whole, folder, resume = broken(5)
-    rewrite(folder / checkpoint.RESUME, lambda tensors: None, seal=True)
+    rewrite(folder / checkpoint.RESUME, lambda tensors: None)
     assert resume().starts == [0, 5]
     assert result(folder) == whole
 
 
 DAMAGE: dict[str, Callable[[Path], Any]] = {
     "a weight altered": lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False),
-    "a key dropped": lambda path: rewrite(path, ALTERATIONS["one momentum dropped"], seal=False),
+    "a key dropped": lambda path: rewrite(path, drop("optimiser.0."), seal=False),
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-10]),
     "empty": lambda path: path.write_bytes(b""),
     "not a state": lambda path: save_file({"x": torch.zeros(1)}, path),
@@ -240,12 +194,40 @@ def test_a_snapshot_lost_on_the_way_is_seen(broken: Broken, capsys: pytest.Captu
     assert result(folder) == whole
 
 
-def test_a_state_of_another_architecture_is_refused(
-    broken: Broken, make_run: MakeRun, images: Images, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("after", "epoch", "good"), [(5, 1, False), (3, 1, False), (2, 1, False), (1, 1, True), (5, 2, True), (5, 3, True)]
+)
+def test_a_state_past_an_epoch_whose_snapshot_is_wanted_now_is_refused(
+    broken: Broken, capsys: pytest.CaptureFixture[str], after: int, epoch: int, good: bool
 ) -> None:
-    """The parts name the run, so that this takes a forger; nothing is restored by halves."""
+    """Of epochs of two steps only the second's snapshot was wanted before; an epoch yet to come is no reason."""
+    whole, folder, resume = broken(after)
+    outcome = resume(snapshots=frozenset({0, epoch}))
+    assert outcome.starts == ([0, after] if good else [0])
+    path, lack = folder / checkpoint.RESUME, f"saved at step {after}, and the snapshot of epoch {epoch} was not kept"
+    assert (f"note: {path}: not resumed: {lack}; starting over" in capsys.readouterr().out) == (not good)
+    assert f"snapshots/epoch-{epoch:04d}.safetensors" in result(folder)
+    assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
+
+
+@pytest.mark.parametrize("wanted", [frozenset(), frozenset({0}), frozenset({3})])
+def test_a_snapshot_no_longer_wanted_stays_and_stays_listed(broken: Broken, wanted: frozenset[int]) -> None:
+    whole, folder, resume = broken(5)
+    outcome = resume(snapshots=wanted)
+    assert outcome.starts == [0, 5]
+    names = {f"snapshots/epoch-{epoch:04d}.safetensors" for epoch in {0, 2} | wanted}
+    assert outcome.snapshots.keys() == names
+    assert result(folder).keys() == {"encoder.safetensors", "history.csv"} | names
+    assert all(result(folder)[name] == content for name, content in whole.items())
+
+
+@pytest.mark.parametrize("change", [{}, {"hidden": 9}], ids=["other names", "other shapes"])
+def test_a_state_of_another_architecture_is_refused(
+    broken: Broken, make_run: MakeRun, images: Images, capsys: pytest.CaptureFixture[str], change: dict[str, int]
+) -> None:
+    """The parts name the run, so that this takes a forger."""
     _, folder, _ = broken(5)
-    other = make_run("simsiam")
+    other = make_run("simclr", method=change) if change else make_run("simsiam")
     assert execute(other, images, folder).starts == [0]
     assert "its tensors are not those of the run's model" in capsys.readouterr().out
 

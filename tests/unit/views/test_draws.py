@@ -1,4 +1,6 @@
-"""What is random about a view: the distributions of torchvision's transforms, and no dependence on anything else."""
+"""What is random about a view: the distributions of torchvision's transforms."""
+
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,15 +8,14 @@ import scipy.stats
 import torch
 from torchvision.transforms import RandomResizedCrop
 
+from hypersphere.errors import HypersphereError
 from hypersphere.recipe import Views
-from hypersphere.views.draws import Draws, draw
+from hypersphere.views.draws import draw
 
 N, SIZE = 2000, 32
-
-
-def same(a: Draws, b: Draws) -> set[str]:
-    """The parts that are equal to the byte."""
-    return {name for name, x, y in zip(a._fields, a, b, strict=True) if torch.equal(x, y)}
+ALL = Views(jitter_order="random", blur=0.5, solarize=0.2)
+"""With every transform on."""
+JITTERS = {"brightness", "contrast", "saturation", "hue"}
 
 
 @pytest.mark.parametrize("scale", [(0.2, 1.0), (0.08, 0.3), (1.0, 1.0)])
@@ -73,7 +74,7 @@ def test_factors_are_uniform_where_the_jitter_applies() -> None:
         assert scipy.stats.kstest(applied, "uniform", (low, high - low)).pvalue > 0.001, name
 
 
-@pytest.mark.parametrize(("name", "part"), [("flip", "flip"), ("grayscale", "gray")])
+@pytest.mark.parametrize(("name", "part"), [("flip", "flip"), ("grayscale", "gray"), ("solarize", "solarize")])
 @pytest.mark.parametrize("probability", [0.0, 0.3, 1.0])
 def test_coins(name: str, part: str, probability: float) -> None:
     share = getattr(draw([Views(**{name: probability})] * 2, N, SIZE, 0, 0), part).double().mean().item()
@@ -89,58 +90,73 @@ def test_nothing_applies_at_probability_or_strength_zero() -> None:
         assert (draws.hue == 0).all()
 
 
-CHANGES = {
-    "crop_scale": ((0.5, 0.9), "box"),
-    "flip": (0.1, "flip"),
-    "brightness": (0.7, "brightness"),
-    "contrast": (0.7, "contrast"),
-    "saturation": (0.7, "saturation"),
-    "hue": (0.3, "hue"),
-    "grayscale": (0.7, "gray"),
-}
+@pytest.mark.parametrize("padding", [1, 2, 4])
+def test_shifts_are_uniform_over_every_whole_pixel(padding: int) -> None:
+    """torchvision's RandomCrop(size, padding): chi-square over all (2p + 1)² places of the box, and no other."""
+    box = draw([Views(crop_padding=padding)] * 2, 5 * N, SIZE, 0, 0).box.reshape(-1, 4)
+    assert torch.equal(box[:, 2:], torch.full((10 * N, 2), float(SIZE)))
+    top, left = (box[:, :2] + padding).long().unbind(1)
+    assert torch.equal(box[:, :2], box[:, :2].round())
+    assert min(top.min(), left.min()) >= 0
+    assert max(top.max(), left.max()) <= 2 * padding
+    counts = torch.bincount(top * (2 * padding + 1) + left, minlength=(2 * padding + 1) ** 2)
+    assert scipy.stats.chisquare(counts).pvalue > 0.001
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_changing_one_transform_changes_no_byte_of_another(name: str) -> None:
-    value, part = CHANGES[name]
-    a, b = draw([Views()] * 2, 200, SIZE, 0, 0), draw([Views(**{name: value})] * 2, 200, SIZE, 0, 0)
-    assert same(a, b) == set(Draws._fields) - {part}
+def test_an_order_is_one_of_24_at_random() -> None:
+    """torchvision's ColorJitter draws randperm(4): chi-square over all 24. The fixed order is as listed."""
+    rows = draw([ALL] * 2, 5 * N, SIZE, 0, 0).order.reshape(-1, 4).tolist()
+    counts = [rows.count(list(order)) for order in permutations(range(4))]
+    assert sum(counts) == 10 * N
+    assert scipy.stats.chisquare(counts).pvalue > 0.001
+    assert (draw([Views()] * 2, 20, SIZE, 0, 0).order == torch.arange(4)).all()
+
+
+def test_a_shared_coin_is_one_for_all_jitters_and_moves_no_factor() -> None:
+    """RandomApply around a ColorJitter, beside four coins. An image that both coins favour has the same factors."""
+    shared, each = (draw([Views(jitter_coins=coins)] * 2, N, SIZE, 0, 0) for coins in ("shared", "each"))
+    identity = {name: 0 if name == "hue" else 1 for name in JITTERS}
+    applied = {name: getattr(shared, name) != centre for name, centre in identity.items()}
+    own = {name: getattr(each, name) != centre for name, centre in identity.items()}
+    assert 0.77 < applied["hue"].double().mean() < 0.83
+    for name in JITTERS:
+        assert torch.equal(applied[name], applied["hue"])
+        both = applied[name] & own[name]
+        assert torch.equal(getattr(shared, name)[both], getattr(each, name)[both])
+        # Independent coins of 0.8 agree in 0.8² + 0.2² = 0.68 of the cases.
+        assert abs((applied[name] == own[name]).double().mean() - 0.68) < 0.04
+    assert abs((own["brightness"] == own["contrast"]).double().mean() - 0.68) < 0.04
+
+
+def test_sigma_is_uniform_where_the_blur_applies() -> None:
+    sigma = draw([Views(blur=0.3, blur_sigma=(0.5, 1.5))] * 2, N, SIZE, 0, 0).sigma.flatten().double().numpy()
+    applied = sigma[sigma != 0]
+    assert 0.27 < len(applied) / len(sigma) < 0.33
+    assert scipy.stats.kstest(applied, "uniform", (0.5, 1.0)).pvalue > 0.001
 
 
 def test_purposes_are_uncorrelated() -> None:
-    draws = draw([Views(jitter_probability=1.0)] * 2, N, SIZE, 0, 0)
-    columns = [draws.box[..., i] for i in range(4)] + list(draws[1:])
+    views = ALL.model_copy(update={"jitter_probability": 1.0, "blur": 1.0})
+    draws = draw([views] * 2, N, SIZE, 0, 0)
+    columns = [*draws.box.unbind(-1), *draws.order.unbind(-1), *(part for part in draws if part.ndim == 2)]
     matrix = np.corrcoef([column.double().flatten().numpy() for column in columns])
-    # a box's corner and sides depend on each other; nothing else does
-    matrix[:4, :4] = 0
+    # a box's corner and sides depend on each other, and so do the places of an order; nothing else does
+    matrix[:4, :4] = matrix[4:8, 4:8] = 0
     np.fill_diagonal(matrix, 0)
+    assert len(matrix) == 16
     assert np.abs(matrix).max() < 4 / (2 * N) ** 0.5
 
 
-def test_seed_and_epoch_change_everything_and_nothing_else_does() -> None:
-    first = draw([Views()] * 2, 200, SIZE, seed=0, epoch=3)
-    for epoch in range(3):
-        draw([Views()] * 2, 200, SIZE, seed=0, epoch=epoch)
-    torch.manual_seed(1)
-    np.random.seed(1)
-    assert same(first, draw([Views()] * 2, 200, SIZE, seed=0, epoch=3)) == set(Draws._fields)
-    assert not same(first, draw([Views()] * 2, 200, SIZE, seed=0, epoch=4))
-    assert not same(first, draw([Views()] * 2, 200, SIZE, seed=1, epoch=3))
+def test_a_blur_wider_than_the_mirrored_image_is_refused() -> None:
+    """Padding by reflection needs half a window below the image's size: 7 pixels for 15, 8 for 17.
 
-
-def test_the_two_views_are_drawn_apart() -> None:
-    draws = draw([Views()] * 2, 200, SIZE, 0, 0)
-    for part in draws:
-        assert not torch.equal(part[:, 0], part[:, 1])
-
-
-def test_images_added_at_the_end_change_no_earlier_draw() -> None:
-    small, large = draw([Views()] * 2, 50, SIZE, 0, 0), draw([Views()] * 2, 80, SIZE, 0, 0)
-    assert same(small, large.take(torch.arange(50))) == set(Draws._fields)
-
-
-def test_take_is_by_the_images_number() -> None:
-    draws = draw([Views()] * 2, 20, SIZE, 0, 0)
-    index = torch.tensor([13, 2, 2])
-    for whole, part in zip(draws, draws.take(index), strict=True):
-        assert [row.tolist() for row in part] == [whole[i].tolist() for i in (13, 2, 2)]
+    Without a blur any size will do.
+    """
+    wide = Views(blur=0.1, blur_kernel=23)
+    for branches in ([wide], [Views(), wide]):
+        with pytest.raises(HypersphereError, match=r"^views: blur_kernel 23 is too wide for images of 8 pixels$"):
+            draw(branches, 5, 8, 0, 0)
+    with pytest.raises(HypersphereError, match=r"^views: blur_kernel 17 is too wide for images of 8 pixels$"):
+        draw([Views(blur=0.1, blur_kernel=17)], 5, 8, 0, 0)
+    assert draw([Views(blur=0.1, blur_kernel=15)], 5, 8, 0, 0).sigma.shape == (5, 1)
+    assert (draw([Views()], 5, 1, 0, 0).sigma == 0).all()

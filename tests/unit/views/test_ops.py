@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 import torchvision.transforms.functional as F1
@@ -10,25 +9,14 @@ import torchvision.transforms.v2.functional as F2
 from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
-from hypersphere.recipe import Views
 from hypersphere.views import ops
-from hypersphere.views.draws import Draws, draw
 
 N, SIZE = 12, 16
 
 
 @pytest.fixture
-def raw() -> Tensor:
-    """Bytes, with a black, a white and a grey image among them (hue and saturation have corners there)."""
-    images = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (N, SIZE, SIZE, 3), dtype=np.uint8))
-    images[0], images[1], images[2] = 0, 255, 77
-    images[3, :, :, 1:] = 0  # pure red
-    return images
-
-
-@pytest.fixture
 def images(raw: Tensor) -> Tensor:
-    return ops.to_float(raw)
+    return ops.to_float(raw[:N])
 
 
 def test_to_float_is_torchvisions(raw: Tensor) -> None:
@@ -87,66 +75,50 @@ def test_gray(images: Tensor) -> None:
     torch.testing.assert_close(ops.gray(images), F1.rgb_to_grayscale(images), atol=1e-6, rtol=0)
 
 
-def test_a_view_is_crop_flip_brightness_contrast_saturation_hue_gray_in_this_order(raw: Tensor, images: Tensor) -> None:
-    views = Views(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2, grayscale=0.4)
-    draws = draw([views] * 2, N, SIZE, seed=3, epoch=1)
-    ours = ops.make_views(raw, draws, [views] * 2)
-    assert ours.shape == (2, N, 3, SIZE, SIZE)
-    for v in range(2):
-        for i in range(N):
-            top, left, height, width = draws.box[i, v].int().tolist()
-            one = F1.resized_crop(images[i], top, left, height, width, [SIZE, SIZE], antialias=False)
-            one = F1.hflip(one) if draws.flip[i, v] else one
-            one = F1.adjust_brightness(one, draws.brightness[i, v].item())
-            one = F1.adjust_contrast(one, draws.contrast[i, v].item())
-            one = F1.adjust_saturation(one, draws.saturation[i, v].item())
-            one = F1.adjust_hue(one, draws.hue[i, v].item())
-            one = F1.rgb_to_grayscale(one, 3) if draws.gray[i, v] else one
-            torch.testing.assert_close(ours[v, i], one, atol=1e-4, rtol=0)
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize(("down", "right"), [(0, 0), (-4, 4), (4, -4), (3, 1), (-1, -2)])
+def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> None:
+    """Exact: pixels are moved, and none is mixed with another. The place of the control shows another picture."""
+    box = torch.tensor([[down, right, SIZE, SIZE]] * N, dtype=torch.float32)
+    ours = ops.shift_and_flip(images, box, torch.full((N,), flip), padding=4)
+    for functional in (F1, F2):
+        theirs = functional.crop(functional.pad(images, [4]), down + 4, right + 4, SIZE, SIZE)
+        assert torch.equal(ours, functional.hflip(theirs) if flip else theirs)
+    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip), padding=5)
+    assert not torch.equal(ours, other)
 
 
-OFF = {"brightness": 0.0, "contrast": 0.0, "saturation": 0.0, "hue": 0.0, "grayscale": 0.0}
+def test_each_image_has_its_own_shift_and_flip(images: Tensor) -> None:
+    corners = torch.randint(-3, 4, (N, 2), generator=torch.Generator().manual_seed(0))
+    box = torch.cat([corners, torch.full((N, 2), SIZE)], dim=1).float()
+    flip = torch.arange(N) % 2 == 0
+    together = ops.shift_and_flip(images, box, flip, padding=3)
+    for i, (top, left) in enumerate((corners + 3).tolist()):
+        one = F1.crop(F1.pad(images[i], [3]), top, left, SIZE, SIZE)
+        assert torch.equal(together[i], F1.hflip(one) if flip[i] else one)
 
 
-@pytest.mark.parametrize("name", ["brightness", "contrast", "saturation", "grayscale"])
-def test_skipping_an_operation_of_strength_zero_changes_no_byte(raw: Tensor, name: str) -> None:
-    """A strength too small to move a float32 factor from 1 makes the operation run, at its identity."""
-    skipped = Views(**OFF)
-    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
-    forced = skipped.model_copy(update={name: 1e-30})
-    assert torch.equal(ops.make_views(raw, draws, [skipped] * 2), ops.make_views(raw, draws, [forced] * 2))
+@pytest.mark.parametrize("width", [1, 3, 9, 23, 31])
+def test_blur(images: Tensor, width: int) -> None:
+    """Each image with its own deviation. Half of 31 pixels is all that 16 can mirror."""
+    sigma = torch.linspace(0.1, 4.0, N)
+    ours = ops.blur(images, sigma, width)
+    for functional in (F1, F2):
+        theirs = [functional.gaussian_blur(images[i], [width] * 2, [sigma[i].item()] * 2) for i in range(N)]
+        torch.testing.assert_close(ours, torch.stack(theirs), atol=1e-5, rtol=0)
+    assert ((ours - images).abs().amax() > 0.1) == (width > 1)
 
 
-def test_a_hue_shift_of_zero_changes_no_colour_by_a_visible_step(raw: Tensor) -> None:
-    skipped = Views(**OFF)
-    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
-    forced = skipped.model_copy(update={"hue": 1e-30})
-    difference = ops.make_views(raw, draws, [skipped] * 2) - ops.make_views(raw, draws, [forced] * 2)
-    assert difference.abs().max() < 1e-6
+def test_a_blur_of_deviation_zero_leaves_the_image(images: Tensor) -> None:
+    assert torch.equal(ops.blur(images, torch.zeros(N), 9), images)
+    some = torch.arange(N) % 2
+    assert torch.equal(ops.blur(images, some.float(), 9)[some == 0], images[some == 0])
 
 
-def test_jitter_probability_zero_and_no_crop_leave_the_image(raw: Tensor, images: Tensor) -> None:
-    views = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0, hue=0.0)
-    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
-    whole = draws._replace(box=torch.tensor([0.0, 0.0, SIZE, SIZE]).expand(N, 2, 4))
-    for view in ops.make_views(raw, whole, [views] * 2):
-        torch.testing.assert_close(view, images, atol=1e-5, rtol=0)
-
-
-def test_an_image_gets_the_same_views_in_any_batch(raw: Tensor) -> None:
-    """A crop uses this image's box alone; contrast uses this image's mean alone."""
-    views = Views()
-    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
-    whole = ops.make_views(raw, draws, [views] * 2)
-    index = torch.tensor([7, 2, 11])
-    assert torch.equal(ops.make_views(raw[index], draws.take(index), [views] * 2), whole[:, index])
-
-
-def test_two_views_of_an_image_differ(raw: Tensor) -> None:
-    views = Views()
-    first, second = ops.make_views(raw, draw([views] * 2, N, SIZE, seed=0, epoch=0), [views] * 2)
-    different = (first - second).abs().amax(dim=(1, 2, 3)) > 1e-3
-    assert different[2:].all()
+def test_solarize(images: Tensor) -> None:
+    images[5] = 0.5
+    for functional in (F1, F2):
+        assert torch.equal(ops.solarize(images), functional.solarize(images, 0.5))
 
 
 def test_hue_keeps_value_and_chroma(images: Tensor) -> None:
@@ -160,9 +132,3 @@ def test_hue_of_a_third_of_a_turn_rotates_the_channels(images: Tensor) -> None:
     """By hand: red becomes green, green blue, blue red."""
     third = ops.hue(images, torch.full((N,), 1 / 3))
     torch.testing.assert_close(third, images[:, [2, 0, 1]], atol=1e-5, rtol=0)
-
-
-def test_draws_have_one_entry_per_image_and_view() -> None:
-    draws = draw([Views()] * 2, 5, SIZE, seed=0, epoch=0)
-    assert isinstance(draws, Draws)
-    assert {part.shape[:2] for part in draws} == {(5, 2)}

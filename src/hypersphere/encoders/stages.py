@@ -1,0 +1,44 @@
+"""Small residual networks of one basic block a stage: what ResNet-8 and ResNet-10 share."""
+
+from collections import OrderedDict
+
+from torch import nn
+from torchvision.models.resnet import BasicBlock
+
+
+def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.Module:
+    """A 3x3 stem, then one basic block (He et al. 2016, Fig. 2) at each of ``stages`` widths.
+
+    Args:
+        stages: how many; each after the first halves the sides and doubles the channels.
+        width: channels of the stem and of the first stage.
+        stride: of the stem.
+        channels: of the images.
+
+    The module maps [n, channels, h, w] to [n, feature_dim], ``feature_dim`` = width x 2^(stages - 1).
+    """
+    layers: list[tuple[str, nn.Module]] = [
+        ("conv1", nn.Conv2d(channels, width, kernel_size=3, stride=stride, padding=1, bias=False)),
+        ("bn1", nn.BatchNorm2d(width)),
+        ("relu", nn.ReLU(inplace=True)),
+        ("layer1", _block(width, width, 1)),
+        *((f"layer{i + 1}", _block(width * 2 ** (i - 1), width * 2**i, 2)) for i in range(1, stages)),
+        ("pool", nn.AdaptiveAvgPool2d(1)),
+        ("flatten", nn.Flatten()),
+    ]
+    model = nn.Sequential(OrderedDict(layers))
+    model.feature_dim = width * 2 ** (stages - 1)
+    return model
+
+
+def _block(channels_in: int, channels_out: int, stride: int) -> BasicBlock:
+    if stride == 1 and channels_in == channels_out:
+        return BasicBlock(channels_in, channels_out)
+    # A 1x1 convolution with a stride, as two steps. In one, oneDNN 3.12 (torch 2.13) writes past its buffers in the
+    # backward pass of fewer than eight input channels, channels last, on processors with AVX2 and no AVX-512.
+    layers: list[tuple[str, nn.Module]] = [
+        ("every", nn.AvgPool2d(kernel_size=1, stride=stride)),
+        ("0", nn.Conv2d(channels_in, channels_out, kernel_size=1, bias=False)),
+        ("1", nn.BatchNorm2d(channels_out)),
+    ]
+    return BasicBlock(channels_in, channels_out, stride, nn.Sequential(OrderedDict(layers)))

@@ -1,0 +1,43 @@
+"""BYOL: two views, no negatives, a predictor that learns to give a slow target's embedding of the other view."""
+
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from hypersphere.methods.base import Method, Parts
+from hypersphere.methods.heads import mlp
+from hypersphere.methods.momentum import Bootstrap
+from hypersphere.registry import Fraction
+
+GIVES = ("pair",)
+
+
+def byol(
+    parts: Parts,
+    *,
+    hidden: PositiveInt,
+    dim: PositiveInt,
+    bias: bool = True,
+    momentum: Fraction = 0.996,
+    momentum_schedule: Literal["constant", "cosine"] = "cosine",
+    symmetric: bool = True,
+) -> Method:
+    """Projector feature_dim -> hidden -> dim and predictor dim -> hidden -> dim, batch norm inside and not at the end.
+
+    Grill et al. 2020, Sec. 3.1-3.3 (from memory; lecture, "BYOL"): loss(q(z), z') + loss(q(z'), z), which is a sum
+    (erratum S13). With ``normalised_squared_error`` as in the paper, or an InfoNCE of beta 0 (margins paper, Eq. 3).
+
+    Args:
+        parts: encoder, objective and the like.
+        hidden: width of the hidden layers; 4096 in the paper.
+        dim: length of an embedding; 256 in the paper.
+        bias: whether the last linear layers have one; not in the authors' code, and the paper does not say.
+        momentum: share of itself that the target keeps in a step.
+        momentum_schedule: whether that rises to 1 along half a cosine.
+        symmetric: whether each view is predicted from the other, or the second alone, the teacher's, from the first.
+    """
+    projector = mlp([parts.features, hidden, dim], batch_norm=True, bias=bias)
+    predictor = mlp([dim, hidden, dim], batch_norm=True, bias=bias)
+    return Bootstrap(
+        parts, projector, predictor, momentum=momentum, momentum_schedule=momentum_schedule, symmetric=symmetric
+    )

@@ -1,0 +1,73 @@
+"""MoCo v3: each query must find its key, a slow target's embedding of the other view, among the batch's keys."""
+
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Method, Parts
+from hypersphere.methods.heads import mlp, sizes
+from hypersphere.methods.momentum import Bootstrap
+from hypersphere.registry import Fraction
+
+GIVES = ("pair",)
+
+
+def mocov3(
+    parts: Parts,
+    *,
+    hidden: PositiveInt,
+    dim: PositiveInt,
+    layers: PositiveInt = 3,
+    predictor_layers: PositiveInt = 2,
+    batch_norm: bool = True,
+    last_batch_norm: bool = True,
+    bias: bool = False,
+    momentum: Fraction = 0.99,
+    momentum_schedule: Literal["constant", "cosine"] = "cosine",
+    symmetric: bool = True,
+    two_tau: bool = False,
+) -> Method:
+    """Projector feature_dim -> hidden … -> dim, and a predictor dim -> hidden … -> dim behind it.
+
+    Chen et al. 2021, Alg. 1: loss(q1, k2) + loss(q2, k1), which is a sum, with queries from the predictor and keys
+    from the target (from memory; defaults from the authors' code). The objective is of queries and keys, for example
+    ``generalised_info_nce`` with negatives other_view.
+
+    Args:
+        parts: encoder, objective and the like.
+        hidden: width of the hidden layers of projector and predictor.
+        dim: length of an embedding.
+        layers: linear layers of the projector; in the authors' code 3 behind a ViT and 2 behind a ResNet.
+        predictor_layers: linear layers of the predictor.
+        batch_norm: whether batch norm stands before each ReLU (margins paper, App. C.1).
+        last_batch_norm: whether projector and predictor end with a batch norm, without scale and shift.
+        bias: whether linear layers without a batch norm after them have one.
+        momentum: share of itself that the target keeps in a step.
+        momentum_schedule: whether that rises to 1 along half a cosine.
+        symmetric: whether both views give queries and keys, or the first queries (strong, the student's) and the second
+            keys (weak, the teacher's) (margins paper, App. C.1; erratum M16).
+        two_tau: whether the loss is multiplied by twice the temperature, as in the authors' code (erratum M22).
+
+    Raises:
+        HypersphereError: ``two_tau``, and neither objective nor logits have a temperature.
+    """
+    projector, predictor = (
+        mlp(widths, batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias)
+        for widths in (sizes(parts.features, hidden, dim, layers), sizes(dim, hidden, dim, predictor_layers))
+    )
+    return Bootstrap(
+        parts,
+        projector,
+        predictor,
+        momentum=momentum,
+        momentum_schedule=momentum_schedule,
+        symmetric=symmetric,
+        weight=_two_tau(parts) if two_tau else 1.0,
+    )
+
+
+def _two_tau(parts: Parts) -> float:
+    if parts.temperature is None:
+        raise HypersphereError("method: two_tau needs an objective or logits with a temperature")
+    return 2 * parts.temperature

@@ -1,0 +1,33 @@
+"""Supervised classification: one view, one linear classifier, labels. The baseline, not a contrastive method."""
+
+from torch import nn
+
+from hypersphere.methods.base import Batch, Method, Output, Parts
+
+GIVES = ("scores", "labels")
+VIEWS = 1
+
+
+class Supervised(Method):
+    """Wiring of the lecture's supervised baseline (Chen, Luo & Li 2021, Tables 3 and 4)."""
+
+    def __init__(self, parts: Parts, classifier: nn.Module) -> None:
+        super().__init__(parts)
+        self.classifier = classifier
+
+    def forward(self, batch: Batch) -> Output:
+        """Loss over the view, and the classifier's scores."""
+        (view,) = batch.views
+        scores = self.classifier(self.encoder(view))
+        return Output(self.objective(scores=self.gradient(scores), labels=batch.labels), scores.detach())
+
+
+def supervised(parts: Parts) -> Method:
+    """A classifier feature_dim -> classes, linear and with a bias, trained with the encoder.
+
+    What the loss is applied to is the scores, so that they are this method's embeddings.
+
+    Args:
+        parts: encoder, objective and the like; as many scores as it has classes.
+    """
+    return Supervised(parts, nn.Linear(parts.features, parts.classes))

@@ -1,0 +1,33 @@
+"""One process at a time works on a run: trains it, or removes something of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+
+LOCK_SECONDS = 60.0
+"""How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the run in ``folder``, which is made if it is not there: nobody else may work on it meanwhile.
+
+    Raises:
+        HypersphereError: another process holds it, or the folder cannot be written.
+    """
+    lock = FileLock(folder / ".lock")
+    with files.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=LOCK_SECONDS)
+        except Timeout:
+            raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
+    try:
+        yield
+    finally:
+        lock.release()

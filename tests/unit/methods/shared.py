@@ -1,0 +1,103 @@
+"""What the tests of the methods share: a small encoder, parts, batches, and looks into a method."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hypersphere.methods.base import Batch, Method, Objective, Parts
+from hypersphere.spec import Run
+
+Layer = tuple[str | int | bool, ...]
+
+
+class Flat(nn.Module):
+    """An encoder with batch norm: a linear map of the pixels of images of 2 x 2."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.feature_dim = 6
+        self.linear = nn.Linear(12, 6)
+        self.norm = nn.BatchNorm1d(6)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.norm(self.linear(images.flatten(1)))
+
+
+def identity(z: Tensor) -> Tensor:
+    return z
+
+
+def make_parts(objective: Objective, gradient: Callable[[Tensor], Tensor] = identity, **changes: Any) -> Parts:
+    """An encoder and what goes with it; the encoder's weights, and the next module's, are always the same."""
+    torch.manual_seed(0)
+    return Parts(Flat(), objective, gradient)._replace(**changes)
+
+
+def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
+    """Views of ``n`` images of 2 x 2 pixels, places 0 … n-1 and labels of three classes."""
+    pixels = torch.rand(views, n, 3, 2, 2, generator=torch.Generator().manual_seed(seed))
+    return Batch(pixels, torch.arange(n), torch.arange(n) % 3)
+
+
+def make_run(method: dict[str, Any], objective: dict[str, Any], **changes: Any) -> Run:
+    """A run of a few steps, to be built by ``training.build``."""
+    fields: dict[str, Any] = {
+        "dataset": {"name": "noise", "source": {"name": "digits"}},
+        "views": {},
+        "method": method,
+        "objective": objective,
+        "encoder": {"name": "resnet8", "width": 2},
+        "optimiser": {"learning_rate": 1.0, "weight_decay": 1e-4},
+        "schedule": {"epochs": 4, "warmup": 0.25},
+        "batch": {"size": 8, "micro": 4},
+        "seed": 0,
+    }
+    return Run.model_validate(fields | changes)
+
+
+def layers(head: nn.Module) -> list[str]:
+    return [type(layer).__name__ for layer in head.children()]
+
+
+def described(head: nn.Module) -> list[Layer]:
+    """Layer by layer: linear layers with widths and whether there is a bias, batch norms with whether they scale."""
+
+    def describe(layer: nn.Module) -> Layer:
+        if isinstance(layer, nn.Linear):
+            return "linear", layer.in_features, layer.out_features, layer.bias is not None
+        if isinstance(layer, nn.BatchNorm1d):
+            return "batch norm", layer.num_features, layer.affine
+        return (type(layer).__name__,)
+
+    return [describe(layer) for layer in head.children()]
+
+
+def trained(method: Method) -> list[nn.Parameter]:
+    return [parameter for parameter in method.parameters() if parameter.requires_grad]
+
+
+def gradients(method: Method, loss: Tensor) -> list[Tensor]:
+    """By every trained parameter; the first is that of the encoder's weight."""
+    return list(torch.autograd.grad(loss, trained(method)))
+
+
+def step(method: Method, *batches: Batch, fraction: float = 0.5, rate: float = 0.1) -> None:
+    """Gradient descent on the sum over the passes of one step, and what follows it."""
+    losses = [method(batch).loss for batch in batches]
+    moves = gradients(method, torch.stack(losses).sum())
+    with torch.no_grad():
+        for parameter, move in zip(trained(method), moves, strict=True):
+            parameter.sub_(rate * move)
+    method.after_step(fraction)
+
+
+def batches_seen(module: nn.Module) -> list[int]:
+    """How many batches each of a module's batch norms has normalised."""
+    return [int(count) for name, count in module.named_buffers() if name.endswith("num_batches_tracked")]
+
+
+def normed(x: Tensor) -> Tensor:
+    """What a fresh batch norm in training mode makes of rows that it sees together (Ioffe & Szegedy 2015, Alg. 1)."""
+    return (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt()

@@ -1,0 +1,298 @@
+"""DINO's wiring: a teacher that follows, a centre that follows the teacher, a head of cosines."""
+
+import math
+import os
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hypersphere import registry
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.dino import dino
+from hypersphere.objectives.grad_scale import grad_scale
+from hypersphere.objectives.self_distillation import self_distillation
+from hypersphere.training import optimisation
+from hypersphere.training.build import build_method
+
+from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
+from lightly.loss import DINOLoss
+from lightly.models.modules.heads import DINOProjectionHead
+from lightly.models.utils import update_momentum
+
+LOSS = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
+FIELDS: Any = (
+    {"name": "dino", "hidden": 8, "bottleneck": 4, "prototypes": 5},
+    {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.04},
+)
+RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
+CUT = make_run(*FIELDS, initialisation={"name": "cut_initialisation", "c": 3})
+
+
+def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
+    method = dino(make_parts(loss, gradient), **{"hidden": 7, "bottleneck": 4, "prototypes": 9} | options)
+    method.begin()
+    return method
+
+
+def trained_a_little() -> Method:
+    """Student and teacher are apart, and the centre is not zero."""
+    method = make(momentum=0.5, momentum_schedule="constant")
+    for seed in range(3):
+        step(method, make_batch(seed=seed), rate=2.0)
+    return method
+
+
+def normed(x: Tensor) -> Tensor:
+    return x / x.square().sum(dim=1, keepdim=True).sqrt()
+
+
+def outputs(method: Method, batch: Batch, prefix: str = "") -> list[Tensor]:
+    """Of the student, or of the teacher, view by view: cosines of bottleneck and prototypes."""
+    encoder, projector = (method.get_submodule(prefix + name) for name in ("encoder", "projector"))
+    rows = normed(method.get_parameter(f"{prefix}prototypes.weight"))
+    return [normed(projector(encoder(view))) @ rows.T for view in batch.views]
+
+
+def teacher(method: Method) -> nn.Module:
+    return method.get_submodule("target")
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_its_head_is_lightlys(batch_norm: bool) -> None:
+    """Caron et al. 2021, Sec. 3.1 (from memory): three layers with GELU, normalisation, a weight-normalised layer.
+    lightly's DINOProjectionHead has the same, and with the same weights gives the same outputs."""
+    method = make(batch_norm=batch_norm)
+    theirs = DINOProjectionHead(6, 7, 4, 9, batch_norm=batch_norm)
+    projector, rows = method.get_submodule("projector"), method.get_parameter("prototypes.weight")
+    assert described(projector) == described(theirs.layers)
+    theirs.layers.load_state_dict(projector.state_dict())
+    theirs.last_layer.weight_v.data.copy_(rows.detach())
+    features = torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
+    ours = method.get_submodule("prototypes")(projector(features))
+    torch.testing.assert_close(ours, theirs(features))
+    assert (projector(features) @ rows.T - ours).abs().max() > 1e-2  # control: a plain linear layer
+    assert len(described(make(layers=2).get_submodule("projector"))) == 3
+
+
+def test_its_loss_and_centre_are_lightlys() -> None:
+    """DINOLoss of two crops over six steps: the loss before the centre moves, and the centre after it."""
+    method, theirs = make(centre_momentum=0.7), DINOLoss(9, teacher_temp=0.2, student_temp=0.5, center_momentum=0.7)
+    for seed in range(6):
+        batch = make_batch(seed=seed)
+        expected = theirs(outputs(method, batch, "target."), outputs(method, batch))
+        torch.testing.assert_close(method(batch).loss, expected)
+        step(method, batch, rate=2.0)  # sees the batch again, which changes no mean
+        torch.testing.assert_close(method.get_buffer("centre"), theirs.center.view(9))
+    assert method.get_buffer("centre").abs().max() > 0.05
+
+
+def test_it_is_algorithm_1() -> None:
+    """Caron et al. 2021, Alg. 1: H(t1, s2)/2 + H(t2, s1)/2, by softmaxes and logarithms. Control: crossed otherwise.
+    Its embeddings are the student's bottleneck, before it is normalised."""
+    method, batch = trained_a_little(), make_batch(seed=9)
+    (s_1, s_2), (t_1, t_2) = outputs(method, batch), outputs(method, batch, "target.")
+
+    def entropy(t: Tensor, s: Tensor) -> Tensor:
+        p = ((t - method.get_buffer("centre")) / 0.2).softmax(dim=1)
+        return -(p * (s / 0.5).softmax(dim=1).log()).sum(dim=1).mean()
+
+    loss, embeddings = method(batch)
+    torch.testing.assert_close(loss, entropy(t_1, s_2) / 2 + entropy(t_2, s_1) / 2)
+    assert abs(entropy(t_1, s_1) / 2 + entropy(t_2, s_2) / 2 - loss) > 1e-5
+    torch.testing.assert_close(method(batch._replace(views=batch.views.flip(0))).loss, loss)  # either view first
+    bottleneck = [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
+    torch.testing.assert_close(embeddings, torch.cat(bottleneck).detach())
+    assert not embeddings.requires_grad
+
+
+def undetached(student: Tensor, teacher: Tensor, centre: Tensor) -> Tensor:
+    """A loss that would let a gradient through to the teacher."""
+    return -((teacher - centre).softmax(dim=1) * student.log_softmax(dim=1)).sum(dim=1).mean()
+
+
+def test_no_gradient_reaches_the_teacher() -> None:
+    """By hand: targets without a graph. Control: with the student as its own target, the same numbers at the start,
+    and a gradient through it, the encoder's is another."""
+    method, batch = make(undetached), make_batch()
+    loss = method(batch).loss
+    ours = gradients(method, loss)
+    assert all(not parameter.requires_grad for parameter in teacher(method).parameters())
+
+    def by_hand(stop: bool) -> tuple[Tensor, list[Tensor]]:
+        s = outputs(method, batch)
+        t = [torch.tensor(part.tolist()) if stop else part for part in s]
+        value = (undetached(s[0], t[1], torch.zeros(9)) + undetached(s[1], t[0], torch.zeros(9))) / 2
+        return value, gradients(method, value)
+
+    value, expected = by_hand(stop=True)
+    torch.testing.assert_close(loss, value)
+    for mine, theirs in zip(ours, expected, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
+    assert (ours[0] - by_hand(stop=False)[1][0]).abs().max() > 1e-4
+
+
+def test_the_teacher_begins_as_the_student_and_is_moved_by_no_optimiser() -> None:
+    method = make()
+    student = [p for name, p in method.named_parameters() if not name.startswith("target.")]
+    for ours, theirs in zip(student, teacher(method).parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+        assert ours is not theirs
+    groups = optimisation.build(method, RUN.optimiser).param_groups
+    assert {id(p) for group in groups for p in group["params"]} == {id(p) for p in student}
+
+
+@pytest.mark.parametrize("schedule", ["constant", "cosine"])
+def test_the_teacher_follows_the_student(schedule: str) -> None:
+    """By hand over four steps of two passes, and against lightly's update_momentum. Momentum is 0.8, or rises to 1 as
+    1 - 0.2 (cos(pi k/K) + 1)/2; at the end of the schedule the teacher stands still."""
+    method = make(momentum=0.8, momentum_schedule=schedule)
+    student = [p for name, p in method.named_parameters() if not name.startswith("target.")]
+    by_hand = [p.detach().clone() for p in teacher(method).parameters()]
+    online, theirs = (nn.ParameterList([nn.Parameter(p.detach().clone()) for p in student]) for _ in range(2))
+    for k in range(1, 5):
+        before = [p.detach().clone() for p in teacher(method).parameters()]
+        step(method, make_batch(seed=2 * k), make_batch(seed=2 * k + 1), fraction=k / 4, rate=1.0)
+        momentum = 0.8 if schedule == "constant" else 1 - 0.2 * (math.cos(math.pi * k / 4) + 1) / 2
+        online.load_state_dict({str(i): p.detach() for i, p in enumerate(student)})
+        update_momentum(online, theirs, momentum)
+        for i, parameter in enumerate(teacher(method).parameters()):
+            by_hand[i] = momentum * by_hand[i] + (1 - momentum) * student[i].detach()
+            torch.testing.assert_close(parameter.detach(), by_hand[i])
+            torch.testing.assert_close(parameter.detach(), theirs[i].detach())
+        moved = max((a - b).abs().max() for a, b in zip(before, teacher(method).parameters(), strict=True))
+        assert moved == 0 if schedule == "cosine" and k == 4 else moved > 1e-4
+
+
+def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
+    """By hand over three steps of two passes; within a step it rests, for the loss too."""
+    given: list[Tensor] = []
+
+    def spy(student: Tensor, teacher: Tensor, centre: Tensor) -> Tensor:
+        given.append(centre.clone())
+        return LOSS(student, teacher, centre)
+
+    method = make(spy, centre_momentum=0.6)
+    expected = torch.zeros(9)
+    for k in range(3):
+        batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
+        rows = torch.cat([part for batch in batches for part in outputs(method, batch, "target.")]).detach()
+        step(method, *batches, rate=2.0)
+        for centre in given[4 * k :]:  # two passes, two directions
+            torch.testing.assert_close(centre, expected)
+        before, expected = expected, 0.6 * expected + 0.4 * rows.mean(dim=0)
+        torch.testing.assert_close(method.get_buffer("centre"), expected)
+        assert (before - expected).abs().max() > 1e-3
+
+
+def test_each_view_has_its_own_batch_statistics_in_student_and_teacher() -> None:
+    """The teacher's batch norm works in training mode, and its running statistics are its own."""
+    method = trained_a_little()
+    norms = {name: module for name, module in method.named_modules() if isinstance(module, nn.BatchNorm1d)}
+    assert norms.keys() == {"encoder.norm", "target.encoder.norm"}
+    assert [int(norm.num_batches_tracked) for norm in norms.values()] == [6, 6]  # type: ignore[arg-type]
+    means = [norm.running_mean for norm in norms.values()]
+    assert (means[0] - means[1]).abs().max() > 1e-4  # type: ignore[operator]
+
+
+def test_the_gradient_transform_acts_on_the_bottleneck_before_it_is_normalised() -> None:
+    """Values stay; gradients are those of transformed bottlenecks, by hand, and the prototypes' is what it was."""
+    scale = partial(grad_scale, power=1)
+    plain, scaled, batch = make(), make(gradient=scale), make_batch()
+    assert torch.equal(plain(batch).loss, scaled(batch).loss)
+    z = [scale(scaled.get_submodule("projector")(scaled.encoder(view))) for view in batch.views]
+    s = [normed(part) @ normed(scaled.get_parameter("prototypes.weight")).T for part in z]
+    by_hand = (LOSS(s[0], s[1], torch.zeros(9)) + LOSS(s[1], s[0], torch.zeros(9))) / 2  # at first its own teacher
+    expected, without = gradients(scaled, by_hand), gradients(plain, plain(batch).loss)
+    for mine, theirs in zip(gradients(scaled, scaled(batch).loss), expected, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
+    differ = [bool((a - b).abs().max() > 1e-5) for a, b in zip(expected, without, strict=True)]
+    assert (differ[0], differ[-1]) == (True, False)
+
+
+def descend(method: Method, fractions: list[float]) -> list[Tensor]:
+    """The prototypes after each step of an optimiser with momentum and weight decay."""
+    optimiser = optimisation.build(method, RUN.optimiser)
+    optimisation.set_rate(optimiser, 0.5, 1.0)
+    found = []
+    for k, fraction in enumerate(fractions):
+        optimiser.zero_grad(set_to_none=True)
+        method(make_batch(seed=k)).loss.backward()
+        optimiser.step()
+        method.after_step(fraction)
+        found.append(method.get_parameter("prototypes.weight").detach().clone())
+    return found
+
+
+def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:
+    """A quarter of eight steps: two; weight decay rests too. Control: without it the layer moves in the first."""
+    fractions = [(k + 1) / 8 for k in range(8)]
+    method = make(freeze_last_layer=0.25)
+    start = {name: parameter.detach().clone() for name, parameter in method.named_parameters()}
+    found = [start["prototypes.weight"], *descend(method, fractions)]
+    moved = [not torch.equal(a, b) for a, b in pairwise(found)]
+    assert moved == [False, False, *[True] * 6]
+    assert (method.get_parameter("projector.4.weight") - start["projector.4.weight"]).abs().max() > 1e-3
+    assert not torch.equal(descend(make(), fractions[:1])[0], found[0])
+    assert torch.equal(descend(make(freeze_last_layer=1.0), fractions[:7])[-1], found[0])
+
+
+def test_zero_bottlenecks_are_finite() -> None:
+    method, batch = make(), make_batch()
+    with torch.no_grad():
+        for part in ("projector", "target.projector"):
+            for parameter in method.get_submodule(part).parameters():
+                parameter.zero_()
+    loss = method(batch).loss
+    assert loss.item() == pytest.approx(math.log(9), abs=1e-6)  # all outputs 0: uniform
+    assert all(part.isfinite().all() for part in gradients(method, loss))
+    method.after_step(0.5)
+    assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
+
+
+@pytest.mark.parametrize("altered", [None, "centre", "frozen", "target.projector.0.bias", "target.prototypes.weight"])
+def test_what_it_remembers_is_in_its_state(altered: str | None) -> None:
+    """Continued from its state, a fresh method goes the same way; with one part of it altered, it does not."""
+    method, resumed = (make(freeze_last_layer=0.5, momentum=0.5, momentum_schedule="constant") for _ in range(2))
+    descend(method, [0.1, 0.2, 0.3])
+    resumed.load_state_dict(method.state_dict())
+    if altered:
+        part = resumed.state_dict()[altered]
+        part.copy_(~part if part.dtype == torch.bool else part.roll(1, dims=0))
+    same = []
+    for fraction in (0.6, 0.7, 0.8):
+        ends = [descend(each, [fraction])[-1] for each in (method, resumed)]
+        losses = [each(make_batch(seed=7)).loss for each in (method, resumed)]
+        same.append(torch.equal(*ends) and torch.equal(*losses))
+        for each in (method, resumed):
+            each.after_step(fraction)
+    assert same == [altered is None] * 3
+
+
+def test_a_run_builds_it_from_keyed_draws_alone_and_cuts_the_teacher_with_the_student() -> None:
+    """And with one objective, and the authors' defaults."""
+    fields = registry.schema("methods", "dino").model_fields
+    defaults = [fields[name].default for name in ("momentum", "momentum_schedule", "centre_momentum")]
+    assert defaults == [0.996, "cosine", 0.9]
+    able = [name for name in registry.names("objectives") if registry.misfit("dino", name) is None]
+    assert able == ["self_distillation"]
+    torch.manual_seed(1)
+    method = build_method(RUN)
+    torch.manual_seed(2)
+    cut = build_method(CUT)
+    for (name, whole), third in zip(method.named_parameters(), cut.parameters(), strict=True):
+        torch.testing.assert_close(whole, 3 * third, msg=name)
+    for name, parameter in teacher(cut).named_parameters():
+        assert torch.equal(parameter, cut.get_parameter(name))
+    before = torch.get_rng_state()
+    pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    method(Batch(pixels, torch.arange(4), torch.arange(4)))
+    method.after_step(0.5)
+    assert torch.equal(torch.get_rng_state(), before)

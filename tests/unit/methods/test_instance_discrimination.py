@@ -1,0 +1,245 @@
+"""Instance discrimination's wiring: one view, a memory bank that moves between steps, keyed noise."""
+
+import math
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from hypersphere import keyed, registry
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.instance_discrimination import instance_discrimination
+from hypersphere.objectives.grad_scale import grad_scale
+from hypersphere.objectives.nce_memory_bank import nce_memory_bank
+from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
+from hypersphere.training.build import build_method
+
+from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+
+IMAGES = 9
+NCE = partial(nce_memory_bank, temperature=0.5)
+
+
+def softmax(z: Tensor, index: Tensor, bank: Tensor, noise: Tensor) -> Tensor:
+    return nonparametric_softmax(z, index, bank, temperature=0.5)
+
+
+def make(loss: Callable[..., Tensor] = softmax, gradient: Any = identity, seed: int = 0, **options: Any) -> Method:
+    parts = make_parts(loss, gradient, images=IMAGES, seed=seed)
+    return instance_discrimination(parts, **{"dim": 4, "noise": 6} | options)
+
+
+def batch_of(*places: int, seed: int = 0) -> Batch:
+    return make_batch(len(places), views=1, seed=seed)._replace(places=torch.tensor(places))
+
+
+def embedded(method: Method, batch: Batch) -> Tensor:
+    z: Tensor = method.get_submodule("projector")(method.encoder(batch.views[0]))
+    return z
+
+
+def normed(x: Tensor) -> Tensor:
+    return x / x.square().sum(dim=1, keepdim=True).sqrt()
+
+
+def test_its_head_is_linear_and_its_bank_one_unit_vector_for_each_image() -> None:
+    method = make()
+    assert described(torch.nn.Sequential(method.get_submodule("projector"))) == [("linear", 6, 4, True)]
+    bank = method.get_buffer("bank")
+    assert bank.shape == (IMAGES, 4)
+    torch.testing.assert_close(bank.norm(dim=1), torch.ones(IMAGES))
+    assert torch.equal(bank, make().get_buffer("bank"))
+    assert not torch.equal(bank, make(seed=1).get_buffer("bank"))
+    assert "bank" not in dict(method.named_parameters())
+
+
+def test_it_is_the_softmax_over_the_bank() -> None:
+    """Wu et al. 2018, Eq. 2, in a loop: the positive is the bank's row of the image's place."""
+    method, batch = make(), batch_of(7, 2, 0, 5, 4)
+    z, bank = embedded(method, batch), method.get_buffer("bank")
+    output = method(batch)
+    losses = []
+    for vector, place in zip(normed(z), batch.places, strict=True):
+        logits = (bank @ vector) / 0.5
+        losses.append(math.log(sum(math.exp(x) for x in logits.tolist())) - logits[place].item())
+    assert output.loss.item() == pytest.approx(sum(losses) / 5, rel=1e-5)
+    torch.testing.assert_close(output.embeddings, z.detach())
+    assert not output.embeddings.requires_grad
+    moved = method(batch._replace(places=torch.tensor([2, 7, 0, 5, 4])))
+    assert abs(moved.loss - output.loss) > 1e-4  # control: places matter
+
+
+def test_its_noise_is_what_the_objective_is_given() -> None:
+    method, batch = make(NCE), batch_of(7, 2, 0, 5, 4)._replace(moment=(3, 1, 4, 1))
+    words = keyed.raw(5 * 6, 3, "noise", 1, 4, 1)
+    noise = torch.tensor([[int(word) % IMAGES for word in row] for row in words.reshape(5, 6)])
+    given = embedded(method, batch), batch.places, method.get_buffer("bank")
+    expected = NCE(*given, noise)
+    torch.testing.assert_close(method(batch).loss, expected)
+    assert abs(NCE(*given, noise.roll(1)) - expected) > 1e-5  # control: which noise matters
+
+
+def noise_of(moment: tuple[int, ...], count: int = 6) -> Tensor:
+    """What the objective gets, by a spy."""
+    drawn = []
+
+    def spy(z: Tensor, index: Tensor, bank: Tensor, noise: Tensor) -> Tensor:
+        drawn.append(noise)
+        return z.sum()
+
+    make(spy, noise=count)(batch_of(0, 1, 2, 3, 4)._replace(moment=moment))
+    return drawn[0]
+
+
+def test_noise_is_uniform_and_drawn_anew_for_each_pass() -> None:
+    """Pearson's chi-squared over 9 images, 8 degrees of freedom: below 26.1 but for one in a thousand. Control: noise
+    that leaves one image out is far above. Between moments, equal entries are as rare as chance has them, 1/9."""
+    many = noise_of((0, 0, 0, 0), 2000)
+    counts = many.flatten().bincount(minlength=IMAGES).double()
+    expected = 10_000 / IMAGES
+    assert ((counts - expected) ** 2 / expected).sum() < 26.1
+    counts[0] = 0
+    assert ((counts - expected) ** 2 / expected).sum() > 1000
+    assert torch.equal(noise_of((0, 0, 0, 0), 2000), many)
+    for other in [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]:
+        assert (noise_of(other, 2000) == many).double().mean().item() == pytest.approx(1 / 9, abs=0.015)
+    assert (many[0] == many[1]).double().mean().item() == pytest.approx(1 / 9, abs=0.035)  # rows differ as well
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
+def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
+    """Three steps of two passes, by hand on lists; the passes of a step see the bank as it was before the step."""
+    method = make(momentum=momentum)
+    expected = method.get_buffer("bank").tolist()
+    for k in range(3):
+        passes = [batch_of(0, 3, 6, seed=2 * k), batch_of(1, 8, seed=2 * k + 1)]
+        new = {
+            place: vector
+            for batch in passes
+            for place, vector in zip(batch.places.tolist(), embedded(method, batch).tolist(), strict=True)
+        }
+        step(method, *passes)
+        for place, vector in new.items():
+            mixed = [
+                momentum * a + (1 - momentum) * b / math.hypot(*vector)
+                for a, b in zip(expected[place], vector, strict=True)
+            ]
+            expected[place] = [x / math.hypot(*mixed) for x in mixed]
+        torch.testing.assert_close(method.get_buffer("bank"), torch.tensor(expected), atol=1e-5, rtol=1e-5)
+    untouched = [2, 4, 5, 7]
+    assert torch.equal(method.get_buffer("bank")[untouched], make().get_buffer("bank")[untouched])
+
+
+def test_the_bank_rests_within_a_step() -> None:
+    banks = []
+
+    def spy(z: Tensor, index: Tensor, bank: Tensor, noise: Tensor) -> Tensor:
+        banks.append(bank.clone())
+        return softmax(z, index, bank, noise)
+
+    method = make(spy)
+    step(method, batch_of(0, 3, 6), batch_of(1, 8))
+    step(method, batch_of(0, 3, 6))
+    assert torch.equal(banks[0], banks[1])
+    assert (banks[2][[0, 3, 6, 1, 8]] != banks[1][[0, 3, 6, 1, 8]]).any(dim=1).all()
+
+
+def test_a_momentum_of_one_keeps_the_bank() -> None:
+    method = make(momentum=1.0)
+    step(method, batch_of(0, 3, 6))
+    torch.testing.assert_close(method.get_buffer("bank"), make().get_buffer("bank"))
+
+
+def test_no_gradient_reaches_the_bank_and_the_head_gets_it() -> None:
+    """Gradients equal those against a bank of constants; backward still works when the bank has moved since."""
+    method, batch = make(), batch_of(7, 2, 0)
+    constants = torch.tensor(method.get_buffer("bank").tolist())
+    expected = gradients(method, softmax(embedded(method, batch), batch.places, constants, torch.empty(0)))
+    for mine, theirs in zip(gradients(method, method(batch).loss), expected, strict=True):
+        torch.testing.assert_close(mine, theirs)
+        assert mine.isfinite().all()
+    assert not method.get_buffer("bank").requires_grad
+    method.after_step(0.5)
+    assert not method.get_buffer("bank").requires_grad
+
+
+def test_the_gradient_transform_acts_on_embeddings_and_not_on_values_or_the_bank() -> None:
+    plain, scaled, batch = make(), make(gradient=lambda z: grad_scale(z, power=1)), batch_of(7, 2, 0)
+    losses = plain(batch).loss, scaled(batch).loss
+    assert torch.equal(*losses)
+    for a, b in zip(gradients(plain, losses[0])[-2:], gradients(scaled, losses[1])[-2:], strict=True):
+        assert (a - b).abs().max() > 1e-4
+    plain.after_step(0.5)
+    scaled.after_step(0.5)
+    assert torch.equal(plain.get_buffer("bank"), scaled.get_buffer("bank"))
+
+
+@pytest.mark.parametrize("loss", [softmax, NCE])
+def test_zero_embeddings_are_finite_and_leave_their_rows(loss: Callable[..., Tensor]) -> None:
+    method = make(loss)
+    with torch.no_grad():
+        for parameter in method.get_submodule("projector").parameters():
+            parameter.zero_()
+    before = method.get_buffer("bank").clone()
+    value = method(batch_of(0, 3, 6)).loss
+    assert value.isfinite()
+    assert all(part.isfinite().all() for part in gradients(method, value))
+    method.after_step(0.5)
+    torch.testing.assert_close(method.get_buffer("bank"), before)
+
+
+def test_what_it_remembers_is_in_its_state() -> None:
+    """Continued from its state, a method of another seed goes the same way; with one row of the bank turned, it does
+    not."""
+    method, resumed, altered = make(), make(seed=1), make(seed=1)
+    for seed in range(3):
+        step(method, batch_of(0, 3, 6, seed=seed), batch_of(1, 8, seed=seed))
+    resumed.load_state_dict(method.state_dict())
+    altered.load_state_dict(method.state_dict())
+    altered.get_buffer("bank")[3] *= -1
+    for seed in range(3, 5):
+        batch = batch_of(3, 1, 4, seed=seed)
+        for part in (method, resumed, altered):
+            step(part, batch)
+        loss = method(batch).loss
+        assert torch.equal(loss, resumed(batch).loss)
+        assert abs(loss - altered(batch).loss) > 1e-4
+        for part in (method, resumed, altered):
+            part.after_step(1.0)
+
+
+def test_its_defaults_are_the_authors() -> None:
+    """Wu et al. 2018, their code (from memory)."""
+    fields = registry.schema("methods", "instance_discrimination").model_fields
+    assert {name: fields[name].default for name in ("momentum", "noise")} == {"momentum": 0.5, "noise": 4096}
+
+
+def test_it_is_given_one_view_and_trains_with_objectives_of_a_bank() -> None:
+    assert registry.constant("methods", "instance_discrimination", "VIEWS", 2) == 1
+    able = [name for name in registry.names("objectives") if registry.misfit("instance_discrimination", name) is None]
+    assert able == ["nce_memory_bank", "nonparametric_softmax"]
+    with pytest.raises(ValueError, match="too many values"):
+        make()(make_batch(views=2))
+
+
+@pytest.mark.parametrize("name", ["nonparametric_softmax", "nce_memory_bank"])
+def test_a_run_builds_it_for_its_images_from_keyed_draws_alone(name: str) -> None:
+    run = make_run({"name": "instance_discrimination", "dim": 4}, {"name": name, "temperature": 0.5})
+    torch.manual_seed(1)
+    method = build_method(run, images=11)
+    torch.manual_seed(2)
+    again = build_method(run, images=11)
+    before = torch.get_rng_state(), pickle.dumps(np.random.get_state())
+    pixels = torch.rand(1, 3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    batch = Batch(pixels, torch.tensor([10, 0, 5]), torch.zeros(3, dtype=torch.int64))
+    losses = [part(batch).loss for part in (method, again)]
+    assert torch.equal(*losses)
+    method.after_step(0.5)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert pickle.dumps(np.random.get_state()) == before[1]
+    assert method.get_buffer("bank").shape == (11, 4)

@@ -1,0 +1,274 @@
+"""MoCo v2's wiring: queries, keys of a momentum target, a queue, and whose statistics batch norm takes."""
+
+import copy
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from hypersphere import keyed, registry
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.mocov2 import mocov2
+from hypersphere.objectives.momentum_contrast import momentum_contrast
+from hypersphere.training.build import build_method
+
+from .shared import batches_seen, described, gradients, make_batch, make_parts, make_run, normed, step
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
+from lightly.loss import NTXentLoss
+
+METHOD = {"name": "mocov2", "hidden": 8, "dim": 4, "queue": 6}
+
+
+def contrast(q: Tensor, k: Tensor, queue: Tensor) -> Tensor:
+    return momentum_contrast(q, k, queue, temperature=0.2)
+
+
+def make(objective: Any = contrast, seed: int = 0, **options: Any) -> Method:
+    method = mocov2(make_parts(objective, seed=seed), **{"hidden": 7, "dim": 4, "queue": 12} | options)
+    method.begin()
+    return method
+
+
+def moved(**options: Any) -> Method:
+    """After two steps, so that the target is not the query network."""
+    method = make(**{"momentum": 0.5} | options)
+    for i in range(2):
+        step(method, make_batch(seed=i + 5), rate=0.3)
+    return method
+
+
+def queries(method: Method, images: Tensor) -> Tensor:
+    return method.get_submodule("projector")(method.encoder(images))
+
+
+def keys(method: Method, images: Tensor) -> Tensor:
+    slow = method.get_submodule("target")
+    return slow.get_submodule("projector")(slow.get_submodule("encoder")(images)).detach()
+
+
+def given(method: Method, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """The q, k and queue that the method gives its objective."""
+    seen: list[Tensor] = []
+
+    def recording(q: Tensor, k: Tensor, queue: Tensor) -> Tensor:
+        seen.extend([q.detach(), k.clone(), queue.clone()])
+        return contrast(q, k, queue)
+
+    method.objective = recording
+    method(batch)
+    return seen[0], seen[1], seen[2]
+
+
+def test_its_head_is_the_authors() -> None:
+    """Chen et al. 2020b: two layers and a ReLU, no batch norm; MoCo v1 had a linear map."""
+    head = make().get_submodule("projector")
+    assert described(head) == [("linear", 6, 7, True), ("ReLU",), ("linear", 7, 4, True)]
+    assert described(make(layers=1).get_submodule("projector")) == [("linear", 6, 4, True)]
+    normal = described(make(layers=3, batch_norm=True).get_submodule("projector"))
+    assert [layer[0] for layer in normal] == ["linear", "batch norm", "ReLU"] * 2 + ["linear"]
+
+
+def test_its_loss_by_hand() -> None:
+    """He et al. 2020, Alg. 1: the key is class 0 of 1 + K; q from the first view, k from the second."""
+    method = moved()
+    queue = method.get_buffer("queue").clone()
+    output = method(make_batch())
+    a, b = make_batch().views
+    q, k = F.normalize(queries(method, a)), F.normalize(keys(method, b))
+    logits = torch.cat([(q * k).sum(1, keepdim=True), q @ queue.T], dim=1) / 0.2
+    torch.testing.assert_close(output.loss, -logits.log_softmax(1)[:, 0].mean())
+    torch.testing.assert_close(output.embeddings, queries(method, a).detach())
+    assert not output.embeddings.requires_grad
+    assert logits.shape == (5, 13)
+
+
+def test_lightlys_loss_with_its_memory_bank_is_ours() -> None:
+    """Four steps on a queue that a step's keys divide: equal losses, and in the end the same keys."""
+    method = make(queue=15, momentum=0.5)
+    theirs = NTXentLoss(temperature=0.2, memory_bank_size=(15, 4))
+    theirs.memory_bank.bank = method.get_buffer("queue").clone()
+    for i in range(4):
+        a, b = make_batch(seed=i).views
+        expected = theirs(queries(method, a), keys(method, b))
+        torch.testing.assert_close(copy.deepcopy(method)(make_batch(seed=i)).loss, expected)
+        step(method, make_batch(seed=i), rate=0.3)
+    ring, pointer = theirs.memory_bank.bank, 5  # twenty keys have joined: the oldest is at the fifth place
+    torch.testing.assert_close(method.get_buffer("queue"), ring.roll(-pointer, 0))
+    assert int(theirs.memory_bank.bank_ptr) == pointer
+
+
+def test_the_gradient_stops_at_keys() -> None:
+    """By hand, keys without a graph; control: the query network's embeddings as keys, with a graph."""
+    method = make()
+    ours = gradients(method, method(make_batch()).loss)
+    queue = method.get_buffer("queue")
+
+    def by_hand(stop: bool) -> list[Tensor]:
+        a, b = make_batch().views
+        k = keys(method, b) if stop else queries(method, b)
+        return gradients(method, contrast(queries(method, a), k, queue))
+
+    for mine, expected in zip(ours, by_hand(stop=True), strict=True):
+        torch.testing.assert_close(mine, expected, atol=1e-6, rtol=1e-4)
+    assert (ours[0] - by_hand(stop=False)[0]).abs().max() > 1e-3
+
+
+def test_the_queue_starts_with_keyed_unit_vectors() -> None:
+    torch.manual_seed(5)
+    queue = make(seed=3).get_buffer("queue")
+    assert queue.shape == (12, 4)
+    assert torch.equal(queue, make_parts(contrast, seed=3).unit_vectors(12, 4, "queue"))
+    torch.testing.assert_close(queue.norm(dim=1), torch.ones(12))
+    assert (queue - make(seed=4).get_buffer("queue")).abs().max() > 0.1
+
+
+def test_the_oldest_leave_first() -> None:
+    """By hand, with lists: 12 places, 5 keys a step, one pass each."""
+    method = make(momentum=0.5)
+    expected = method.get_buffer("queue").tolist()
+    for i in range(4):
+        joining = F.normalize(keys(copy.deepcopy(method), make_batch(seed=i).views[1]))
+        step(method, make_batch(seed=i), rate=0.3)
+        expected = (expected + joining.tolist())[5:]
+        torch.testing.assert_close(method.get_buffer("queue"), torch.tensor(expected))
+    torch.testing.assert_close(method.get_buffer("queue").norm(dim=1), torch.ones(12))
+
+
+def test_the_keys_of_a_steps_passes_wait_for_its_end() -> None:
+    """By hand: three passes of a step see one queue; then all their keys join, the first pass's first."""
+    method = make(momentum=0.5, queue=20)
+    start = method.get_buffer("queue").clone()
+    passes = [make_batch(n, seed=n) for n in (2, 4, 3)]
+    joining = [F.normalize(keys(copy.deepcopy(method), batch.views[1])) for batch in passes]
+    seen = [given(method, batch)[2] for batch in passes]
+    assert all(torch.equal(queue, start) for queue in seen)
+    assert torch.equal(method.get_buffer("queue"), start)
+    method.after_step(0.5)
+    torch.testing.assert_close(method.get_buffer("queue"), torch.cat([start[9:], *joining]))
+    once = method.get_buffer("queue").clone()
+    method.after_step(0.5)  # nothing is waiting any more
+    assert torch.equal(method.get_buffer("queue"), once)
+
+
+@pytest.mark.parametrize("places", [1, 4, 5])
+def test_a_queue_shorter_than_a_steps_keys_holds_the_newest(places: int) -> None:
+    method = make(queue=places)
+    joining = F.normalize(keys(copy.deepcopy(method), make_batch().views[1]))
+    step(method, make_batch())
+    torch.testing.assert_close(method.get_buffer("queue"), joining[-places:])
+
+
+def test_keys_join_before_the_target_follows() -> None:
+    """The queue holds what the loss was of: keys of the target as it was in the pass."""
+    method = moved()
+    batch = make_batch()
+    k = given(copy.deepcopy(method), batch)[1]
+    step(method, batch, rate=0.3)
+    torch.testing.assert_close(method.get_buffer("queue")[-5:], F.normalize(k))
+    assert (F.normalize(keys(method, batch.views[1])) - F.normalize(k)).abs().max() > 1e-3
+
+
+def in_groups(method: Method, images: Tensor, groups: list[list[int]]) -> Tensor:
+    """By hand: the target's keys where batch norm takes mean and variance over each of the groups of rows."""
+    slow = method.get_submodule("target")
+    rows = slow.get_submodule("encoder").get_submodule("linear")(images.flatten(1))
+    features = torch.empty_like(rows)
+    for group in groups:
+        features[group] = normed(rows[group])
+    return slow.get_submodule("projector")(features).detach()
+
+
+HALVES, MOMENT = [[0, 1, 2], [3, 4, 5]], (2, 1, 7, 3)
+
+
+def shuffled_halves() -> list[list[int]]:
+    order = keyed.permutation(6, 2, "shuffle", 1, 7, 3).tolist()
+    assert {*order[:3]} not in ({0, 1, 2}, {3, 4, 5})
+    return [order[:3], order[3:]]
+
+
+@pytest.mark.parametrize(
+    ("over", "groups"), [("batch", [[*range(6)]]), ("split", HALVES), ("shuffled", shuffled_halves())]
+)
+def test_whose_statistics_batch_norm_takes(over: str, groups: list[list[int]]) -> None:
+    """By hand, He et al. 2020, Sec. 3.3: keys in other groups than their queries, and back in order."""
+    batch = make_batch(6)._replace(moment=MOMENT)
+    method = make(batch_norm_over=over, groups=len(groups))
+    q, k, _ = given(method, batch)
+    torch.testing.assert_close(k, in_groups(method, batch.views[1], groups), atol=1e-5, rtol=1e-4)
+    own = [[*range(6)]] if over == "batch" else HALVES  # queries are never shuffled; the target is still their equal
+    torch.testing.assert_close(q, in_groups(method, batch.views[0], own), atol=1e-5, rtol=1e-4)
+    others = [part for part in ([[*range(6)]], HALVES, shuffled_halves()) if part != groups]
+    assert all((k - in_groups(method, batch.views[1], other)).abs().max() > 1e-2 for other in others)
+
+
+@pytest.mark.parametrize("over", ["batch", "split"])
+def test_one_group_shuffled_is_the_whole_batch(over: str) -> None:
+    batch = make_batch(6)._replace(moment=MOMENT)
+    a, b = make(batch_norm_over="shuffled", groups=1), make(batch_norm_over=over, groups=1)
+    assert all(torch.equal(x, y) for x, y in zip(given(a, batch), given(b, batch), strict=True))
+    assert torch.equal(a(batch).loss, make()(batch).loss)
+
+
+def test_groups_are_shuffled_unless_otherwise_asked() -> None:
+    batch = make_batch(6)._replace(moment=MOMENT)
+    ours = given(make(groups=2), batch)[1]
+    assert torch.equal(ours, given(make(groups=2, batch_norm_over="shuffled"), batch)[1])
+    assert not torch.equal(ours, given(make(groups=2, batch_norm_over="split"), batch)[1])
+
+
+def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None:
+    """By seed and moment (each of these four puts other keys together), and not by torch's own generator."""
+
+    def k(*moment: int) -> Tensor:
+        torch.manual_seed(sum(moment))
+        return given(method, make_batch(6)._replace(moment=moment))[1]
+
+    method = make(batch_norm_over="shuffled", groups=2)
+    first = k(*MOMENT)
+    torch.manual_seed(99)
+    assert torch.equal(first, given(method, make_batch(6)._replace(moment=MOMENT))[1])
+    partitions = []
+    for moment in (MOMENT, (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
+        order = keyed.permutation(6, moment[0], "shuffle", *moment[1:])
+        expected = in_groups(method, make_batch(6).views[1], np.split(order, 2))  # type: ignore[arg-type]
+        torch.testing.assert_close(k(*moment), expected, atol=1e-5, rtol=1e-4)
+        partitions.append(frozenset(frozenset(part.tolist()) for part in np.split(order, 2)))
+    assert [part != partitions[0] for part in partitions] == [False, True, True, True, True]
+
+
+def test_both_networks_see_a_group_at_a_time() -> None:
+    method = make(batch_norm_over="split", groups=3)
+    method(make_batch(6))
+    assert batches_seen(method.encoder) == [3]
+    assert batches_seen(method.get_submodule("target")) == [3]
+
+
+def test_more_than_one_group_of_the_whole_batch_is_refused() -> None:
+    run = make_run({**METHOD, "batch_norm_over": "batch", "groups": 4}, {"name": "momentum_contrast", "temperature": 1})
+    with pytest.raises(HypersphereError) as caught:
+        build_method(run)
+    expected = "method: mocov2: groups 4 is of batch_norm_over: split or shuffled (given: batch)"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("over", ["split", "shuffled"])
+def test_groups_that_do_not_divide_a_pass_are_refused(over: str) -> None:
+    method = make(batch_norm_over=over, groups=3)
+    with pytest.raises(HypersphereError) as caught:
+        method(make_batch(32))
+    assert str(caught.value) == "method: mocov2: groups 3 does not divide the 32 images of a pass"
+    assert method(make_batch(33)).loss.isfinite()
+
+
+def test_it_is_about_its_queue() -> None:
+    """An objective that looks at no queue is no objective of MoCo v2's, though it may regularise."""
+    assert registry.misfit("mocov2", "momentum_contrast") is None
+    assert "takes no queue" in (registry.misfit("mocov2", "nt_xent") or "")
+    assert registry.misfit("mocov2", "uniformity", main=False) is None

@@ -1,0 +1,254 @@
+"""SwAV's wiring: cosines with prototypes on the sphere, which nothing but the optimiser moves."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hypersphere import registry
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.swav import swav
+from hypersphere.objectives.grad_scale import grad_scale
+from hypersphere.objectives.swapped_prediction import swapped_prediction
+from hypersphere.training import optimisation
+from hypersphere.training.build import build_method
+
+from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
+from lightly.loss import SwaVLoss
+from lightly.models.modules.heads import SwaVProjectionHead, SwaVPrototypes
+
+LOSS = partial(swapped_prediction, temperature=0.5, epsilon=0.3)
+FIELDS: Any = {"name": "swav", "hidden": 8, "dim": 4, "prototypes": 5}, {"name": "swapped_prediction"}
+RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
+CUT = make_run(*FIELDS, initialisation={"name": "cut_initialisation", "c": 3})
+
+
+def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
+    method = swav(make_parts(loss, gradient), **{"hidden": 7, "dim": 4, "prototypes": 9} | options)
+    method.begin()
+    return method
+
+
+def prototypes(method: Method) -> nn.Parameter:
+    return method.get_parameter("prototypes.weight")
+
+
+def projected(method: Method, batch: Batch) -> list[Tensor]:
+    return [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
+
+
+def normed(x: Tensor) -> Tensor:
+    return x / x.square().sum(dim=1, keepdim=True).sqrt()
+
+
+def scores(method: Method, batch: Batch) -> list[Tensor]:
+    return [normed(z) @ prototypes(method).T for z in projected(method, batch)]
+
+
+def is_on_the_sphere(rows: Tensor) -> bool:
+    return bool((rows.norm(dim=1) - 1).abs().max() < 1e-6)
+
+
+def test_its_head_is_lightlys() -> None:
+    """Caron et al. 2020 (from memory): two layers, batch norm inside; lightly's SwaVProjectionHead has the same."""
+    assert described(make().get_submodule("projector")) == described(SwaVProjectionHead(6, 7, 4).layers)
+    assert prototypes(make()).shape == (9, 4)
+    assert "prototypes.bias" not in dict(make().named_parameters())
+    bare = make(layers=3, batch_norm=False).get_submodule("projector")
+    assert [layer[0] for layer in described(bare)] == ["linear", "ReLU", "linear", "ReLU", "linear"]
+
+
+def test_its_loss_is_lightlys_of_cosines_with_prototypes() -> None:
+    """SwaVLoss of two crops; control: of unnormalised embeddings it is another number."""
+    method, batch = make(), make_batch()
+    output = method(batch)
+    theirs = SwaVLoss(temperature=0.5, sinkhorn_epsilon=0.3)
+    torch.testing.assert_close(output.loss, theirs(scores(method, batch), [])[0])
+    z = projected(method, batch)
+    torch.testing.assert_close(output.embeddings, torch.cat(z).detach())
+    assert not output.embeddings.requires_grad
+    assert abs(theirs([part @ prototypes(method).T for part in z], [])[0] - output.loss) > 1e-3
+
+
+def test_the_first_views_scores_are_the_first() -> None:
+    given: dict[str, Tensor] = {}
+
+    def spy(scores_a: Tensor, scores_b: Tensor) -> Tensor:
+        given.update(a=scores_a, b=scores_b)
+        return LOSS(scores_a, scores_b)
+
+    method, batch = make(spy), make_batch()
+    method(batch)
+    first, second = scores(method, batch)
+    torch.testing.assert_close(given["a"], first)
+    torch.testing.assert_close(given["b"], second)
+    assert (first - second).abs().max() > 1e-2
+
+
+def test_swapping_the_views_does_not_change_the_loss() -> None:
+    method, batch = make(), make_batch()
+    torch.testing.assert_close(method(batch).loss, method(batch._replace(views=batch.views.flip(0))).loss)
+
+
+def test_each_view_has_its_own_batch_statistics() -> None:
+    method = make()
+    method(make_batch())
+    norms = [module for module in method.modules() if isinstance(module, nn.BatchNorm1d)]
+    assert [int(norm.num_batches_tracked) for norm in norms] == [2, 2]  # type: ignore[arg-type]
+
+
+def test_prototypes_begin_on_the_sphere_as_lightlys() -> None:
+    method = swav(make_parts(LOSS), hidden=7, dim=4, prototypes=9)
+    theirs = SwaVPrototypes(4, 9)
+    theirs.heads[0].weight.data.copy_(prototypes(method).detach())
+    assert not is_on_the_sphere(prototypes(method))  # control
+    method.begin()
+    theirs.normalize()
+    assert is_on_the_sphere(prototypes(method))
+    torch.testing.assert_close(prototypes(method), theirs.heads[0].weight)
+
+
+def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
+    """Three steps of two passes of gradient descent, by hand: w <- normed(w - rate · gradient), the gradient that of
+    plain inner products with w, which has a part along w itself: normalisation has no gradient."""
+    method, rate = make(), 0.5
+    for k in range(3):
+        batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
+        w = prototypes(method).detach().clone().requires_grad_()
+        losses = [LOSS(*(normed(z.detach()) @ w.T for z in projected(method, batch))) for batch in batches]
+        (move,) = torch.autograd.grad(losses[0] + losses[1], w)
+        assert (move * w).sum(dim=1).abs().max() > 1e-3
+        step(method, *batches, rate=rate)
+        torch.testing.assert_close(prototypes(method).detach(), normed(w - rate * move).detach())
+        assert not is_on_the_sphere(w - rate * move)  # control
+
+
+def test_the_gradient_is_that_of_both_views() -> None:
+    """By hand, through plain tensors; codes are constants. Control: with either view stopped it is another."""
+    method, batch = make(), make_batch()
+    expected = gradients(method, LOSS(*scores(method, batch)))
+    for mine, theirs in zip(gradients(method, method(batch).loss), expected, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
+        assert theirs.isfinite().all()
+    first, second = scores(method, batch)
+    assert (gradients(method, LOSS(first.detach(), second))[0] - expected[0]).abs().max() > 1e-4
+
+
+def test_the_gradient_transform_acts_on_embeddings_before_they_are_normalised() -> None:
+    """Values stay; with the gradient times the norm, that of each embedding is what a unit vector's would be. The
+    prototypes' is the same."""
+    plain, scaled, batch = make(), make(gradient=lambda z: grad_scale(z, power=1)), make_batch()
+    assert torch.equal(plain(batch).loss, scaled(batch).loss)
+    bias = "projector.3.bias"
+    z = [part.detach().requires_grad_() for part in projected(plain, batch)]
+    loss = LOSS(*(normed(part) @ prototypes(plain).T for part in z))
+    moves = torch.autograd.grad(loss, z)
+    expected = sum((part.norm(dim=1, keepdim=True) * move).sum(0) for part, move in zip(z, moves, strict=True))
+    assert isinstance(expected, Tensor)
+    names = [name for name, _ in plain.named_parameters()]
+    found = dict(zip(names, gradients(scaled, scaled(batch).loss), strict=True))
+    without = dict(zip(names, gradients(plain, plain(batch).loss), strict=True))
+    torch.testing.assert_close(found[bias], expected.detach())
+    assert (without[bias] - expected).abs().max() > 1e-3
+    torch.testing.assert_close(found["prototypes.weight"], without["prototypes.weight"])
+
+
+def descend(method: Method, fractions: list[float]) -> list[Tensor]:
+    """The prototypes after each step of an optimiser with momentum and weight decay."""
+    optimiser = optimisation.build(method, RUN.optimiser)
+    optimisation.set_rate(optimiser, 0.5, 1.0)
+    found = []
+    for k, fraction in enumerate(fractions):
+        optimiser.zero_grad(set_to_none=True)
+        method(make_batch(seed=k)).loss.backward()
+        optimiser.step()
+        method.after_step(fraction)
+        found.append(prototypes(method).detach().clone())
+    return found
+
+
+def test_frozen_prototypes_rest_for_their_share_of_training() -> None:
+    """A quarter of eight steps: two. Control: without it they move in the first."""
+    fractions = [(k + 1) / 8 for k in range(8)]
+    method = make(frozen_prototypes=0.25)
+    start = [parameter.detach().clone() for parameter in method.parameters()]
+    found = descend(method, fractions)
+    for rows in found[:2]:
+        torch.testing.assert_close(rows, start[-1])
+    moved = [(a - b).abs().max() > 1e-3 for a, b in pairwise(found[1:])]
+    assert moved == [True] * 6
+    first = method.get_parameter("encoder.linear.weight")
+    assert (start[0] - first).abs().max() > 1e-3
+    assert (descend(make(), fractions[:1])[0] - start[-1]).abs().max() > 1e-3
+    always = make(frozen_prototypes=1.0)
+    torch.testing.assert_close(descend(always, fractions)[-1], start[-1])
+
+
+def test_frozen_prototypes_get_no_gradient_and_everything_else_the_same() -> None:
+    frozen, free, batch = make(frozen_prototypes=0.5), make(), make_batch()
+    found = torch.autograd.grad(frozen(batch).loss, list(frozen.parameters()), allow_unused=True)
+    expected = gradients(free, free(batch).loss)
+    assert found[-1] is None
+    assert expected[-1].abs().max() > 1e-3
+    for mine, theirs in zip(found[:-1], expected[:-1], strict=True):
+        assert mine is not None
+        assert torch.equal(mine, theirs)
+
+
+def test_zero_embeddings_are_finite() -> None:
+    method = make(batch_norm=False)
+    with torch.no_grad():
+        for parameter in method.get_submodule("projector").parameters():
+            parameter.zero_()
+    loss = method(make_batch()).loss
+    assert loss.isfinite()
+    assert all(part.isfinite().all() for part in gradients(method, loss))
+    method.after_step(1.0)
+    assert is_on_the_sphere(prototypes(method))
+
+
+@pytest.mark.parametrize("altered", ["prototypes.weight", "frozen"])
+def test_what_it_remembers_is_in_its_state(altered: str) -> None:
+    """While frozen, and after it; with the prototypes turned, or their freezing mistaken, it goes another way."""
+    for fraction in (0.1, 0.9):
+        method, resumed, other = (make(frozen_prototypes=0.5) for _ in range(3))
+        descend(method, [fraction])
+        resumed.load_state_dict(method.state_dict())
+        other.load_state_dict(method.state_dict())
+        with torch.no_grad():
+            part = other.state_dict()[altered]
+            part.copy_(~part if part.dtype == torch.bool else part.roll(1, dims=1))
+        after = [descend(each, [fraction, fraction])[-1] for each in (method, resumed, other)]
+        assert torch.equal(after[0], after[1])
+        assert (after[0] - after[2]).abs().max() > 1e-3
+
+
+def test_a_run_builds_it_from_keyed_draws_alone_and_cutting_does_not_reach_its_prototypes() -> None:
+    """Cut or not, they have length 1 before the first step; the projector is cut."""
+    torch.manual_seed(1)
+    method = build_method(RUN)
+    torch.manual_seed(2)
+    cut = build_method(CUT)
+    torch.testing.assert_close(prototypes(cut), prototypes(method))
+    assert is_on_the_sphere(prototypes(cut))
+    heads = [part.get_submodule("projector").parameters() for part in (method, cut)]
+    for whole, third in zip(*heads, strict=True):
+        torch.testing.assert_close(whole, 3 * third)
+    before = torch.get_rng_state()
+    pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    method(Batch(pixels, torch.arange(4), torch.arange(4)))
+    method.after_step(0.5)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_it_trains_with_swapped_prediction_alone() -> None:
+    assert [name for name in registry.names("objectives") if registry.misfit("swav", name) is None] == [
+        "swapped_prediction"
+    ]

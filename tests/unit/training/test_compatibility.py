@@ -1,0 +1,129 @@
+"""Every pair of a method and an objective: it takes two steps, or says in a sentence why it cannot."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from jaxtyping import UInt8
+from pydantic import ValidationError
+
+from hypersphere import registry
+from hypersphere.compatibility import BEGIN, END, renewed, table
+from hypersphere.spec import Run
+from hypersphere.training.loop import Execution, train
+
+from .conftest import numbered
+
+MakeRun = Any  # of conftest.py
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "methods.md"
+METHODS, OBJECTIVES = registry.names("methods"), registry.names("objectives")
+
+
+def some_value(annotation: Any) -> Any:
+    """A value that a parameter without a default takes."""
+    choices = getattr(annotation, "__args__", None)
+    return choices[0] if choices else {bool: True, int: 2}.get(annotation, 0.5)
+
+
+def component(kind: registry.Kind, name: str) -> dict[str, Any]:
+    """With a value for each parameter that has no default."""
+    fields = registry.schema(kind, name).model_fields
+    return {"name": name} | {key: some_value(f.annotation) for key, f in fields.items() if f.is_required()}
+
+
+def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str, Any]:
+    """Two epochs of one step of two passes; the encoder that the method can train."""
+    (encoder, *_) = registry.constant("methods", method, "ENCODERS", ("resnet8",))
+    mapped = {"logits": component("logits", logits)} if registry.takes_logits(objective) else {}
+    return mapped | {
+        "method": component("methods", method),
+        "objective": component("objectives", objective),
+        "encoder": component("encoders", encoder) | {"width": 2},
+        "optimiser": {"learning_rate": 0.01},
+        "schedule": {"epochs": 2},
+        "batch": {"size": 16, "micro": 8},
+    }
+
+
+FITTING = [(m, o, "cosine_logits") for m in METHODS for o in OBJECTIVES if registry.misfit(m, o) is None]
+MAPPED = [
+    (method, objective, logits)
+    for method, objective, _ in FITTING
+    if registry.takes_logits(objective)
+    for logits in registry.names("logits")
+    if logits != "cosine_logits"
+]
+
+
+@pytest.mark.parametrize(("method", "objective", "logits"), [*FITTING, *MAPPED])
+def test_a_pair_that_fits_takes_two_steps(
+    make_run: MakeRun,
+    images: UInt8[np.ndarray, "n h w 3"],
+    tmp_path: Path,
+    method: str,
+    objective: str,
+    logits: str,
+) -> None:
+    """The wiring holds, nothing becomes infinite, and the encoder has moved."""
+    run: Run = make_run(**pair(method, objective, logits))
+    outcome = train(run, numbered(images), Execution(torch.device("cpu"), frozenset({0}), {}), tmp_path)
+    assert (outcome.status, outcome.epochs) == ("finished", 2)
+    assert (tmp_path / "encoder.safetensors").read_bytes() != (
+        tmp_path / "snapshots" / "epoch-0000.safetensors"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("method", "objective"), [(m, o) for m in METHODS for o in OBJECTIVES if registry.misfit(m, o) is not None]
+)
+def test_a_pair_that_does_not_fit_is_one_sentence(make_run: MakeRun, method: str, objective: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_run(**pair(method, objective))
+    assert len(caught.value.errors()) == 1
+    message = caught.value.errors()[0]["msg"]
+    assert message.startswith(f"Value error, objective: {objective} ")
+    assert method in message
+    assert "\n" not in message
+
+
+def test_every_method_trains_with_something_and_every_objective_is_trained_by_something() -> None:
+    assert {method for method, _, _ in FITTING} == set(METHODS)
+    assert {objective for _, objective, _ in FITTING} == set(OBJECTIVES)
+
+
+def test_methods_are_known_by_their_papers_own_objective() -> None:
+    """By hand, from the papers; and what each is told apart by."""
+    own = {
+        "byol": "normalised_squared_error",
+        "cmc": "multiview_coding",
+        "dino": "self_distillation",
+        "instance_discrimination": "nonparametric_softmax",
+        "mocov2": "momentum_contrast",
+        "mocov3": "generalised_info_nce",
+        "simclr": "nt_xent",
+        "simsiam": "negative_cosine",
+        "supervised": "cross_entropy",
+        "swav": "swapped_prediction",
+    }
+    assert own.keys() == set(METHODS)
+    assert all(registry.misfit(method, objective) is None for method, objective in own.items())
+    # A queue that no objective looks at, prototypes where embeddings are asked for, labels where there are none.
+    for method, objective in (("mocov2", "nt_xent"), ("swav", "nt_xent"), ("byol", "supervised_contrastive")):
+        assert registry.misfit(method, objective) is not None
+
+
+def test_the_page_has_the_table_as_it_is_now() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.count(BEGIN) == page.count(END) == 1
+    assert page == renewed(page), f"python -m hypersphere.compatibility docs/{PAGE.name}"
+
+
+def test_the_table_says_what_trains() -> None:
+    """Cell by cell, against the runs that are accepted above."""
+    head, _, *rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table().splitlines()]
+    cells = {(method, row[0]): cell for row in rows for method, cell in zip(head[1:], row[1:], strict=True)}
+    assert {key for key, cell in cells.items() if cell == "yes"} == {(m, o) for m, o, _ in FITTING}
+    assert cells["mocov2", "nt_xent"] == "added"
+    assert cells["dino", "nt_xent"] == ""

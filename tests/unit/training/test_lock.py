@@ -1,0 +1,37 @@
+"""A run's folder is held by one at a time, and given back whatever happens."""
+
+from pathlib import Path
+
+import pytest
+
+from hypersphere.errors import HypersphereError
+from hypersphere.training import lock
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.1)
+    folder = tmp_path / "runs" / "a"  # made where it is not there
+    with lock.held(folder):
+        with (
+            pytest.raises(HypersphereError, match=f"^{folder}: another process is training this run; wait for it"),
+            lock.held(folder),
+        ):
+            pytest.fail("held twice")
+        with lock.held(tmp_path / "runs" / "b"):  # the control
+            pass
+    with lock.held(folder):
+        pass
+
+
+def test_what_fails_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.1)
+    with pytest.raises(RuntimeError, match="ours"), lock.held(tmp_path):
+        raise RuntimeError("ours")
+    with lock.held(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(HypersphereError, match=r"runs/a: cannot be written \("), lock.held(tmp_path / "runs" / "a"):
+        pytest.fail("held")

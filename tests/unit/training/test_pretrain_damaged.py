@@ -1,0 +1,199 @@
+"""Resume states that cannot be read, or be written: a sentence each, nothing lost, and the same bytes in the end."""
+
+import json
+import re
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch import Tensor
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+from hypersphere.plan import Plan
+from hypersphere.spec import Run
+from hypersphere.training import checkpoint, loop
+from hypersphere.training import pretrain as module
+from hypersphere.training.pretrain import pretrain
+
+from .conftest import contents
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For ``stopped``, which trains but once."""
+    return tmp_path_factory.mktemp("trained")
+
+
+@pytest.fixture
+def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict[str, bytes]]:
+    """The first run's folder, killed after 15 of its 20 steps; and what it holds when nothing kills it."""
+    folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
+
+    def copying(*arguments: Any) -> Tensor:
+        if count[0] == 15:
+            shutil.copytree(folder, trained / "stopped")
+        count[0] += 1
+        return step(*arguments)
+
+    if not (trained / "whole").exists():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "_step", copying)
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, trained / "whole")
+    shutil.copytree(trained / "stopped", folder)
+    return folder, contents(trained / "whole")
+
+
+def of_another_run(state: Path, patch: pytest.MonkeyPatch) -> None:
+    """Copied here by hand."""
+    progress, tensors = checkpoint._load_sealed(state)
+    progress.parts["run"] = "another"
+    checkpoint._save_sealed(state, tensors, json.dumps(asdict(progress)))
+
+
+def forbidden(state: Path, patch: pytest.MonkeyPatch) -> None:
+    """To root nothing is."""
+    state.chmod(0)
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any, **keywords: Any) -> Any:
+        if path == state and path.stat().st_mode & 0o777 == 0:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **keywords)
+
+    patch.setattr(Path, "open", refused)
+
+
+def a_folder(state: Path, patch: pytest.MonkeyPatch) -> None:
+    state.unlink()
+    (state / "in it").mkdir(parents=True)
+
+
+def unmappable(state: Path, patch: pytest.MonkeyPatch) -> None:
+    """There, opened by anybody, and not to be read as a file is."""
+    state.unlink()
+    state.symlink_to("/proc/self/mem")
+
+
+UNREADABLE: dict[str, tuple[Callable[[Path, pytest.MonkeyPatch], object], str]] = {
+    "truncated": (lambda state, patch: state.write_bytes(state.read_bytes()[:-7]), "the resume state is damaged ("),
+    "of no bytes": (lambda state, patch: state.write_bytes(b""), "the resume state is damaged ("),
+    "not mapped": (unmappable, "the resume state is damaged ("),
+    "forbidden": (forbidden, "the resume state cannot be read (Permission denied)"),
+    "a folder": (a_folder, "the resume state cannot be read (Is a directory)"),
+    "of another run": (of_another_run, "not resumed: it was saved at step 15 with another run"),
+}
+
+
+@pytest.mark.parametrize("harm", UNREADABLE)
+def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_over(
+    tiny_plan: Plan,
+    runs: list[Run],
+    stopped: tuple[Path, dict[str, bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    harm: str,
+) -> None:
+    """And saves states of its own in that place."""
+    folder, whole = stopped
+    (kept,) = folder.glob("unfinished-*")
+    spoil, said = UNREADABLE[harm]
+    spoil(kept / "resume.safetensors", monkeypatch)
+    capsys.readouterr()
+    pretrain(tiny_plan, runs[:1], save_every=0.0)
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert len(notes) == 1
+    assert notes[0].startswith(f"note: {kept / 'resume.safetensors'}: {said}")
+    assert notes[0].endswith("; starting over")
+    assert module.read_manifest(folder)["started_at_steps"] == [0]
+    assert contents(folder) == whole
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
+    """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    temporary, count = files._temporary, [0]
+
+    def place(path: Path) -> Path:
+        there = temporary(path)
+        count[0] += path.name == name
+        if path.name == name and count[0] > writes:
+            there.symlink_to("/dev/full")
+        return there
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_temporary", place)
+        yield
+
+
+@contextmanager
+def too_large(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
+    """Likewise; the system says no to any larger file (a quota does much the same)."""
+    temporary, count = files._temporary, [0]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def place(path: Path) -> Path:
+        count[0] += path.name == name
+        if path.name == name and count[0] > writes:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        return temporary(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_temporary", place)
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+FULL: dict[str, tuple[Any, str, int, str]] = {
+    "a state": (full, "resume.safetensors", 7, "No space left on device"),
+    "a state, too large": (too_large, "resume.safetensors", 7, "File too large"),
+    "a snapshot": (full, "epoch-0002.safetensors", 0, "No space left on device"),
+    "the weights": (full, "encoder.safetensors", 0, "No space left on device"),
+    "the manifest": (full, "manifest.json", 0, "No space left on device"),
+}
+
+
+@pytest.mark.parametrize("what", FULL)
+def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
+    tiny_plan: Plan,
+    runs: list[Run],
+    stopped: tuple[Path, dict[str, bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+) -> None:
+    """A state is written after each of 20 steps, but the last, after which there is nothing left to go on with."""
+    disk, name, writes, reason = FULL[what]
+    folder, whole = stopped
+    shutil.rmtree(folder)
+    with disk(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
+        pretrain(tiny_plan, runs[:1], save_every=0.0)
+    assert re.search(rf"^{runs[0].name}: .*/{name}: cannot be written \(.*{reason}\)", str(caught.value))
+    assert caught.value.status == 2
+    assert not (folder / "manifest.json").exists()
+    assert not list(folder.rglob("*.part"))
+    (kept,) = folder.glob("unfinished-*")
+    step = checkpoint.read_progress(kept).step
+    assert step == {"a state": 7, "a state, too large": 7, "a snapshot": 9}.get(what, 19)
+    pretrain(tiny_plan, runs[:1])
+    assert module.check_files(folder)["started_at_steps"] == [0, step]
+    assert contents(folder) == whole
+
+
+def test_a_state_that_can_be_read_is_gone_on_with(
+    tiny_plan: Plan, runs: list[Run], stopped: tuple[Path, dict[str, bytes]]
+) -> None:
+    """The control of all of them."""
+    folder, whole = stopped
+    pretrain(tiny_plan, runs[:1])
+    assert module.read_manifest(folder)["started_at_steps"] == [0, 15]
+    assert contents(folder) == whole
