@@ -79,9 +79,12 @@ def _run(plan: Plan, name: str) -> None:
 
 
 def _evaluation(plan: Plan, path: Path) -> None:
+    from hypersphere.training import snapshots
+
     about = manifest.check_evaluation(path)
     runs = next((batch.runs for batch in plan.batches if batch.id == path.stem), ())
-    weights = {run.name: manifest.read_manifest(plan.run_folder(run.name))["files"] for run in runs}
+    made = {run: manifest.read_manifest(plan.run_folder(run.name))["files"] for run in runs}
+    weights = {run.name: snapshots.without_unasked(plan, run, listed) for run, listed in made.items()}
     _same(path.with_suffix(".json"), about, {"code": provenance.evaluation_digest(plan, runs), "weights": weights})
 
 
@@ -134,11 +137,11 @@ def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
 
 def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
     from hypersphere.probes import evaluate
-    from hypersphere.training import pretrain
+    from hypersphere.training import pretrain, snapshots
 
     about = manifest.check_files(plan.run_folder(name))
     with _elsewhere(plan, overrides) as again:
-        pretrain.pretrain(again, [again.run(name)])
+        pretrain.pretrain(again, [again.run(name)], also=snapshots.had(plan.run_folder(name)))
         try:
             _compare(plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml"))
             path = plan.config.results / "evaluations" / f"{plan.batch_of(name).id}.csv"

@@ -16,7 +16,7 @@ from hypersphere.manifest import check_run, read_manifest
 from hypersphere.plan import BatchOfRuns, Plan
 from hypersphere.probes.features import Features, Pixels, extract
 from hypersphere.spec import Dataset, Run
-from hypersphere.training import checkpoint, pretrain
+from hypersphere.training import checkpoint, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.build import build_encoder
 from hypersphere.training.checkpoint import snapshot_name
@@ -34,7 +34,9 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
     """
     devices.make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        weights = {run.name: check_run(plan, run.name)["files"] for run in batch.runs}
+        weights = {
+            run.name: snapshots.without_unasked(plan, run, check_run(plan, run.name)["files"]) for run in batch.runs
+        }
         rows = [row for run in batch.runs for row in _run_rows(plan, run, device)]
         _write(plan, batch.id, rows, device, batch.runs, weights)
 
@@ -67,7 +69,7 @@ def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
             for dataset in targets:
                 yield _row(run.name, int(manifest["epochs"]), True, evaluation.metric, dataset, None, None, "diverged")
         return
-    for epoch in sorted({*pretrain.snapshot_epochs(plan.config.scale.snapshots, last), last}):
+    for epoch in sorted({*snapshots.asked_for(plan, run), last}):
         encoder = _load(run, folder, epoch)
 
         @cache

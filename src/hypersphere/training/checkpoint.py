@@ -243,6 +243,8 @@ def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
             raise ValueError("its bytes are not those that were saved")
         return Progress(**json.loads(metadata["progress"])), tensors
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        if "memory" in str(error):  # torch has none left: the state is sound, and must not be started over
+            raise
         raise HypersphereError(f"{path}: the resume state is damaged ({error})") from None
 
 

@@ -130,3 +130,14 @@ def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> Non
     guess = arrays.train_labels[kept][(query @ bank.T).argmax(axis=1)]
     accuracy = (guess == arrays.test_labels).mean()
     assert 3 / classes < accuracy < 0.75
+
+
+def test_colour_is_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along(tmp_path: Path) -> None:
+    """By hand, up to rounding: blue (26, 26, 128) where the grey image is 0, yellow (255, 204, 51) where it is 255."""
+    grey = digits(tmp_path, train_per_class=4, test_per_class=2)
+    coloured = digits(tmp_path, coloured=True, train_per_class=4, test_per_class=2)
+    share = grey.train_images / 255
+    expected = share * [255, 204, 51] + (1 - share) * [25.5, 25.5, 127.5]
+    assert np.abs(coloured.train_images - expected).max() <= 1.1  # each of the two is rounded
+    assert np.array_equal(coloured.train_labels, grey.train_labels)
+    assert np.array_equal(digits(tmp_path, train_per_class=4, test_per_class=2).train_images, grey.train_images)

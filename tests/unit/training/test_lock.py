@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
 from hypersphere.training import lock
@@ -24,11 +25,17 @@ def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_fails_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.1)
+    """At once, not when the lock is forgotten: here it is remembered."""
+    locks: list[FileLock] = []
+
+    def locked(path: Path) -> FileLock:
+        locks.append(FileLock(path))
+        return locks[-1]
+
+    monkeypatch.setattr(lock, "FileLock", locked)
     with pytest.raises(RuntimeError, match="ours"), lock.held(tmp_path):
-        raise RuntimeError("ours")
-    with lock.held(tmp_path):
-        pass
+        raise RuntimeError("ours" if locks[0].is_locked else "not held")
+    assert not locks[0].is_locked
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:

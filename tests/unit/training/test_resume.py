@@ -148,8 +148,14 @@ def test_sealing_a_state_anew_unaltered_is_harmless(broken: Broken) -> None:
     assert result(folder) == whole
 
 
+def reshape(tensors: dict[str, Tensor]) -> None:
+    """The same bytes in the same order."""
+    tensors["model.projector.0.bias"] = tensors["model.projector.0.bias"].reshape(2, 4)
+
+
 DAMAGE: dict[str, Callable[[Path], Any]] = {
     "a weight altered": lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False),
+    "a tensor of another shape": lambda path: rewrite(path, reshape, seal=False),
     "a key dropped": lambda path: rewrite(path, drop("optimiser.0."), seal=False),
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-10]),
     "empty": lambda path: path.write_bytes(b""),
