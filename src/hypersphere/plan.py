@@ -227,8 +227,11 @@ def resolve(config: cfg.Config, paper: Paper, method: str, variant: str, dataset
 
 def _shrink(run: dict[str, Any], scale: cfg.Scale) -> None:
     """Apply the scale's epochs, batch divisor and learning-rate factor in place."""
+    schedule = run["schedule"]
     if scale.epochs != "published":
-        run["schedule"]["epochs"] = scale.epochs
+        if schedule.get("horizon") is not None:  # as much longer than training as it was
+            schedule["horizon"] = round(schedule["horizon"] * scale.epochs / schedule["epochs"])
+        schedule["epochs"] = scale.epochs
     for key in ("size", "micro"):
         run["batch"][key] = run["batch"][key] // scale.batch_divisor
     run["optimiser"]["learning_rate"] = run["optimiser"]["learning_rate"] * scale.learning_rate_factor

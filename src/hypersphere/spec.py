@@ -125,6 +125,8 @@ class Run(Spec):
             raise ValueError(f"logits: {self.objective.name} {verb}")
         if self.views_b is not None and registry.constant("methods", self.method.name, "VIEWS", 2) == 1:
             raise ValueError(f"views_b: {self.method.name} looks at one view")
+        if self.views_b == self.views:  # a second name for one run
+            raise ValueError("views_b: the same as views: leave it out")
         encoders = registry.constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")

@@ -61,6 +61,26 @@ def test_the_published_scale_is_the_paper(config_root: Path) -> None:
     assert cuts == {"cut3": {"c": 3}, "cut9": {"c": 9}}
 
 
+def test_a_schedule_longer_than_training_is_so_in_proportion(tiny_root: Path) -> None:
+    """A cosine over 512 epochs of which 400 are trained (erratum N18), at four epochs: by hand, 5 of 4."""
+    file = tiny_root / "config" / "papers" / "embedding_norms.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("{epochs: 500, warmup: 0.02}", "{epochs: 400, warmup: 0.02, horizon: 512}"))
+    schedules = {cell.run.schedule for cell in planning.make(tiny_root).cells}
+    assert {(schedule.epochs, schedule.horizon) for schedule in schedules} == {(4, 5)}
+
+
+def test_what_a_scale_replaces_for_one_paper_is_of_its_runs_alone(config_root: Path) -> None:
+    """By hand from quick.yaml: the lecture's rate is 0.48 there, the norms paper's stay as they are."""
+    cells = planning.make(config_root, {"scale": "quick"}).cells
+    rates = {(cell.paper, cell.method): cell.run.optimiser.learning_rate for cell in cells if cell.variant == "default"}
+    assert rates["embedding_norms", "simclr"] == 0.18
+    assert rates["lecture", "simclr"] == rates["lecture", "dino"] == 0.48
+    change(config_root, "scales/quick.yaml", per_paper={"lecture": {"methods": {"vicreg": {}}}})
+    with pytest.raises(HypersphereError, match=r"quick.yaml: per_paper.lecture.methods: 'vicreg' is not one of super"):
+        planning.make(config_root, {"scale": "quick"})
+
+
 def test_every_cell_of_every_artifact_is_planned_once(plan: Plan) -> None:
     keys = [(c.method, c.variant, c.dataset, c.run.seed) for c in plan.cells]
     rows = ["simclr.default", "simclr.cut3", "simclr.gradscale", "simsiam.default", "simsiam.cut9"]

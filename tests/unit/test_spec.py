@@ -61,7 +61,7 @@ def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
         {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
-        {"views_b": {}},
+        {"views_b": {"flip": 0.1}},
         {"optimiser": RUN["optimiser"] | {"decay": "weights"}},
         {"optimiser": RUN["optimiser"] | {"name": "adam"}},
         {"schedule": RUN["schedule"] | {"shape": "constant"}},
@@ -156,6 +156,8 @@ def test_each_view_may_be_made_its_own_way() -> None:
 def test_a_method_of_one_view_has_no_second(monkeypatch: pytest.MonkeyPatch) -> None:
     saying(monkeypatch, VIEWS=1)
     assert Run.model_validate(RUN).branches == (Views(),)
+    with pytest.raises(ValidationError, match="views_b: the same as views: leave it out"):
+        Run.model_validate(RUN | {"views_b": RUN["views"]})
     with pytest.raises(ValidationError, match="Value error, views_b: simclr looks at one view"):
         Run.model_validate(RUN | {"views_b": WEAK})
 

@@ -7,7 +7,6 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from hypersphere import registry
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
@@ -48,9 +47,9 @@ def test_an_objective_is_given_its_map_to_logits(make_run: MakeRun, z: tuple[Ten
 
 
 def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
-    make_run: MakeRun, z: tuple[Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, z: tuple[Tensor, Tensor]
 ) -> None:
-    monkeypatch.setattr(registry, "gives", lambda method: ("labels", "queue"))
+    """SimCLR gives labels: to the objective, and not to the regulariser."""
     run = make_run(
         objective={"name": "supervised_contrastive", "temperature": 0.1}, regulariser={"name": "alignment", "weight": 2}
     )
@@ -65,12 +64,12 @@ def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
         ({"objective": GENERALISED}, "logits: generalised_info_nce needs one of .*cosine_logits"),
         ({"logits": SCALED}, "logits: nt_xent takes none: leave it out"),
         (
-            {"objective": {"name": "supervised_contrastive", "temperature": 0.1}},
-            "objective: supervised_contrastive needs labels; simclr gives two batches of embeddings",
+            {"objective": {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.1}},
+            "objective: self_distillation needs student, teacher, centre; simclr gives two batches of embeddings, labels",
         ),
         (
             {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
-            "regulariser: momentum_contrast needs queue; simclr gives two batches of embeddings",
+            "regulariser: momentum_contrast needs queue; simclr gives two batches of embeddings, labels",
         ),
         ({"regulariser": {"name": "distance_polarization", "wait": 1}}, "wait"),
     ],
