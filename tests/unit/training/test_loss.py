@@ -65,7 +65,7 @@ def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
         ({"logits": SCALED}, "logits: nt_xent takes none: leave it out"),
         (
             {"objective": {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.1}},
-            "objective: self_distillation needs student, teacher, centre; simclr gives two batches of embeddings, labels",
+            "objective: self_distillation needs student, teacher, centre; simclr gives two batches of embeddings",
         ),
         (
             {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
