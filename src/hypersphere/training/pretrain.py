@@ -22,7 +22,6 @@ from hypersphere.training import checkpoint, failures, lock, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import snapshot_name
 from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, Images, train
-from hypersphere.training.snapshots import snapshot_epochs as snapshot_epochs
 
 SCHEMA = 1
 
