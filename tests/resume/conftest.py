@@ -14,7 +14,7 @@ import pytest
 from hypersphere import plan as planning
 from hypersphere.plan import Plan
 
-EPOCHS = 20
+EPOCHS = 8
 IMAGES = 80  # of `upright`: ten classes of eight
 
 

@@ -36,7 +36,7 @@ def count(model: nn.Module) -> int:
         ({"backbone": "resnet18", "stem": "max_pool"}, lambda: resnet(depth=18, stem="max_pool"), 9 * 64),
         ({"backbone": "resnet50", "stem": "imagenet"}, lambda: resnet(depth=50, stem="imagenet"), 49 * 64),
     ],
-    ids=str,
+    ids=["tiny", "resnet8", "resnet10", "resnet18", "max_pool", "resnet50"],
 )
 def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, stem: int) -> None:
     """Twice the backbone of three channels, less the weights of the channels missing: two of L's, one of ab's.
