@@ -45,7 +45,8 @@ class Table(Spec):
     metric: MetricName
     rows: Annotated[list[str], Field(min_length=1)]
     columns: Annotated[list[str], Field(min_length=1)]
-    baseline: str
+    baseline: str | None = None
+    """The variant that a method's others are compared with; None: rows stand by themselves."""
     printed: str | None = None
 
 

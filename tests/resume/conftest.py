@@ -116,4 +116,4 @@ class Project:
 
 def longer(plan: Plan) -> Plan:
     """The same with epochs enough to be killed in."""
-    return planning.make(plan.config.root, {"epochs": EPOCHS})
+    return planning.make(plan.config.root, plan.config.overrides | {"epochs": EPOCHS})

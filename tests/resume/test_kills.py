@@ -142,7 +142,7 @@ def alter(state: Path, scratch: Path, chosen: Callable[[str], bool]) -> dict[str
     return tensors
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_table_of_what_methods_carry_is_complete(project: Callable[[str], Project]) -> None:
     """Every tensor of a state is of the encoder, of a head that is trained, of the optimiser, or listed above."""
     assert CARRIED.keys() == set(METHODS)

@@ -207,16 +207,11 @@ class _Source:
     def notes(self, columns: list[Column]) -> list[str]:
         """What a reader must know: scale, what a cell holds, n, device, protocol."""
         metric = METRICS[self.artifact.metric]
-        baseline = self.paper.label(self.artifact.baseline)
         spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
-        level = words.confidence(self.config)
-        effect = (
-            f"below it, the difference from the same method's {baseline}, in points, with its {level} interval "
-            f"after Holm's correction"
-        )
+        what = f"{metric.label} ({metric.unit or 'no unit'}; {metric.what}) at the last epoch, {spread}"
         notes = [
             f"{words.scale_line(self.config)} {words.notice(self.config)}",
-            f"Cells: {metric.label} ({metric.unit or 'no unit'}; {metric.what}) at the last epoch, {spread}; {effect}.",
+            f"Cells: {what}{self._compared()}.",
             f"Conditions: {words.conditions(self.config, self.results)}",
             words.protocol(self.config, self.paper, self.artifact),
         ]
@@ -228,6 +223,16 @@ class _Source:
         if any(row.get("low_power") == "True" for row in self.effects):
             notes.append("Low power: under four pooled degrees of freedom.")
         return notes
+
+    def _compared(self) -> str:
+        """What stands below a mean, if anything does."""
+        if self.artifact.baseline is None:
+            return ""
+        baseline, level = self.paper.label(self.artifact.baseline), words.confidence(self.config)
+        return (
+            f"; below it, the difference from the same method's {baseline}, in points, with its {level} interval "
+            f"after Holm's correction"
+        )
 
 
 def _select(table: Any, where: dict[str, str]) -> list[Record]:

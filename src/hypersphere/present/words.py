@@ -130,14 +130,17 @@ def protocol(config: Config, paper: Paper, artifact: Measured) -> str:
     datasets = used_datasets(config, artifact)
     if not datasets:
         return f"Protocol: {NOT_RUN} at this scale."
-    texts: dict[str, None] = {}
+    settings: dict[str, dict[str, None]] = {}
     encoders: dict[str, None] = {}
     for row in artifact.rows:
         run = run_of(config, paper, row, datasets[0])
         name = paper.label(row.partition(".")[0])
-        texts[f"{name} {run.schedule.epochs} epochs, batch {batch(run)}"] = None
+        settings.setdefault(f"{run.schedule.epochs} epochs, batch {batch(run)}", {})[name] = None
         encoders[component(run.encoder)] = None
-    return f"Protocol: encoder {' or '.join(encoders)}; {'; '.join(texts)}."
+    trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
+    # One row of controls stands for all methods: epoch 0 of the first one's encoder (statistics/gather.py).
+    untrained = f" (the untrained one is {next(iter(encoders))})" if len(encoders) > 1 else ""
+    return f"Protocol: encoder {' or '.join(encoders)}{untrained}; {trained}."
 
 
 def stand_in(config: Config, dataset: str) -> str:

@@ -213,7 +213,7 @@ def of_artifact(table: pd.DataFrame, paper: str, name: str, artifact: Table, rul
             against = f"{method}.{artifact.baseline}"
             if variant == artifact.baseline or against not in groups:
                 continue
-            key = {"paper": paper, "artifact": name, "method": method, "variant": variant}
+            key: dict[str, Any] = {"paper": paper, "artifact": name, "method": method, "variant": variant}
             key |= {"baseline": artifact.baseline, "dataset": dataset, "metric": artifact.metric}
             key |= {"measured_on": measured_on(table, paper, dataset)}
             rows.append(key | effect(groups[row], groups[against], groups, rules))

@@ -15,6 +15,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
+from hypersphere.artifacts import Table
 from hypersphere.statistics import effects, gather, rules
 
 RULES = rules.load(Path(__file__).parents[3])
@@ -220,3 +221,19 @@ def test_nothing_run_gives_an_empty_table_with_its_columns(make_world: Make) -> 
     found = table(world)
     assert found.empty
     assert list(found.columns) == effects.COLUMNS
+
+
+def test_a_table_without_a_baseline_has_no_effects() -> None:
+    """Two variants, three seeds; named as a baseline, the first has an effect against it: the control."""
+    key = {"paper": "p", "dataset": "d", "measured_on": "d", "probed_on": "d", "metric": "knn_top1", "method": "m"}
+    values = [("default", 50.0), ("other", 60.0)]
+    table = pd.DataFrame(
+        key | {"variant": variant, "seed": seed, "run": f"{variant}-{seed}", "epoch": 1, "final": True, "value": value}
+        for variant, value in values
+        for seed in range(3)
+    ).assign(status="finished", n_test=100)
+    table["value"] += table["seed"]
+    layout = {"kind": "table", "title": "t", "metric": "knn_top1", "rows": ["m.default", "m.other"], "columns": ["d"]}
+    alone, compared = (Table(**layout | more) for more in ({}, {"baseline": "default"}))
+    assert effects.of_artifact(table, "p", "t", alone, RULES) == []
+    assert [row["effect"] for row in effects.of_artifact(table, "p", "t", compared, RULES)] == [10.0]
