@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,20 @@ def keep_studies() -> Callable[..., None]:
     pipeline is true of one as of all.
     """
     return _keep_studies
+
+
+@pytest.fixture
+def deterministic() -> Iterator[None]:
+    """One thread and deterministic algorithms alone, as every command sets them; restored afterwards."""
+    import torch
+
+    from hypersphere.training import device
+
+    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
+    device.make_deterministic(1)
+    yield
+    torch.set_num_threads(threads)
+    torch.set_deterministic_debug_mode(mode)
 
 
 @pytest.fixture(scope="session")

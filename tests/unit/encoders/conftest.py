@@ -1,23 +1,16 @@
 """What the encoders' tests share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import nn
 from torchvision.models.resnet import BasicBlock
 
-from hypersphere.training import device
-
 
 @pytest.fixture(autouse=True)
-def deterministic() -> Iterator[None]:
-    """As every command sets it; restored afterwards."""
-    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
-    device.make_deterministic(1)
-    yield
-    torch.set_num_threads(threads)
-    torch.set_deterministic_debug_mode(mode)
+def _as_commands_compute(deterministic: None) -> None:
+    """Every test here: on one thread, with deterministic algorithms alone."""
 
 
 def _plain(stages: int, width: int, stride: int) -> nn.Module:

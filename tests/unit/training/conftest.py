@@ -1,7 +1,7 @@
 """A run of a few steps on random images, whole and broken."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from hypersphere.plan import Plan, merge
 from hypersphere.spec import Run
-from hypersphere.training import checkpoint, device, loop
+from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Images, Outcome, train
 
 SIMCLR: dict[str, Any] = {
@@ -45,13 +45,8 @@ PARTS = {"run": "a run", "code": "its code", "data": "its data"}
 
 
 @pytest.fixture(autouse=True)
-def deterministic() -> Iterator[None]:
-    """As every command sets it; restored afterwards."""
-    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
-    device.make_deterministic(1)
-    yield
-    torch.set_num_threads(threads)
-    torch.set_deterministic_debug_mode(mode)
+def _as_commands_compute(deterministic: None) -> None:
+    """Every test here: on one thread, with deterministic algorithms alone."""
 
 
 @pytest.fixture
