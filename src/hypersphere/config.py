@@ -186,7 +186,7 @@ def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:
             raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
     for name, paper in config.papers.items():
         for method in config.scale.per_paper.get(name, Replaced()).methods:
-            if method not in paper.methods:
+            if paper.methods and method not in paper.methods:
                 allowed = ", ".join(paper.methods)
                 raise HypersphereError(f"{scale_file}: per_paper.{name}.methods: '{method}' is not one of {allowed}")
         file = folder / "papers" / f"{name}.yaml"

@@ -221,7 +221,7 @@ def resolve(config: cfg.Config, paper: Paper, method: str, variant: str, dataset
         parameter = re.match(r"Value error, ([a-z_]+): ", problem["msg"])
         file, where = _blame(layers, location + ([parameter[1]] if parameter else []))
         raise HypersphereError(f"{file}: {cfg.sentence(Run, error, where)}") from None
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ArithmeticError) as error:
         raise HypersphereError(f"{paper_file}: methods.{method}: {error} is missing or not a number") from None
 
 
@@ -229,7 +229,7 @@ def _shrink(run: dict[str, Any], scale: cfg.Scale) -> None:
     """Apply the scale's epochs, batch divisor and learning-rate factor in place."""
     schedule = run["schedule"]
     if scale.epochs != "published":
-        if schedule.get("horizon") is not None:  # as much longer than training as it was
+        if "horizon" in schedule and schedule["horizon"] is not None:  # as much longer than training as it was
             schedule["horizon"] = round(schedule["horizon"] * scale.epochs / schedule["epochs"])
         schedule["epochs"] = scale.epochs
     for key in ("size", "micro"):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from hypersphere.errors import HypersphereError
-from hypersphere.methods.base import Method
+from hypersphere.methods.base import Batch, Method, Parts
 from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
@@ -80,8 +80,8 @@ class Encoder(nn.Module):
 
 def method(name: str) -> Method:
     torch.manual_seed(0)
-    parts = (Encoder(), torch.nn.functional.mse_loss, lambda z: z)
-    return simclr(*parts, hidden=6, dim=5) if name == "simclr" else simsiam(*parts, hidden=6, dim=5, bottleneck=2)
+    parts = Parts(Encoder(), lambda a, b, **given: torch.nn.functional.mse_loss(a, b), lambda z: z)
+    return simclr(parts, hidden=6, dim=5) if name == "simclr" else simsiam(parts, hidden=6, dim=5, bottleneck=2)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
         model = method(name)
         if scope is not None:
             cut_initialisation(model, c=3, scope=scope)
-        embeddings[scope] = model(views).embeddings
+        embeddings[scope] = model(Batch(views, torch.arange(8), torch.zeros(8))).embeddings
     torch.testing.assert_close(embeddings["last_layer"], embeddings[None] / 3)
     assert (embeddings["all"] - embeddings["last_layer"]).abs().max() > 1e-3
 

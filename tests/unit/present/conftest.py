@@ -82,7 +82,7 @@ class Made:
         return {key: value for key, value in cell.key.items() if key not in drop}
 
     def _metrics(self, cell: plan.Cell) -> list[tuple[str, str]]:
-        used = [name for name in self.config.scale.datasets.values() if name]
+        used = [name for key, name in self.config.scale.datasets.items() if name and key != "cifar10"]
         own = cell.run.dataset.name
         return [
             ("knn_top1", own),

@@ -68,7 +68,7 @@ def test_what_artifacts_ask_for_and_what_a_study_hands_over_must_agree(root: Pat
     file = root / "config" / "papers" / "lecture.yaml"
     paper = yaml.safe_load(file.read_text())
     study = {"kind": "study_table", "title": "t", "study": "entropy_limits"}
-    wanted = {key: value for key, value in paper["artifacts"].items() if value["study"] == "entropy_limits"}
+    wanted = {key: value for key, value in paper["artifacts"].items() if value.get("study") == "entropy_limits"}
     file.write_text(yaml.safe_dump(paper | {"artifacts": wanted | {"extra": study}}))
     with pytest.raises(HypersphereError, match=r"entropy_limits\.py: does not hand over extra, which .*lecture\.yaml"):
         made(root)
