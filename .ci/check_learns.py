@@ -1,8 +1,8 @@
 """Whether every method of the lecture's table, as `make reproduce` trained it, beats its own untrained encoder.
 
-python .ci/check_learns.py RESULTS: the linear probe of each of five pretrainings at the last epoch less that at epoch 0,
-and the 95 % t interval of the mean, which must lie above zero. kNN is printed beside it: the untrained encoder is good at
-that on these images, and few methods beat it.
+python .ci/check_learns.py RESULTS: the linear probe of each of five pretrainings at the last epoch less that at epoch
+0, and the 95 % t interval of the mean, which must lie above zero. kNN is printed beside it: the untrained encoder is
+good at that on these images, and few methods beat it.
 """
 
 import sys

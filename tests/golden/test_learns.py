@@ -1,6 +1,6 @@
 """What no unit test can show: at the quick scale, training makes features better than no training does.
 
-The same of every method, by the lecture's table, is for .ci/check_learns.py, which reads what `make reproduce` measured.
+The same of every method, by the lecture's table, is .ci/check_learns.py's, which reads what `make reproduce` measured.
 """
 
 from pathlib import Path

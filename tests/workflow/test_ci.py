@@ -5,6 +5,7 @@ ones in the published layout; with the real ones, .ci/run itself is the test.
 """
 
 import csv
+import itertools
 import json
 import os
 import pickle
@@ -13,9 +14,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from hypersphere import registry
 
 from .conftest import REPOSITORY
 
@@ -29,6 +33,19 @@ case "$*" in "report SCALE=smoke"*) echo results/smoke-0/report.html ;; esac
 """
 
 
+def write_measurements(folder: Path, gain: float, seeds: int = 5, without: str = "") -> None:
+    """Of every method, each seed untrained at 20 + seed points, and trained ``gain`` more, a point up or down."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[tuple[object, ...]] = [("paper", "method", "seed", "epoch", "final", "metric", "value")]
+    for method in registry.names("methods"):
+        for seed, metric in itertools.product(range(seeds), ("linear_top1", "knn_top1")):
+            if method != without:
+                rows.append(("lecture", method, seed, 0, False, metric, 20 + seed))
+                rows.append(("lecture", method, seed, 20, True, metric, 20 + seed + gain + (-1) ** seed))
+    with (folder / "measurements.csv").open("w", newline="") as handle:
+        csv.writer(handle).writerows(rows)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A folder with .ci, the stand-in for make, this interpreter as .venv/bin/python, and documents at two scales."""
@@ -38,6 +55,7 @@ def checkout(tmp_path: Path) -> Path:
         (root / folder).mkdir(parents=True)
         for name in DOCUMENTS:
             (root / folder / name).write_text("something\n")
+    write_measurements(root / "results" / "quick" / "statistics", gain=10.0)
     for path, text in (("bin/make", MAKE), (".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')):
         (root / path).parent.mkdir(parents=True)
         (root / path).write_text(text)
@@ -80,6 +98,30 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
     assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"gain": 1.0}, "no better than untrained: byol, cmc, "),  # 1.2 ± 1.36: the interval reaches below zero
+        ({"gain": 10.0, "without": "dino"}, "the lecture's table lacks dino"),
+        ({"gain": 10.0, "seeds": 4}, "the lecture's table lacks a seed of a method"),
+    ],
+)
+def test_a_method_that_learns_nothing_fails(
+    checkout: Path, tmp_path: Path, changes: dict[str, Any], sentence: str
+) -> None:
+    """By hand: gains 2, 0, 2, 0, 2 have the mean 1.2 and, with t(4) = 2.776, the half width 1.36."""
+    write_measurements(checkout / "results" / "quick" / "statistics", **changes)
+    done, _ = run(checkout, tmp_path / "nowhere")
+    assert done.returncode != 0
+    assert sentence in done.stderr
+
+
+def test_methods_that_learn_are_listed(checkout: Path, tmp_path: Path) -> None:
+    """Gains 11, 9, 11, 9, 11 by hand."""
+    done, _ = run(checkout, tmp_path / "nowhere")
+    assert "dino: linear probe +10.2 ± 1.4, kNN +10.2 ± 1.4 (n = 5)" in done.stdout
 
 
 class Smoke:
