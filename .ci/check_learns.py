@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import scipy.stats
 
 from hypersphere import registry
+from hypersphere.statistics.gather import mean_interval
 
-SEEDS = 5
+SEEDS, CONFIDENCE = 5, 0.95
 ASSERTED, PRINTED = "linear_top1", "knn_top1"
 
 
@@ -28,10 +28,10 @@ def gains(measurements: pd.DataFrame, metric: str) -> pd.DataFrame:
     return trained - untrained
 
 
-def interval(values: pd.Series) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % t interval."""
-    half = scipy.stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
-    return float(values.mean()), float(half)
+def said(values: pd.Series) -> str:
+    """Mean, and half the width of its interval."""
+    low, high = mean_interval(values.to_numpy(), CONFIDENCE)
+    return f"{values.mean():+.1f} ± {(high - low) / 2:.1f}"
 
 
 def check(measurements: pd.DataFrame) -> list[str]:
@@ -46,9 +46,8 @@ def check(measurements: pd.DataFrame) -> list[str]:
         raise SystemExit(f"the lecture's table lacks {', '.join(sorted(lacking)) or 'a seed of a method'}")
     lines, failed = [], []
     for method in asserted.columns:
-        (mean, half), (near, width) = interval(asserted[method]), interval(printed[method])
-        lines.append(f"{method}: linear probe {mean:+.1f} ± {half:.1f}, kNN {near:+.1f} ± {width:.1f} (n = {SEEDS})")
-        failed += [method] if mean - half <= 0 else []
+        lines.append(f"{method}: linear probe {said(asserted[method])}, kNN {said(printed[method])} (n = {SEEDS})")
+        failed += [] if mean_interval(asserted[method].to_numpy(), CONFIDENCE)[0] > 0 else [method]
     if failed:
         raise SystemExit("\n".join([*lines, f"no better than untrained: {', '.join(failed)}"]))
     return lines

@@ -51,12 +51,10 @@ def _term(component: Component, logits: Component | None) -> Objective:
 
 
 def _temperature(run: Run) -> float | None:
-    found = [part.parameters["temperature"] for part in (run.logits, run.objective) if part and _warm(part)]
-    return found[0] if found else None
-
-
-def _warm(part: Component) -> bool:
-    return "temperature" in part.parameters
+    for part in (run.logits, run.objective):
+        if part is not None and "temperature" in part.parameters:
+            return float(part.parameters["temperature"])
+    return None
 
 
 def _gradient(component: Component | None) -> GradientTransform:
