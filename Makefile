@@ -34,7 +34,7 @@ reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
 	@snakemake --cores all --config scale=$(SCALE) $(SET)
 
 restore: $(READY) ## fetch a release's results with DVC instead of making them, and check every byte (docs/dvc.md)
-	@python -m hypersphere.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
+	@python -m hypersphere.command.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
 
 plan: $(READY) ## what would run, what is done, and why each thing would run again
 	@hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s))
@@ -66,7 +66,7 @@ bench: $(READY) ## time the pipeline, a rebuild with nothing to do, and exact st
 lock: $(READY) ## resolve requirements.lock anew, and environment.yml from it
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
 	  --python-version 3.11 pyproject.toml --output-file requirements.lock
-	@python -m hypersphere.environment requirements.lock environment.yml
+	@python -m hypersphere.command.environment requirements.lock environment.yml
 
 clean-results: ## remove the results of SCALE
 	@rm -rf results/$(SCALE) logs/$(SCALE)

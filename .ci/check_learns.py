@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from hypersphere import registry
+from hypersphere.declared import registry
 from hypersphere.statistics.gather import mean_interval
 
 SEEDS, CONFIDENCE = 5, 0.95

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hypersphere import registry
+from hypersphere.declared import registry
 from hypersphere.training import device
 
 

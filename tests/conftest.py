@@ -15,8 +15,8 @@ import pytest
 import yaml
 from filelock import FileLock
 
-from hypersphere import plan as planning
-from hypersphere.plan import Plan
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from hypersphere.cli import main
+from hypersphere.command.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

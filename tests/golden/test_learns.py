@@ -10,12 +10,12 @@ import pytest
 import scipy.stats
 import torch
 
-from hypersphere import plan as planning
 from hypersphere.datasets import store
+from hypersphere.declared import plan as planning
+from hypersphere.declared.run import Run
 from hypersphere.probes.features import extract
 from hypersphere.probes.knn import knn
 from hypersphere.probes.linear import linear
-from hypersphere.spec import Run
 from hypersphere.training import checkpoint, device
 from hypersphere.training.build import build_encoder
 from hypersphere.training.checkpoint import snapshot_name

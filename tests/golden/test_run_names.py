@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from hypersphere import plan, recipe, registry, spec
+from hypersphere.declared import plan, recipe, registry
+from hypersphere.declared import run as spec
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = Path(__file__).with_name("run_names.csv")

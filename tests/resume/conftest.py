@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import plan as planning
-from hypersphere.plan import Plan
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
 
 EPOCHS = 8
 IMAGES = 80  # of `upright`: ten classes of eight

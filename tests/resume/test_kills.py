@@ -20,8 +20,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere import registry
-from hypersphere.plan import Plan
+from hypersphere.declared import registry
+from hypersphere.declared.plan import Plan
 from hypersphere.training import checkpoint
 
 from .conftest import EPOCHS, Forks, Project, longer

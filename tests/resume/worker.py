@@ -11,7 +11,7 @@ import sys
 
 import hypersphere.methods.base
 import hypersphere.training.pretrain  # noqa: F401
-from hypersphere.cli import main
+from hypersphere.command.cli import main
 
 for line in sys.stdin:
     folder, arguments, log = json.loads(line)

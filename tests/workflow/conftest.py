@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import preview
-from hypersphere.preview import Job
+from hypersphere.command import preview
+from hypersphere.command.preview import Job
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TINY = ("epochs=2", "seeds=[0,1]", "probes={knn: {k: 20}, linear: {iterations: 10}}")

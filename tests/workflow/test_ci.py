@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere import registry
+from hypersphere.declared import registry
 
 from .conftest import REPOSITORY
 

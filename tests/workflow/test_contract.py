@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import config as cfg
-from hypersphere import preview
+from hypersphere.command import preview
+from hypersphere.declared import config as cfg
 
 from .conftest import TINY, Checkout
 

@@ -32,7 +32,7 @@ def cloned(released: Checkout, tmp_path: Path) -> Checkout:
 
 def restore(place: Checkout, *options: str) -> subprocess.CompletedProcess[str]:
     """What `make restore` calls."""
-    return place.run(sys.executable, "-m", "hypersphere.restore", *options)
+    return place.run(sys.executable, "-m", "hypersphere.command.restore", *options)
 
 
 def plant(path: Path, content: bytes) -> None:

@@ -14,8 +14,8 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere import keyed
 from hypersphere.datasets.types import Arrays
+from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
-from hypersphere.registry import Fraction
 
 SIDE = 8  # of a scan, pixels
 BRIGHTEST = 16  # a scan's largest value

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from hypersphere import keyed
+from hypersphere.declared.run import Imbalance
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Imbalance
 
 
 def counts(imbalance: Imbalance, classes: int) -> list[int]:

@@ -16,11 +16,12 @@ import numpy as np
 from filelock import FileLock
 from jaxtyping import Int64, UInt8
 
-from hypersphere import files, registry
+from hypersphere import files
 from hypersphere.datasets import imbalance
 from hypersphere.datasets.types import Arrays
+from hypersphere.declared import registry
+from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.spec import Dataset, Imbalance
 
 MANIFEST = "manifest.json"
 ARRAYS = ("train_images", "train_labels", "train_index", "test_images", "test_labels")

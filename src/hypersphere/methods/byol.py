@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Method, Parts
 from hypersphere.methods.heads import mlp
 from hypersphere.methods.momentum import Bootstrap
-from hypersphere.registry import Fraction
 
 GIVES = ("pair",)
 

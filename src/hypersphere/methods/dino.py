@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum
 from hypersphere.objectives.geometry import cosines
-from hypersphere.registry import Fraction
 
 GIVES = ("student", "teacher", "centre")
 

@@ -7,9 +7,9 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere import keyed
+from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.objectives.geometry import unit
-from hypersphere.registry import Fraction
 
 GIVES = ("z", "index", "bank", "noise")
 USES = ("bank",)

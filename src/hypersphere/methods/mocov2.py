@@ -9,11 +9,11 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere import keyed
+from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum
-from hypersphere.registry import Fraction
 
 GIVES = ("pair", "queue")
 USES = ("queue",)

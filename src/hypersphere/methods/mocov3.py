@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Bootstrap
-from hypersphere.registry import Fraction
 
 GIVES = ("pair",)
 

@@ -5,10 +5,10 @@ from jaxtyping import Bool
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit
-from hypersphere.registry import Fraction
 
 GIVES = ("scores_a", "scores_b")
 

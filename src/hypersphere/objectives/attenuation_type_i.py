@@ -4,8 +4,8 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.objectives.surgery import attenuation, scale_gradient
-from hypersphere.registry import Fraction
 
 
 def attenuation_type_i(

@@ -8,9 +8,9 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.objectives.pairs import pairs
-from hypersphere.registry import Fraction
 
 
 def debiased(

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.objectives.pairs import pairs
-from hypersphere.registry import Fraction
 
 
 def hard_contrastive(

@@ -6,8 +6,8 @@ from jaxtyping import Float
 from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.declared.registry import Fraction
 from hypersphere.objectives.debiased import both_views, corrected
-from hypersphere.registry import Fraction
 
 
 def hard_negative(

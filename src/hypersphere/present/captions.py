@@ -4,8 +4,8 @@ artifact itself carries, so that a report cannot claim more than what it shows.
 
 import re
 
-from hypersphere.artifacts import Curves, Studied
-from hypersphere.config import Config
+from hypersphere.declared.artifacts import Curves, Studied
+from hypersphere.declared.config import Config
 from hypersphere.present import figure, study, words
 from hypersphere.present.cells import sheet
 from hypersphere.present.results import Results

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from hypersphere.artifacts import Paper, Table
-from hypersphere.config import Config
+from hypersphere.declared.artifacts import Paper, Table
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import METRICS
 from hypersphere.errors import HypersphereError
-from hypersphere.metrics import METRICS
 from hypersphere.present import words
 from hypersphere.present.results import Results
 

@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from hypersphere.artifacts import Paper
-from hypersphere.config import Config
-from hypersphere.metrics import METRICS
+from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import METRICS
 from hypersphere.present import theorems, words
 from hypersphere.present.results import Results, has_no_scale, settles
 

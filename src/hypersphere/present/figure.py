@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from hypersphere.artifacts import Curves, Paper
-from hypersphere.config import Config
+from hypersphere.declared.artifacts import Curves, Paper
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import METRICS
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_text
-from hypersphere.metrics import METRICS
 from hypersphere.present import style, words
 from hypersphere.present.results import Results
 

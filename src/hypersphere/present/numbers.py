@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from hypersphere.artifacts import Table
-from hypersphere.config import Config
+from hypersphere.declared.artifacts import Table
+from hypersphere.declared.config import Config
 from hypersphere.present import claims
 from hypersphere.present.cells import Cell, Sheet, sheet
 from hypersphere.present.results import Results

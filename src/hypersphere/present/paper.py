@@ -4,16 +4,16 @@ from typing import Any
 
 import typst
 
-from hypersphere import errata
-from hypersphere.artifacts import Curves, Paper, Table
-from hypersphere.config import Config
+from hypersphere.declared import errata
+from hypersphere.declared.artifacts import Curves, Paper, Table
+from hypersphere.declared.config import Config
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.present import claims, figure, study, words
 from hypersphere.present.cells import Cell, Row, Sheet, sheet
 from hypersphere.present.results import Results, settles
 from hypersphere.present.scorecard import figure_file, ledger
-from hypersphere.spec import Run
 
 SOURCE = "paper/reproduction.typ"
 TIMESTAMP = 0

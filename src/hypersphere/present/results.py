@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import Config
+from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import check_tidy
+from hypersphere.integrity.manifest import check_tidy
 
 SETTLED = ("reproduced", "not reproduced", "diverged as published", "exact", "exact (erratum)", "refuted")
 """Verdicts that say something for or against a published claim."""

@@ -6,16 +6,15 @@ from typing import Any
 
 import jinja2
 
-from hypersphere import errata
-from hypersphere.artifacts import Curves, Paper, Table
-from hypersphere.config import Config
+from hypersphere.declared import errata, rules
+from hypersphere.declared.artifacts import Curves, Paper, Table
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import METRICS
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json, write_text
-from hypersphere.metrics import METRICS
 from hypersphere.present import claims, figure, numbers, study, words
 from hypersphere.present.cells import Sheet, sheet
 from hypersphere.present.results import Results, settles
-from hypersphere.statistics import rules
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.artifacts import Paper, Studied, StudyFigure, StudyTable
-from hypersphere.config import Config
+from hypersphere.declared.artifacts import Paper, Studied, StudyFigure, StudyTable
+from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_text
 from hypersphere.present import style

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 
-from hypersphere.config import Config
+from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_text
 from hypersphere.present.cells import Cell, Row, Sheet, sheet

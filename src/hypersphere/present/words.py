@@ -3,12 +3,11 @@
 import math
 from typing import Any
 
-from hypersphere import plan
-from hypersphere.artifacts import Measured, Paper
-from hypersphere.config import Config
+from hypersphere.declared import plan, rules
+from hypersphere.declared.artifacts import Measured, Paper
+from hypersphere.declared.config import Config
+from hypersphere.declared.run import Run
 from hypersphere.present.results import Results, settles
-from hypersphere.spec import Run
-from hypersphere.statistics import rules
 
 NOT_RUN = "not run"
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}

@@ -9,13 +9,15 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from hypersphere import files, provenance, registry
-from hypersphere.artifacts import Evaluation
+from hypersphere import files
 from hypersphere.datasets import store
-from hypersphere.manifest import check_run, read_manifest
-from hypersphere.plan import BatchOfRuns, Plan
+from hypersphere.declared import registry
+from hypersphere.declared.artifacts import Evaluation
+from hypersphere.declared.plan import BatchOfRuns, Plan
+from hypersphere.declared.run import Dataset, Run
+from hypersphere.integrity import provenance
+from hypersphere.integrity.manifest import check_run, read_manifest
 from hypersphere.probes.features import Features, Pixels, extract
-from hypersphere.spec import Dataset, Run
 from hypersphere.training import checkpoint, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.build import build_encoder

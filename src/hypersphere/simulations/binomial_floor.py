@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from hypersphere.declared.claims import Claim, load
 from hypersphere.simulations.study import Answer, Context, Study, counted
-from hypersphere.statistics.printed import Claim, load
 
 CRITICAL = 1.96
 """Two-sided 5 % of the normal distribution, in standard errors."""

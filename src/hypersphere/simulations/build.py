@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere import registry
+from hypersphere.declared import registry
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import Plan
 from hypersphere.simulations.study import Answer, Context, Study
 from hypersphere.statistics.build import write
 from hypersphere.statistics.studies import COLUMNS

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
+from hypersphere.declared.claims import load
 from hypersphere.simulations.study import Answer, Context, Study, between, counted
-from hypersphere.statistics.printed import load
 
 EXAMPLES = 4096
 ROUNDING = 0.05  # nats: what one printed decimal hides

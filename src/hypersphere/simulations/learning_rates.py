@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from hypersphere.declared.claims import load
 from hypersphere.simulations.study import Answer, Context, Study, exactly
-from hypersphere.statistics.printed import load
 from hypersphere.training.optimisation import annealing
 
 Rates = Float[np.ndarray, "steps"]

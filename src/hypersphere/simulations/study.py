@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.config import Config
-from hypersphere.statistics.printed import PRINTED
+from hypersphere.declared.claims import PRINTED
+from hypersphere.declared.config import Config
 
 
 @dataclass(frozen=True)

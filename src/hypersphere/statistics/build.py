@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from hypersphere import files
-from hypersphere.manifest import check_evaluation, check_run, tidy_manifest
-from hypersphere.plan import Plan
-from hypersphere.statistics import effects, gather, rules
+from hypersphere.declared import rules
+from hypersphere.declared.plan import Plan
+from hypersphere.integrity.manifest import check_evaluation, check_run, tidy_manifest
+from hypersphere.statistics import effects, gather
 
 
 def build(plan: Plan, evaluations: Sequence[Path] | None = None) -> None:

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hypersphere import config as cfg
-from hypersphere.artifacts import Paper
-from hypersphere.manifest import check_tidy
-from hypersphere.metrics import METRICS
-from hypersphere.plan import Plan
-from hypersphere.statistics import rules as rules_file
+from hypersphere.declared import config as cfg
+from hypersphere.declared import rules as rules_file
+from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.claims import Claim, load
+from hypersphere.declared.measures import METRICS
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.rules import Rules
+from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import studies, theorems, verdicts
 from hypersphere.statistics.build import write
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import NAN, Pooled, arms, pool
 from hypersphere.statistics.gather import MEASUREMENTS, mean_interval, read, spread
-from hypersphere.statistics.printed import Claim, load
-from hypersphere.statistics.rules import Rules
 
 COLUMNS = [
     *["id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],

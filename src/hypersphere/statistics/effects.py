@@ -14,9 +14,9 @@ from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 
-from hypersphere.artifacts import Paper, Table
+from hypersphere.declared.artifacts import Paper, Table
+from hypersphere.declared.rules import Rules
 from hypersphere.statistics.gather import is_constant, spread
-from hypersphere.statistics.rules import Rules
 
 COLUMNS = [
     *["paper", "artifact", "method", "variant", "baseline", "dataset", "measured_on", "metric"],

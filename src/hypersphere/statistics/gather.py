@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import read_manifest
-from hypersphere.plan import MANIFEST, Plan
+from hypersphere.integrity.manifest import read_manifest
 
 CELL = ["paper", "method", "variant", "dataset", "measured_on"]
 KEY = [*CELL, "seed", "run"]

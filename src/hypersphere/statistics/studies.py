@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from hypersphere.config import Config
+from hypersphere.declared.claims import PRINTED, Claim
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import METRICS
+from hypersphere.declared.rules import Rules
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import check_tidy
-from hypersphere.metrics import METRICS
+from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
 from hypersphere.statistics.gather import mean_interval, read, spread
-from hypersphere.statistics.printed import PRINTED, Claim
-from hypersphere.statistics.rules import Rules
 
 COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from hypersphere.config import Level
+from hypersphere.declared.config import Level
+from hypersphere.declared.rules import Rules
 from hypersphere.statistics.effects import t_interval, t_p
-from hypersphere.statistics.rules import Rules
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"

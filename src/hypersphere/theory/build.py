@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.plan import Plan
+from hypersphere.declared.plan import Plan
 from hypersphere.statistics.build import write
 from hypersphere.statistics.theorems import COLUMNS
 from hypersphere.theory.statement import Finding, Statement, examine

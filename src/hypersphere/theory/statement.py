@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from hypersphere import keyed
-from hypersphere.statistics.printed import PRINTED as PRINTED
+from hypersphere.declared.claims import PRINTED as PRINTED
 
 Inputs = Mapping[str, Tensor]
 

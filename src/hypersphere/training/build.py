@@ -6,9 +6,9 @@ from operator import add
 
 from torch import Tensor, nn
 
-from hypersphere import registry
+from hypersphere.declared import registry
+from hypersphere.declared.run import Component, Run
 from hypersphere.methods.base import GradientTransform, Method, Objective, Parts
-from hypersphere.spec import Component, Run
 from hypersphere.training.initialise import initialise
 
 

@@ -17,9 +17,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from hypersphere import files, stop
+from hypersphere import files
+from hypersphere.declared.plan import RESUME
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import RESUME
+from hypersphere.integrity import stop
 from hypersphere.training import optimisation
 
 MODEL, OPTIMISER = "model.", "optimiser."

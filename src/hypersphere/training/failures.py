@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 import torch
 
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Run
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import Progress
 

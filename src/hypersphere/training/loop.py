@@ -12,10 +12,11 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from hypersphere import files, keyed, stop
+from hypersphere import files, keyed
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity import stop
 from hypersphere.methods.base import Batch, Method
-from hypersphere.spec import Run
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Keeper, Progress, snapshot_name

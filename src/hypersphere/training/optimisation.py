@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from hypersphere.declared.recipe import Optimiser, Schedule
+from hypersphere.declared.run import Run
 from hypersphere.methods.base import Method
-from hypersphere.recipe import Optimiser, Schedule
-from hypersphere.spec import Run
 
 
 def peak_rate(run: Run) -> float:

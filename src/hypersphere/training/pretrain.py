@@ -12,13 +12,14 @@ from typing import Any
 import torch
 import yaml
 
-from hypersphere import files, provenance, stop
+from hypersphere import files
 from hypersphere.datasets import store
+from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.manifest import check_files, read_manifest
-from hypersphere.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
-from hypersphere.spec import Run
-from hypersphere.training import checkpoint, failures, lock, snapshots
+from hypersphere.integrity import lock, provenance, stop
+from hypersphere.integrity.manifest import check_files, read_manifest
+from hypersphere.training import checkpoint, failures, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import snapshot_name
 from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, Images, train

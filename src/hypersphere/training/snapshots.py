@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
+from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import read_manifest
-from hypersphere.plan import MANIFEST, Plan
-from hypersphere.spec import Run
-from hypersphere.training import lock
+from hypersphere.integrity import lock
+from hypersphere.integrity.manifest import read_manifest
 from hypersphere.training.checkpoint import snapshot_name
 
 _NAME = re.compile(r"snapshots/epoch-(\d+)\.safetensors")

@@ -15,8 +15,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from hypersphere import keyed
+from hypersphere.declared.recipe import Views
 from hypersphere.errors import HypersphereError
-from hypersphere.recipe import Views
 
 CROP_TRIES = 10
 """torchvision's RandomResizedCrop tries ten boxes before it falls back to the whole image."""

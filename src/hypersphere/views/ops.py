@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
-from hypersphere.recipe import Views
+from hypersphere.declared.recipe import Views
 from hypersphere.views.draws import JITTERS, Draws
 
 Images = Float[Tensor, "n 3 h w"]

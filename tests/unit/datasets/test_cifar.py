@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.cli import main
+from hypersphere.command.cli import main
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets import download, store
 from hypersphere.datasets.cifar import cifar

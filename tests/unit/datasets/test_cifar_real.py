@@ -12,8 +12,8 @@ from hypersphere import files
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
+from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Dataset
 
 
 @pytest.mark.shared_data

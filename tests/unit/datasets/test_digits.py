@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere import config
 from hypersphere.datasets import digits as module
 from hypersphere.datasets import imbalance
 from hypersphere.datasets.digits import digits
+from hypersphere.declared import config
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import imbalance
+from hypersphere.declared.run import Imbalance
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Imbalance
 
 LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere import files, registry
+from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
+from hypersphere.declared import registry
+from hypersphere.declared.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.spec import Dataset
 
 SMALL: dict[str, Any] = {
     "name": "small_lt",
@@ -192,9 +193,9 @@ def test_a_folder_that_was_never_prepared_is_a_sentence(tmp_path: Path) -> None:
 PREPARER = """
 import json, sys, time
 from pathlib import Path
-from hypersphere import registry
+from hypersphere.declared import registry
 from hypersphere.datasets import store
-from hypersphere.spec import Dataset
+from hypersphere.declared.run import Dataset
 
 data, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
 load = registry.load

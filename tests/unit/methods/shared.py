@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hypersphere.declared.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
-from hypersphere.spec import Run
 
 Layer = tuple[str | int | bool, ...]
 

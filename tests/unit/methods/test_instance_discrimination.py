@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere import keyed, registry
+from hypersphere import keyed
+from hypersphere.declared import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.instance_discrimination import instance_discrimination
 from hypersphere.objectives.grad_scale import grad_scale

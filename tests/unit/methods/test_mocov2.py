@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from hypersphere import keyed, registry
+from hypersphere import keyed
+from hypersphere.declared import registry
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.mocov2 import mocov2

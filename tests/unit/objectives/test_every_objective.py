@@ -15,8 +15,8 @@ import yaml
 from pydantic import TypeAdapter
 from torch import Tensor
 
-from hypersphere import registry
-from hypersphere.spec import Component, Logits, Objective
+from hypersphere.declared import registry
+from hypersphere.declared.run import Component, Logits, Objective
 
 N, D, IMAGES = 12, 8, 20
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from hypersphere import registry
+from hypersphere.declared import registry
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.pairs import Negatives
 

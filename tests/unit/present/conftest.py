@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from hypersphere import config, files, plan
-from hypersphere.artifacts import Curves, Table
-from hypersphere.config import Config
-from hypersphere.manifest import tidy_manifest
+from hypersphere import files
+from hypersphere.declared import config, plan
+from hypersphere.declared.artifacts import Curves, Table
+from hypersphere.declared.config import Config
+from hypersphere.integrity.manifest import tidy_manifest
 from hypersphere.present import figure, paper, scorecard, table
 
 REPOSITORY = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.artifacts import Curves
+from hypersphere.declared.artifacts import Curves
 from hypersphere.errors import HypersphereError
 from hypersphere.present import figure, style
 from hypersphere.present.results import Results

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.artifacts import Table
+from hypersphere.declared.artifacts import Table
 
 TABLES = {"table5": "knn_top1", "table5_linear": "linear_top1"}
 

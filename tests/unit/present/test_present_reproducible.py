@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-from hypersphere import config
-from hypersphere.artifacts import Curves
+from hypersphere.declared import config
+from hypersphere.declared.artifacts import Curves
 from hypersphere.present import figure, paper, scorecard, table
 loaded = config.load(Path(sys.argv[1]), {"scale": "quick"})
 for name, document in loaded.papers.items():
@@ -99,5 +99,5 @@ def test_present_imports_nothing_that_computes() -> None:
     ours = {name.split(".")[1] for name in names if name.startswith("hypersphere.")}
     assert not ours & {"training", "probes", "datasets", "encoders", "methods", "objectives", "views", "simulations"}
     # Of the statistics, only the levels and margins that config/ sets.
-    assert {n for n in names if n.startswith("hypersphere.statistics")} <= {"hypersphere.statistics.rules"}
+    assert {n for n in names if n.startswith("hypersphere.statistics")} <= {"hypersphere.declared.rules"}
     assert "pandas" in names

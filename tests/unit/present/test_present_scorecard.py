@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere import errata
+from hypersphere.declared import errata
 from hypersphere.errors import HypersphereError
 from hypersphere.present import claims, scorecard
 

@@ -14,14 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from mpl_toolkits.mplot3d.art3d import Text3D
 
-from hypersphere import config as cfg
-from hypersphere import plan as planning
-from hypersphere.artifacts import StudyFigure, StudyTable, Table
-from hypersphere.plan import Plan
+from hypersphere.declared import claims as printed
+from hypersphere.declared import config as cfg
+from hypersphere.declared import plan as planning
+from hypersphere.declared.artifacts import StudyFigure, StudyTable, Table
+from hypersphere.declared.plan import Plan
 from hypersphere.present import captions, figure, paper, scorecard, study, style, table
 from hypersphere.present.results import COLUMNS, Results
 from hypersphere.simulations import build as simulations
-from hypersphere.statistics import claims, effects, gather, printed
+from hypersphere.statistics import claims, effects, gather
 from hypersphere.statistics.build import write
 from hypersphere.theory import build as theory
 
@@ -81,7 +82,7 @@ def test_readme_counts_them() -> None:
 
 def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
     wanted = {declared.study for document in RELEASED.papers.values() for declared in document.studied.values()}
-    from hypersphere import registry
+    from hypersphere.declared import registry
 
     assert set(registry.names("simulations")) == wanted
     folder = REPOSITORY / "src" / "hypersphere" / "present" / "drawings"

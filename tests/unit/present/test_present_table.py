@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.manifest import tidy_manifest
+from hypersphere.integrity.manifest import tidy_manifest
 from hypersphere.present import table
 
 FOLDER = "tables/embedding_norms"

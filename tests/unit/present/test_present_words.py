@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import config as cfg
-from hypersphere.artifacts import Measured
+from hypersphere.declared import config as cfg
+from hypersphere.declared.artifacts import Measured
 from hypersphere.present import words
 
 ROOT = Path(__file__).resolve().parents[3]

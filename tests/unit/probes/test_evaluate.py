@@ -7,12 +7,13 @@ import pytest
 import torch
 from torch import nn
 
-from hypersphere import files, provenance
+from hypersphere import files
 from hypersphere.datasets import store
+from hypersphere.declared.plan import Plan
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import DamagedError
-from hypersphere.manifest import check_evaluation
-from hypersphere.plan import Plan
+from hypersphere.integrity import provenance
+from hypersphere.integrity.manifest import check_evaluation
 from hypersphere.probes import evaluate
 from hypersphere.probes import features as features_module
 from hypersphere.probes.features import Pixels, extract

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.declared.claims import Claim
 from hypersphere.simulations import binomial_floor as study
 from hypersphere.simulations.study import Context, Study
-from hypersphere.statistics.printed import Claim
 
 ROOT = Path(__file__).parents[3]
 FIELDS = (

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from hypersphere import config as cfg
-from hypersphere import plan as planning
+from hypersphere.declared import config as cfg
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.manifest import check_tidy
-from hypersphere.plan import Plan
+from hypersphere.integrity.manifest import check_tidy
 from hypersphere.present.results import Results
 from hypersphere.simulations import build
 from hypersphere.simulations.study import Context, counted, effect, exactly, over_seeds

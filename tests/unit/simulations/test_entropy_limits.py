@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import entropy
 
-from hypersphere import config
+from hypersphere.declared import config
 from hypersphere.simulations.entropy_limits import (
     EXAMPLES,
     TEMPERATURES,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere import config
+from hypersphere.declared import config
 from hypersphere.simulations import learning_rates as study
 from hypersphere.simulations.study import Context
 

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere import config as cfg
-from hypersphere.artifacts import Paper, Table
-from hypersphere.plan import Cell, Plan
+from hypersphere.declared import config as cfg
+from hypersphere.declared.artifacts import Paper, Table
+from hypersphere.declared.plan import Cell, Plan
 from hypersphere.statistics import gather, theorems
 from hypersphere.statistics.build import write
 

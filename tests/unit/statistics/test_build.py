@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hypersphere.manifest import check_listed
+from hypersphere.integrity.manifest import check_listed
 from hypersphere.statistics import build
 
 REPOSITORY = Path(__file__).parents[3]

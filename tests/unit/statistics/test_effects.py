@@ -15,8 +15,9 @@ from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from hypersphere.artifacts import Table
-from hypersphere.statistics import effects, gather, rules
+from hypersphere.declared import rules
+from hypersphere.declared.artifacts import Table
+from hypersphere.statistics import effects, gather
 
 RULES = rules.load(Path(__file__).parents[3])
 World = Any  # of conftest.py

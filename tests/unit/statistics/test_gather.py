@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from hypersphere import files
+from hypersphere.declared.plan import MANIFEST, Cell, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import MANIFEST, Cell, Plan
 from hypersphere.statistics import gather
 
 World = Any  # of conftest.py

@@ -11,12 +11,13 @@ import pytest
 import yaml
 from scipy import stats
 
-from hypersphere import config as cfg
-from hypersphere.config import Config
+from hypersphere.declared import config as cfg
+from hypersphere.declared import rules
+from hypersphere.declared.claims import Claim
+from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
-from hypersphere.statistics import rules, studies, verdicts
+from hypersphere.statistics import studies, verdicts
 from hypersphere.statistics.build import write
-from hypersphere.statistics.printed import Claim
 
 ROOT = Path(__file__).resolve().parents[3]
 RULES = rules.load(ROOT)

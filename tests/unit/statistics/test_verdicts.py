@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.weightstats import DescrStatsW
 
-from hypersphere.statistics import rules, verdicts
+from hypersphere.declared import rules
+from hypersphere.statistics import verdicts
 
 RULES = rules.load(Path(__file__).parents[3])
 NAN = math.nan

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hypersphere import config as cfg
-from hypersphere import errata, plan
+from hypersphere.declared import config as cfg
+from hypersphere.declared import errata, plan
 from hypersphere.statistics import claims, theorems
 from hypersphere.theory import build
 from hypersphere.theory.statement import examine

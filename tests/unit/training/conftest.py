@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere.plan import Plan, merge
-from hypersphere.spec import Run
+from hypersphere.declared.plan import Plan, merge
+from hypersphere.declared.run import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Images, Outcome, train
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
+from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
-from hypersphere.spec import Run
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Progress

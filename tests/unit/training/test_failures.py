@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.spec import Run
 from hypersphere.training import failures
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.failures import known, step_of

@@ -11,11 +11,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torchvision.models import VisionTransformer
 
-from hypersphere import keyed, registry
+from hypersphere import keyed
+from hypersphere.declared import registry
+from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.vit import vit
 from hypersphere.methods.base import Batch
-from hypersphere.spec import Run
 from hypersphere.training.build import build_method
 from hypersphere.training.initialise import initialise
 

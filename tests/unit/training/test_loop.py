@@ -12,10 +12,10 @@ from jaxtyping import UInt8
 from safetensors.torch import load_file
 from torch import Tensor
 
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
-from hypersphere.spec import Run
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.loop import Data, Execution, Outcome, train

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.recipe import Schedule
+from hypersphere.declared.recipe import Schedule
+from hypersphere.declared.run import Run
 from hypersphere.simulations import learning_rates
-from hypersphere.spec import Run
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate
 
 

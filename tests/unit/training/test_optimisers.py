@@ -12,9 +12,9 @@ from lightly.utils.lars import LARS
 from torch import nn
 from torchvision.models import VisionTransformer
 
+from hypersphere.declared.recipe import Optimiser
+from hypersphere.declared.run import Run
 from hypersphere.methods.base import Method, Parts, frozen_copy
-from hypersphere.recipe import Optimiser
-from hypersphere.spec import Run
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.optimisation import set_rate

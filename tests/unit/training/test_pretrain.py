@@ -13,12 +13,12 @@ import pytest
 import torch
 import yaml
 
-from hypersphere import files, provenance
+from hypersphere import files
 from hypersphere.datasets import store
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
-from hypersphere.training import lock
+from hypersphere.integrity import lock, provenance
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 

@@ -14,9 +14,9 @@ import pytest
 from torch import Tensor
 
 from hypersphere import files
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain

@@ -18,11 +18,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere import plan as planning
 from hypersphere.datasets import store
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
@@ -195,7 +195,7 @@ def test_what_a_run_held_is_let_go_before_the_next_one_is_tried(
 SHORT = """
 import resource, sys
 from pathlib import Path
-from hypersphere import cli
+from hypersphere.command import cli
 from hypersphere.training import loop
 
 step, count = loop._step, [0]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from hypersphere import provenance, stop
 from hypersphere.datasets import store
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
+from hypersphere.integrity import provenance, stop
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch

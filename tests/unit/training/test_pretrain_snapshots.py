@@ -2,9 +2,10 @@
 
 import pytest
 
-from hypersphere import files, provenance
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
+from hypersphere import files
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
+from hypersphere.integrity import provenance
 from hypersphere.training import pretrain as training
 from hypersphere.training.checkpoint import snapshot_name
 

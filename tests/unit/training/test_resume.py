@@ -15,8 +15,8 @@ from jaxtyping import UInt8
 from safetensors.torch import save_file
 from torch import Tensor
 
-from hypersphere import stop
-from hypersphere.spec import Run
+from hypersphere.declared.run import Run
+from hypersphere.integrity import stop
 from hypersphere.training import checkpoint, loop
 
 from .conftest import PARTS, STEPS, Broken, drop, execute, result, rewrite

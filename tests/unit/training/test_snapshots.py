@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere import files, recovery
+from hypersphere import files
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.manifest import check_files, read_manifest
-from hypersphere.plan import Plan
-from hypersphere.spec import Run
-from hypersphere.training import lock
+from hypersphere.integrity import lock, recovery
+from hypersphere.integrity.manifest import check_files, read_manifest
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
 from hypersphere.training.checkpoint import snapshot_name

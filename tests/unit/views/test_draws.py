@@ -8,8 +8,8 @@ import scipy.stats
 import torch
 from torchvision.transforms import RandomResizedCrop
 
+from hypersphere.declared.recipe import Views
 from hypersphere.errors import HypersphereError
-from hypersphere.recipe import Views
 from hypersphere.views.draws import draw
 
 N, SIZE = 2000, 32

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from hypersphere import keyed
-from hypersphere.recipe import Views
+from hypersphere.declared.recipe import Views
 from hypersphere.views.draws import Draws, draw
 
 SIZE = 32

@@ -8,7 +8,7 @@ import torch
 import torchvision.transforms.functional as F1
 from torch import Tensor
 
-from hypersphere.recipe import Views
+from hypersphere.declared.recipe import Views
 from hypersphere.views import ops
 from hypersphere.views.draws import Draws, draw
 

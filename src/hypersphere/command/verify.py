@@ -1,0 +1,181 @@
+"""``hypersphere verify``: whether results are what their manifests say, and come out again to the same bytes.
+
+Every prepared dataset, run and evaluation is held against its manifest, and its manifest against this checkout's code
+and data. Everything after them is rebuilt in a temporary folder and compared byte by byte, and so is any run named.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hypersphere import files
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Dataset
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity import manifest, provenance
+
+REBUILT = (
+    *("statistics/*.csv", "theory.csv", "simulations/**/*.csv", "claims.csv"),
+    *("tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf"),
+)
+Checks = list[Callable[[], None]]
+
+
+def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool = True) -> None:
+    """Check everything of a scale, and train and probe the runs of ``rerun`` again; print what was found.
+
+    Without ``rebuild`` only manifests are checked: results from another machine may come out with other bytes on this.
+
+    Raises:
+        HypersphereError: something is missing or differs; each was printed in a sentence that names it.
+    """
+    if not plan.config.results.is_dir():
+        raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
+    wrong: list[str] = []
+    for kind, checks in _checks(plan, [plan.run(name).name for name in rerun], overrides, rebuild).items():
+        before = len(wrong)
+        for check in checks:
+            try:
+                check()
+            except HypersphereError as error:
+                wrong.append(str(error))
+                print(f"differs: {error}", flush=True)
+        print(f"{kind}: {len(checks) - len(wrong) + before} of {len(checks)} as they should be", flush=True)
+    if wrong:
+        more = f" (and {len(wrong) - 1} more, listed above)" if len(wrong) > 1 else ""
+        raise HypersphereError(f"verify: {wrong[0]}{more}")
+
+
+def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool) -> dict[str, Checks]:
+    checks: dict[str, Checks] = {
+        "datasets": [partial(_dataset, plan, dataset) for dataset in plan.datasets.values()],
+        "runs": [partial(_run, plan, name) for name in plan.runs],
+        "evaluations": [partial(_evaluation, plan, path) for path in plan.evaluation_files],
+    }
+    if rebuild:
+        rebuilt = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
+        checks[rebuilt] = [partial(_rebuilt, plan, overrides)]
+    if rerun:
+        checks["trained and probed again"] = [partial(_rerun, plan, name, overrides) for name in rerun]
+    return checks
+
+
+def _dataset(plan: Plan, dataset: Dataset) -> None:
+    from hypersphere.datasets import store
+
+    store.verify(plan.data_folder(dataset))
+
+
+def _run(plan: Plan, name: str) -> None:
+    run, folder = plan.run(name), plan.run_folder(name)
+    about = manifest.check_files(folder)
+    data = files.read_sealed(plan.data_folder(run.dataset) / planning.MANIFEST)["digest"]
+    made = {"run": run.model_dump(mode="json"), "code": provenance.run_digest(run), "data": data}
+    _same(folder / planning.MANIFEST, about, made)
+
+
+def _evaluation(plan: Plan, path: Path) -> None:
+    from hypersphere.training import snapshots
+
+    about = manifest.check_evaluation(path)
+    runs = next((batch.runs for batch in plan.batches if batch.id == path.stem), ())
+    made = {run: manifest.read_manifest(plan.run_folder(run.name))["files"] for run in runs}
+    weights = {run.name: snapshots.without_unasked(plan, run, listed) for run, listed in made.items()}
+    _same(path.with_suffix(".json"), about, {"code": provenance.evaluation_digest(plan, runs), "weights": weights})
+
+
+def _same(path: Path, about: dict[str, Any], made: dict[str, Any]) -> None:
+    other = [key for key, value in made.items() if about.get(key) != value]
+    if other:
+        raise HypersphereError(f"{path}: {' and '.join(other)}: not those of this checkout; run again to make it anew")
+
+
+@contextmanager
+def _elsewhere(plan: Plan, overrides: dict[str, Any], *kept: str) -> Iterator[Plan]:
+    """The same plan in a temporary folder that holds config, claims, data and the ``kept`` parts of the results."""
+    with tempfile.TemporaryDirectory(prefix="hypersphere-verify-") as temporary:
+        root = Path(temporary).resolve()
+        for name in ("config", "paper"):
+            shutil.copytree(plan.config.root / name, root / name)
+        other = planning.make(root, overrides)
+        (root / "data").mkdir()
+        (root / "data" / "processed").symlink_to(plan.config.root / "data" / "processed")
+        other.config.results.mkdir(parents=True)
+        for name in kept:
+            (other.config.results / name).symlink_to(plan.config.results / name)
+        yield other
+
+
+def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
+    from hypersphere.declared.artifacts import Table
+    from hypersphere.present import figure, paper, scorecard, study, table
+    from hypersphere.simulations import build as simulations
+    from hypersphere.statistics import build, claims
+    from hypersphere.theory import build as theory
+
+    with _elsewhere(plan, overrides, "runs", "evaluations") as again:
+        build.build(again)
+        theory.build(again)
+        for name in again.config.papers:
+            if again.config.studied(name):
+                simulations.build(again, name)
+        claims.build(again)
+        for document in again.config.papers.values():
+            for artifact, declared in document.measured.items():
+                present = table if isinstance(declared, Table) else figure
+                present.build(again.config, document.paper, artifact)
+            for artifact in again.config.studied(document.paper):
+                study.build(again.config, document.paper, artifact)
+        scorecard.build(again.config)
+        paper.build(again.config)
+        _compare(plan.config.results, again.config.results, REBUILT)
+
+
+def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
+    from hypersphere.probes import evaluate
+    from hypersphere.training import pretrain, snapshots
+
+    about = manifest.check_files(plan.run_folder(name))
+    with _elsewhere(plan, overrides) as again:
+        pretrain.pretrain(again, [again.run(name)], also=snapshots.had(plan.run_folder(name)))
+        try:
+            _compare(plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml"))
+            path = plan.config.results / "evaluations" / f"{plan.batch_of(name).id}.csv"
+            lines = evaluate.lines_of(again, again.run(name))
+            if lines != [line for line in path.read_text().splitlines() if line.startswith(f"{name},")]:
+                raise HypersphereError(f"{path}: the rows of {name} come out differently")
+        except HypersphereError as error:
+            raise HypersphereError(f"{error}{_other_place(about)}") from None
+
+
+def _other_place(about: dict[str, Any]) -> str:
+    here, there = provenance.environment(), about["environment"]
+    other = [key for key in ("python", "packages", "machine", "processor_flags") if here.get(key) != there.get(key)]
+    return f"; made with other {', '.join(other)}, where equal bytes are not promised" if other else ""
+
+
+def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
+    """Raise HypersphereError naming every file that is on one side only or has other bytes."""
+    names = sorted(
+        {
+            path.relative_to(side).as_posix()
+            for side in (before, after)
+            for pattern in patterns
+            for path in side.glob(pattern)
+            if path.is_file() and not path.name.startswith(".")
+        }
+    )
+    if not names:
+        raise HypersphereError(f"{before}: holds nothing to compare")
+    differing = [name for name in names if _bytes(before / name) != _bytes(after / name)]
+    if differing:
+        raise HypersphereError(f"{before}: {', '.join(differing)}: come out differently when made again")
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,100 @@
+"""paper/claims/<paper>.csv: every published number and comparison, read and checked."""
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, AllowInfNan, PositiveInt
+
+from hypersphere.declared import config as cfg
+from hypersphere.declared.artifacts import MetricName
+from hypersphere.declared.recipe import Spec
+from hypersphere.errors import HypersphereError
+
+PRINTED = "as printed"
+"""The reading of a claim that no erratum corrects."""
+
+
+def _number(value: float) -> float:
+    if math.isnan(value):
+        raise ValueError("must be a number, or inf for what never happens")
+    return value
+
+
+class Claim(Spec):
+    """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
+
+    id: str
+    kind: Literal["value", "comparison", "theorem"]
+    artifact: str
+    method: str
+    variant: str
+    baseline: str
+    dataset: str
+    setting: str
+    metric: MetricName | None
+    reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
+    reported_std: float | None
+    reported_n: PositiveInt | None = None
+    """How many trials a printed mean is over, where that is printed."""
+    direction: Literal["larger"] | None = None
+    """Of a comparison that prints no difference: the variant's mean is the larger. One without a variant is a sentence,
+    which an exact study holds against every place of a computation."""
+    reading: str
+    sentence: str
+    source: str
+
+
+def load(file: Path) -> list[Claim]:
+    """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the claim and the column.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as handle:
+            table = csv.DictReader(handle)
+            rows = [(row, table.line_num) for row in table]
+    except FileNotFoundError:
+        raise HypersphereError(f"{file}: the file is missing") from None
+    may_be_empty = ("metric", "reported", "reported_std", "reported_n", "direction")
+    claims = []
+    for row, line in rows:
+        value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
+        claims.append(cfg.validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise HypersphereError(f"{file}: id: '{claim.id}' is given twice")
+        seen.add(claim.id)
+    return [_reported(claim, claims, file) for claim in claims]
+
+
+def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
+    """A comparison reports variant minus baseline, unless the paper prints the difference itself."""
+    if claim.kind == "theorem" or claim.reported is not None or claim.direction:
+        return claim
+    if claim.kind == "comparison" and not claim.variant:
+        return claim
+    if claim.kind == "value":
+        raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
+    same = ("artifact", "method", "dataset", "setting", "metric", "reading")
+    printed = []
+    for variant in (claim.variant, claim.baseline):
+        found = [
+            other.reported
+            for other in claims
+            if other.kind == "value"
+            and other.variant == variant
+            and all(getattr(other, field) == getattr(claim, field) for field in same)
+        ]
+        if len(found) != 1 or found[0] is None:
+            where = f"{claim.artifact}, {claim.method}, {claim.dataset}, {claim.metric}"
+            raise HypersphereError(
+                f"{file}: {claim.id}: needs exactly one value claim for '{variant}' of {where}; there are {len(found)}"
+            )
+        printed.append(found[0])
+    # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
+    return claim.model_copy(update={"reported": round(printed[0] - printed[1], 10)})

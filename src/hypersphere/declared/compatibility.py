@@ -1,0 +1,40 @@
+"""Which objective trains with which method, as the table of docs/methods.md.
+
+``python -m hypersphere.declared.compatibility PAGE`` writes it.
+
+Nothing is listed by hand: a method's file says what it gives, an objective's signature what it needs.
+"""
+
+import sys
+from pathlib import Path
+
+from hypersphere import files
+from hypersphere.declared import registry
+
+BEGIN, END = "<!-- compatibility -->", "<!-- end -->"
+
+
+def table() -> str:
+    """Markdown: objectives down, methods across; ``yes``, ``added`` (as a regulariser only) or nothing."""
+    methods = registry.names("methods")
+    rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
+    rows += [[f"`{name}`", *(_cell(method, name) for method in methods)] for name in registry.names("objectives")]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(method: str, objective: str) -> str:
+    if registry.misfit(method, objective) is None:
+        return "yes"
+    return "added" if registry.misfit(method, objective, main=False) is None else ""
+
+
+def renewed(page: str) -> str:
+    """A page with the table between its two marks made anew."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    files.write_text(path, renewed(path.read_text(encoding="utf-8")))

@@ -1,0 +1,152 @@
+"""How a run's images are augmented and its weights updated: views, optimiser, schedule, batch.
+
+A default means what it meant when its field was new, so that a run which does not set a field keeps its name.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+from hypersphere.declared.registry import Fraction
+
+Below1 = Annotated[float, Field(ge=0, lt=1)]
+"""A share of the past that is kept: at 1, nothing new would count."""
+Between = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Spec(BaseModel):
+    """Frozen and strict about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def _set(self, *names: str) -> list[str]:
+        """Those of the fields ``names`` that differ from their defaults."""
+        defaults: dict[str, Any] = {name: field.default for name, field in type(self).model_fields.items()}
+        return [name for name in names if getattr(self, name) != defaults[name]]
+
+
+class Views(Spec):
+    """Random augmentation of one view; strengths as in torchvision's transforms.
+
+    In this order: crop, flip, jitter (brightness, contrast, saturation, hue), grayscale, blur, solarize.
+    """
+
+    crop_scale: tuple[PositiveFloat, PositiveFloat] = (0.2, 1.0)
+    """Share of the image's area that a random resized crop keeps."""
+    crop_padding: PositiveInt | None = None
+    """Pixels of black around the image before a crop of the image's own size, instead of a random resized crop."""
+    flip: Fraction = 0.5
+    brightness: NonNegativeFloat = 0.4
+    contrast: NonNegativeFloat = 0.4
+    saturation: NonNegativeFloat = 0.4
+    hue: Annotated[float, Field(ge=0, le=0.5)] = 0.1
+    jitter_probability: Fraction = 0.8
+    jitter_coins: Literal["each", "shared"] = "each"
+    """Whether each of the four jitters applies by a coin of its own, or all by one (as torchvision's RandomApply)."""
+    jitter_order: Literal["fixed", "random"] = "fixed"
+    """As listed above, or in an order drawn for each image (as torchvision's ColorJitter)."""
+    grayscale: Fraction = 0.2
+    blur: Fraction = 0.0
+    blur_kernel: PositiveInt = 3
+    """Width of the Gaussian's window in pixels, odd."""
+    blur_sigma: tuple[PositiveFloat, PositiveFloat] = (0.1, 2.0)
+    """Its standard deviation in pixels, uniform between the two."""
+    solarize: Fraction = 0.0
+    """Probability that values of at least one half are inverted."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
+            raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
+        if self.crop_padding is not None and self._set("crop_scale"):
+            raise ValueError("crop_padding: replaces the random resized crop that crop_scale is of; set one of the two")
+        if self.blur_kernel % 2 == 0:
+            raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
+        if self.blur_sigma[0] > self.blur_sigma[1]:
+            raise ValueError("blur_sigma: must be [smallest, largest]")
+        unused = self._set("blur_kernel", "blur_sigma")
+        if not self.blur and unused:
+            raise ValueError(f"{unused[0]}: is set, and blur is 0, so that nothing is blurred")
+        return self
+
+
+class Optimiser(Spec):
+    """The update rule. ``learning_rate`` is per 256 images: the peak is learning_rate · batch / 256."""
+
+    name: Literal["sgd", "adam", "adamw", "lars"] = "sgd"
+    learning_rate: PositiveFloat
+    weight_decay: NonNegativeFloat
+    """Added to the gradient; AdamW's is decoupled from it (Loshchilov & Hutter 2019)."""
+    decay: Literal["all", "weights"] = "all"
+    """Which parameters decay: ``weights`` leaves out biases and the scales and shifts of normalisations."""
+    momentum: Below1 = 0.9
+    nesterov: bool = False
+    betas: tuple[Below1, Below1] = (0.9, 0.999)
+    trust: PositiveFloat = 0.001
+    """LARS's trust coefficient (You et al. 2017)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        own = {"sgd": ("momentum", "nesterov"), "lars": ("momentum", "nesterov", "trust")}
+        taken = own.get(self.name, ("betas",))
+        stray = [name for name in self._set("momentum", "nesterov", "betas", "trust") if name not in taken]
+        if stray:
+            raise ValueError(f"{stray[0]}: not of {self.name}, which takes {', '.join(taken)}")
+        if self.nesterov and not self.momentum:
+            raise ValueError("nesterov: needs a momentum above 0")
+        if self.name == "lars" and self.decay != "weights":
+            raise ValueError("decay: must be weights for lars, which leaves biases and normalisations out")
+        return self
+
+
+class Schedule(Spec):
+    """Linear warm-up over a fraction of the horizon, then ``shape``."""
+
+    epochs: PositiveInt
+    warmup: Fraction
+    shape: Literal["cosine", "constant", "step"] = "cosine"
+    """Half a cosine towards zero; the peak; or the peak times ``factor`` once for each of the ``drops`` passed."""
+    drops: tuple[Between, ...] = ()
+    """Where a step schedule drops, as fractions of the horizon."""
+    factor: Between = 0.1
+    horizon: PositiveInt | None = None
+    """Epochs that the schedule is laid out over, where training stops earlier; None: ``epochs``."""
+    counted_in: Literal["steps", "passes"] = "steps"
+    """What the horizon is counted in: optimiser steps; or forward passes, though the schedule advances once an
+    optimiser step, so that k passes a step stretch it k times (norms authors' code, erratum N41)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.shape == "step" and (not self.drops or list(self.drops) != sorted(set(self.drops))):
+            raise ValueError("drops: must list fractions of the horizon, rising, for shape: step")
+        unused = self._set("drops", "factor")
+        if self.shape != "step" and unused:
+            raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
+        if self.drops and self.drops[0] < self.warmup:
+            raise ValueError(f"drops: the first, {self.drops[0]:g}, is within the warm-up of {self.warmup:g}")
+        if self.horizon is not None and self.horizon < self.epochs:
+            raise ValueError(f"horizon: {self.horizon} is less than epochs {self.epochs}")
+        return self
+
+
+class Batch(Spec):
+    """Images per optimiser step, and per forward pass."""
+
+    size: PositiveInt
+    micro: PositiveInt
+    accumulate: Literal["mean", "sum"] = "mean"
+    """What is made of the gradients of a step's passes (``sum``: norms authors' code, erratum N25)."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.size % self.micro:
+            raise ValueError(f"size {self.size} is not a multiple of micro {self.micro}")
+        return self

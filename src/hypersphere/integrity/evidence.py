@@ -1,0 +1,117 @@
+"""Evidence: one small JSON record per finished run, with everything needed to judge it and nothing to load it."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+from pydantic import PositiveInt
+
+from hypersphere import files
+from hypersphere.declared.config import validate
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.recipe import Spec
+from hypersphere.declared.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity.manifest import check_evaluation, check_files
+
+
+class Measured(Spec):
+    """One probe's result; ``value`` is in percent, and empty for a run that diverged."""
+
+    epoch: int
+    final: bool
+    metric: str
+    probed_on: str
+    value: float | None
+    n_test: int | None
+    status: Literal["finished", "diverged"]
+
+
+class Record(Spec):
+    """The schema of ``evidence/*.json``."""
+
+    schema_version: Literal[1] = 1
+    name: str
+    scale: str
+    level: Literal["quick", "laptop", "paper"]
+    run: Run
+    status: Literal["finished", "diverged"]
+    epochs: PositiveInt
+    code: str
+    data: str
+    files: dict[str, str]
+    device: dict[str, str]
+    numerics: dict[str, Any]
+    environment: dict[str, Any]
+    seconds: float
+    peak_memory_mb: int
+    history: list[dict[str, float | None]]
+    """None where a diverged run's loss or norm is not a finite number, which JSON cannot say."""
+    evaluations: list[Measured]
+    evaluated_by: dict[str, Any]
+    """Digest of the probes' code and settings, device, threads and environment: they may be others than training's."""
+
+
+def pack(plan: Plan, run: Run) -> Path:
+    """Write a finished, evaluated run's record and return its path.
+
+    At the published scale the record goes to ``evidence/``; any other goes to the scale's own results folder, so that
+    a small run never lies among the evidence.
+
+    Raises:
+        HypersphereError: the run or its evaluations are missing, or its files were altered.
+    """
+    folder = plan.run_folder(run.name)
+    manifest = check_files(folder)
+    kept = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
+    record = {
+        **{key: manifest[key] for key in kept},
+        "scale": plan.config.scale_name,
+        "level": plan.config.scale.level,
+        "run": run.model_dump(mode="json"),
+        "seconds": manifest["seconds"],
+        "peak_memory_mb": manifest["peak_memory_mb"],
+        "history": _history(folder / "history.csv"),
+        **_evaluated(plan, run),
+    }
+    published = plan.config.scale_name == "paper"
+    path = (plan.config.root / "evidence" if published else plan.config.results / "evidence") / f"{run.name}.json"
+    validate(Record, record, path)
+    files.write_json(path, record)
+    return path
+
+
+def read(path: Path) -> Record:
+    """Parse a record, and check that its name is the name of its content.
+
+    Raises:
+        HypersphereError: missing, not JSON, not of the schema, or misnamed.
+    """
+    record = validate(Record, files.read_json(path), path)
+    if record.name != record.run.name or path.stem != record.name:
+        raise HypersphereError(f"{path}: name: the record's content is named {record.run.name}")
+    return record
+
+
+def _history(path: Path) -> list[dict[str, float | None]]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    return [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
+
+
+def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
+    batch = plan.batch_of(run.name)
+    path = plan.config.results / "evaluations" / f"{batch.id}.csv"
+    if not path.is_file():
+        raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch.id}` makes it")
+    about = check_evaluation(path)
+    table = pd.read_csv(path, dtype={"n_test": "Int64"})
+    rows = table[table["run"] == run.name].drop(columns="run").astype(object)
+    return {
+        "evaluations": [
+            {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
+        ],
+        "evaluated_by": {key: about[key] for key in ("code", "device", "threads", "environment")},
+    }

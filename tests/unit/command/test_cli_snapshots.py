@@ -1,0 +1,77 @@
+"""`hypersphere snapshots`, as it is typed: in a project's folder or one below it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.command import cli
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+from hypersphere.integrity import stop
+
+Typed = Callable[..., tuple[int, list[str], list[str]]]
+
+
+@pytest.fixture
+def typed(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """``typed("--remove", "1")``: the command's status, and the lines of what it says and complains of."""
+    monkeypatch.chdir(tiny_root / "config")
+    monkeypatch.setattr(stop, "exit_in_order", lambda: None)
+
+    def type_(*words: str) -> tuple[int, list[str], list[str]]:
+        status = cli.main(["snapshots", *words])
+        said = capsys.readouterr()
+        return status, said.out.splitlines(), said.err.splitlines()
+
+    return type_
+
+
+@pytest.fixture
+def made(tiny_root: Path) -> tuple[Plan, list[str]]:
+    """Two finished runs with snapshots of epochs 0 and 1, of which the scale asks for 0."""
+    plan = planning.make(tiny_root)
+    names = list(plan.runs)[:2]
+    for name in names:
+        listed = {}
+        for epoch in range(2):
+            file = f"snapshots/epoch-{epoch:04d}.safetensors"
+            files.write_text(plan.run_folder(name) / file, "x" * 250_000)
+            listed[file] = files.sha256(plan.run_folder(name) / file)
+        files.write_sealed(plan.run_folder(name) / "manifest.json", {"epochs": 4, "files": listed})
+    return plan, names
+
+
+def test_they_are_listed_removed_and_no_longer_listed(typed: Typed, made: tuple[Plan, list[str]]) -> None:
+    plan, (first, second) = made
+    status, out, err = typed()
+    assert (status, err) == (0, [])
+    assert [line.split(maxsplit=3) for line in out[1:]] == [
+        [name, str(epoch), "0.250", note]
+        for name in (first, second)
+        for epoch, note in enumerate(("asked for", "no longer asked for"))
+    ]
+    assert typed(second, "--remove", "1") == (0, [f"removed {second} epoch 1"], [])
+    assert not (plan.run_folder(second) / "snapshots/epoch-0001.safetensors").exists()
+    assert (plan.run_folder(first) / "snapshots/epoch-0001.safetensors").exists()
+    status, out, _ = typed(second)
+    assert (status, [line.split()[:2] for line in out[1:]]) == (0, [[second, "0"]])
+
+
+def test_what_is_not_allowed_is_a_sentence(typed: Typed, made: tuple[Plan, list[str]]) -> None:
+    plan, (first, _) = made
+    wrong = {
+        (
+            first,
+            "--remove",
+            "0",
+        ): f"{first}: the snapshot of epoch 0 is asked for by config/scales/tiny.yaml (snapshots); "
+        "take it off the list first",
+        (first, "--remove", "1", "2"): f"{first}: no snapshot of epoch 2; there are those of 0, 1",
+        ("--remove", "1"): "snapshots: --remove needs the names of runs before it; without it they are listed",
+        ("none",): "no run 'none' at scale tiny; `hypersphere plan` lists those there are",
+    }
+    for words, sentence in wrong.items():
+        assert typed(*words) == (2, [], [f"hypersphere: {sentence}"])
+    assert len(list(plan.run_folder(first).glob("snapshots/*"))) == 2

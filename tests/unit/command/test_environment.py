@@ -1,0 +1,64 @@
+"""environment.yml and requirements.lock: pinned, hashed, and in agreement."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hypersphere.command.environment import environment_yml
+from hypersphere.errors import HypersphereError
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCK = (ROOT / "requirements.lock").read_text()
+
+
+def test_the_committed_file_is_what_the_lock_makes() -> None:
+    assert (ROOT / "environment.yml").read_text() == environment_yml(LOCK)
+
+
+def test_every_requirement_of_the_lock_is_pinned_and_hashed() -> None:
+    """Requirements begin lines; their hashes follow, indented."""
+    blocks = re.split(r"\n(?=\S)", LOCK.strip())
+    blocks = [block for block in blocks if not block.startswith("#")]
+    assert len(blocks) > 50
+    for block in blocks:
+        assert re.match(r"[a-z0-9][\w.-]*==[\w.!+-]+", block), block.splitlines()[0]
+        assert re.search(r"\n    --hash=sha256:[0-9a-f]{64}", block), block.splitlines()[0]
+
+
+def test_the_lock_names_no_address_and_no_option() -> None:
+    assert "://" not in LOCK
+    assert not re.search(r"^\s*-[a-z-]+ ", LOCK.replace("--hash", ""), flags=re.MULTILINE)
+    assert " @ " not in LOCK
+
+
+def test_conda_gets_every_pin_and_nothing_else() -> None:
+    environment = yaml.safe_load(environment_yml(LOCK))
+    assert environment["name"] == "hypersphere"
+    python, pip, section = environment["dependencies"]
+    assert python.startswith("python")
+    assert pip == "pip"
+    names = re.findall(r"^([a-z0-9][\w.-]*)==", LOCK, flags=re.MULTILINE)
+    assert [entry.partition("==")[0] for entry in section["pip"]] == names
+    assert not [entry for entry in section["pip"] if entry.startswith("-") or "://" in entry or "/" in entry]
+
+
+SAMPLE = """\
+numpy==2.1.0 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+pywin32==308 ; sys_platform == 'win32' \\
+    --hash=sha256:cc
+bare==1.0
+"""
+
+
+def test_markers_are_kept() -> None:
+    pins = yaml.safe_load(environment_yml(SAMPLE))["dependencies"][2]["pip"]
+    assert pins == ["numpy==2.1.0", "pywin32==308 ; sys_platform == 'win32'", "bare==1.0"]
+
+
+def test_an_empty_lock_is_said() -> None:
+    with pytest.raises(HypersphereError, match=r"requirements\.lock: holds no pinned requirement"):
+        environment_yml("# nothing\n")

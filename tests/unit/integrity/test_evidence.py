@@ -1,0 +1,135 @@
+"""Evidence records: complete, checked, and never of a small run among those of the published scale."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity import evidence, provenance
+from hypersphere.probes import evaluate
+from hypersphere.training import loop
+from hypersphere.training.pretrain import pretrain_batch
+
+
+@pytest.fixture
+def run(tiny_plan: Plan) -> Run:
+    """Trained and evaluated, with its batch."""
+    batch = tiny_plan.batches[0]
+    pretrain_batch(tiny_plan, batch)
+    evaluate.evaluate_batch(tiny_plan, batch)
+    return batch.runs[0]
+
+
+def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> None:
+    path = evidence.pack(tiny_plan, run)
+    assert path == tiny_plan.config.root / "results" / "tiny" / "evidence" / f"{run.name}.json"
+    assert not (tiny_plan.config.root / "evidence").exists()
+    record = evidence.read(path)
+    assert record.run == run
+    assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
+    assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
+    assert {(m.epoch, m.metric) for m in record.evaluations} >= {(0, "knn_top1"), (2, "knn_top1"), (4, "linear_top1")}
+    manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
+    assert record.files == manifest["files"]
+    assert (record.code, record.data) == (manifest["code"], manifest["data"])
+    assert record.evaluated_by["code"] == provenance.evaluation_digest(tiny_plan, tiny_plan.batches[0].runs)
+    assert record.evaluated_by["device"] == {"type": "cpu", "name": "cpu"}
+    again = path.read_bytes()
+    assert evidence.pack(tiny_plan, run).read_bytes() == again
+
+
+def test_history_keeps_every_bit(tiny_plan: Plan, run: Run) -> None:
+    lines = (tiny_plan.run_folder(run.name) / "history.csv").read_text().splitlines()
+    names = lines[0].split(",")
+    printed = [dict(zip(names, map(float, line.split(",")), strict=True)) for line in lines[1:]]
+    record = evidence.read(evidence.pack(tiny_plan, run))
+    assert record.history == printed
+
+
+def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its history holds a loss that is not a number, which JSON cannot."""
+    batch, epoch = tiny_plan.batches[0], loop._epoch
+
+    def diverging(run: Run, *arguments: object) -> dict[str, float]:
+        row = epoch(run, *arguments)  # type: ignore[arg-type]
+        return row | {"loss": float("nan")} if run == batch.runs[0] and row["epoch"] == 2 else row
+
+    monkeypatch.setattr(loop, "_epoch", diverging)
+    pretrain_batch(tiny_plan, batch)
+    evaluate.evaluate_batch(tiny_plan, batch)
+    record = evidence.read(evidence.pack(tiny_plan, batch.runs[0]))
+    assert (record.status, record.epochs) == ("diverged", 2)
+    assert record.history[-1]["loss"] is None
+    assert record.history[0]["loss"] is not None
+    assert all(m.status == "diverged" and m.value is None for m in record.evaluations)
+
+
+def test_only_the_published_scale_itself_goes_to_evidence(tiny_root: Path) -> None:
+    """A changed number of the paper scale makes another scale."""
+    published = planning.make(tiny_root, {"scale": "paper"})
+    changed = planning.make(tiny_root, {"scale": "paper", "epochs": 3})
+    run = next(iter(published.runs.values()))
+    for plan in (published, changed):
+        with pytest.raises(HypersphereError, match=r"manifest\.json: the file is missing"):
+            evidence.pack(plan, run)
+    assert published.config.scale_name == "paper"
+    assert changed.config.scale_name != "paper"
+
+
+def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
+    for name in ("encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors"):
+        path = tiny_plan.run_folder(run.name) / name
+        data = path.read_bytes()
+        path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
+        with pytest.raises(HypersphereError, match=f"{name}: the file's bytes are not those of its manifest"):
+            evidence.pack(tiny_plan, run)
+        path.write_bytes(data)
+    evidence.pack(tiny_plan, run)
+
+
+def test_a_run_without_evaluations_is_refused(tiny_plan: Plan, run: Run) -> None:
+    batch = tiny_plan.batches[0]
+    (tiny_plan.config.results / "evaluations" / f"{batch.id}.csv").unlink()
+    with pytest.raises(HypersphereError, match=f"hypersphere evaluate --batch {batch.id}"):
+        evidence.pack(tiny_plan, run)
+
+
+CHANGES: list[tuple[list[str | int], object, str]] = [
+    (["name"], "simclr-default-upright-s0-00000000", "name: the record's content is named"),
+    (["run", "seed"], 7, "name: the record's content is named"),
+    (["run", "optimiser", "learning_rate"], 0.2, "name: the record's content is named"),
+    (["status"], "fine", "status"),
+    (["level"], "huge", "level"),
+    (["extra"], 1, "extra: unknown key"),
+    (["epochs"], 0, "epochs"),
+    (["schema_version"], 2, "schema_version"),
+    (["evaluations", 0, "status"], "ok", "evaluations"),
+]
+
+
+def test_a_record_that_was_changed_is_refused(tiny_plan: Plan, run: Run) -> None:
+    path = evidence.pack(tiny_plan, run)
+    text = path.read_text()
+    for keys, value, said in CHANGES:
+        record = json.loads(text)
+        inner = record
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = value
+        files.write_json(path, record)
+        with pytest.raises(HypersphereError, match=said) as caught:
+            evidence.read(path)
+        assert str(caught.value).startswith(str(path))
+        assert "\n" not in str(caught.value)
+
+
+def test_a_record_under_another_name_is_refused(tiny_plan: Plan, run: Run) -> None:
+    path = evidence.pack(tiny_plan, run)
+    moved = path.rename(path.with_name("simclr-default-upright-s1-00000000.json"))
+    with pytest.raises(HypersphereError, match="the record's content is named"):
+        evidence.read(moved)
