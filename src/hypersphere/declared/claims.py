@@ -4,9 +4,9 @@ import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AllowInfNan, PositiveInt
+from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
 from hypersphere.declared import config as cfg
 from hypersphere.declared.artifacts import MetricName
@@ -28,6 +28,9 @@ class Claim(Spec):
 
     id: str
     kind: Literal["value", "comparison", "theorem"]
+    origin: Literal["printed", "corrected", "ours"]
+    """``printed``: the document says it; ``corrected``: an erratum's reading of what the document says; ``ours``: what no
+    document says (our own theorem, identity or sensitivity row). Counts shown to people are of printed ones."""
     artifact: str
     method: str
     variant: str
@@ -45,6 +48,12 @@ class Claim(Spec):
     reading: str
     sentence: str
     source: str
+
+    @model_validator(mode="after")
+    def _corrected_by_something(self) -> Self:
+        if self.origin == "corrected" and self.reading == PRINTED:
+            raise ValueError(f"origin: 'corrected' needs the erratum that corrects it as its reading, not '{PRINTED}'")
+        return self
 
 
 def load(file: Path) -> list[Claim]:
