@@ -49,9 +49,9 @@ def prepared(folder: Path, official: Path) -> str:
     counts = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["counts"]
     if counts != COUNTS:
         sys.exit(f"{folder / 'manifest.json'}: counts are {counts}, not {COUNTS}")
-    images, index = np.load(folder / "train_images.npy"), np.load(folder / "train_index.npy")
+    images, index = (np.load(folder / "train" / f"{name}.npy") for name in ("images", "index"))
     if not published(images, index, official):
-        sys.exit(f"{folder / 'train_images.npy'}: not the published images")
+        sys.exit(f"{folder / 'train' / 'images.npy'}: not the published images")
     return f"{len(images)} training images, pixel by pixel those of the published CIFAR-10"
 
 

@@ -130,7 +130,7 @@ class Smoke:
     def __init__(self, root: Path) -> None:
         self.root, self.official, self.results = root, root / "official", root / "results" / "smoke-0"
         self.prepared = root / "data" / "processed" / "cifar10_lt_tenth-0"
-        for folder in (self.official / "cifar-10-batches-py", self.results, self.prepared):
+        for folder in (self.official / "cifar-10-batches-py", self.results, self.prepared / "train"):
             folder.mkdir(parents=True)
         planes = np.random.default_rng(0).integers(0, 256, (5, 10, 3, 32, 32), dtype=np.uint8)
         for number, batch in enumerate(planes, 1):
@@ -144,8 +144,8 @@ class Smoke:
 
     def check(self) -> subprocess.CompletedProcess[str]:
         """Write everything, and check it."""
-        np.save(self.prepared / "train_images.npy", self.images)
-        np.save(self.prepared / "train_index.npy", self.index)
+        np.save(self.prepared / "train" / "images.npy", self.images)
+        np.save(self.prepared / "train" / "index.npy", self.index)
         (self.prepared / "manifest.json").write_text(json.dumps({"counts": self.counts}))
         with (self.results / "claims.csv").open("w", newline="") as handle:
             rows = [("a", "cifar10_lt_tenth", self.verdict), ("b", "", "not run")]
@@ -183,8 +183,8 @@ def pose(smoke: Smoke) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (brighten, "train_images.npy: not the published images"),
-        (swap, "train_images.npy: not the published images"),
+        (brighten, "train/images.npy: not the published images"),
+        (swap, "train/images.npy: not the published images"),
         (lose, "manifest.json: counts are"),
         (pose, "claims.csv: claims measured on cifar10_lt_tenth read ['reproduced'], not `quick only`"),
     ],

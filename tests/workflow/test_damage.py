@@ -41,7 +41,7 @@ def same(place: Checkout, finished: Checkout) -> bool:
 
 
 def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy: Checkout, finished: Checkout) -> None:
-    (array,) = copy.root.glob("data/processed/digits_lt-*/train_images.npy")
+    (array,) = copy.root.glob("data/processed/digits_lt-*/train/images.npy")
     before = array.read_bytes()
     array.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
     shutil.rmtree(next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s1-*")))
@@ -94,7 +94,7 @@ def test_what_is_missing_or_truncated_is_made_again_at_once(copy: Checkout, fini
     """Presence, and the size of arrays, are looked at before jobs are planned: no run has to fail first."""
     next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/encoder.safetensors")).unlink()
     next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s0-*/snapshots/*")).unlink()
-    (array,) = copy.root.glob("data/processed/turned_digits_lt-*/test_labels.npy")
+    (array,) = copy.root.glob("data/processed/turned_digits_lt-*/test/labels-class.npy")
     array.write_bytes(array.read_bytes()[:-8])
     (marker,) = (copy.results / "batches").glob("simsiam-turned_digits_lt-*.json")
     marker.write_text(marker.read_text()[:-20])

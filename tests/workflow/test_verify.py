@@ -75,12 +75,12 @@ def test_a_flipped_byte_in_what_is_rebuilt_is_named(copy: Checkout) -> None:
 
 
 def test_an_altered_array_is_named(copy: Checkout) -> None:
-    (path,) = copy.root.glob("data/processed/digits_lt-*/test_images.npy")
+    (path,) = copy.root.glob("data/processed/digits_lt-*/test/images.npy")
     flip(path)
     done = verify(copy)
     assert done.returncode == 2
     assert f"{path}: the file's bytes are not those of its manifest" in done.stderr
-    assert path.with_name("manifest.json").exists()  # verifying changes nothing
+    assert (path.parents[1] / "manifest.json").exists()  # verifying changes nothing
 
 
 def test_a_missing_run_is_named(copy: Checkout) -> None:

@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere import files
 from hypersphere.datasets.download import fetch, has_md5
-from hypersphere.datasets.types import Arrays
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 HOMEPAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 SETS: dict[int, Any] = {10: CIFAR10, 100: CIFAR100}
+COARSE = "coarse"
+LABELS = {"labels": CLASS, "fine_labels": CLASS, "coarse_labels": COARSE}
+"""Our names of labels, by those in the files."""
 
 # sha256 of the official archives' members, taken from files whose md5 is the one torchvision publishes.
 SHA256 = {
@@ -51,7 +53,7 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) 
     Args:
         root: the folder that holds ``cifar-10-batches-py`` or ``cifar-100-python``, or else the official archive.
         download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
-        classes: which of the two sets; CIFAR-100 with its fine labels.
+        classes: which of the two sets. CIFAR-100's main labels are its 100 fine ones; its 20 are ``coarse``.
 
     Raises:
         HypersphereError: a file is missing or damaged, or the archive cannot be had.
@@ -128,18 +130,26 @@ def _read_archive(archive: Path, folder: str, names: Iterable[str]) -> tuple[dic
 def _arrays(contents: dict[str, bytes], official: Any) -> Arrays:
     """Images and labels of files whose bytes have been checked."""
     batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
-    names = batches[official.meta["filename"]][official.meta["key"]]
+    meta = batches[official.meta["filename"]]
+    names = {CLASS: tuple(meta[official.meta["key"]])}
+    if "coarse_label_names" in meta:
+        names[COARSE] = tuple(meta["coarse_label_names"])
     about = {
-        "source": f"CIFAR-{len(names)}, {HOMEPAGE}",
+        "source": f"CIFAR-{len(names[CLASS])}, {HOMEPAGE}",
         "licence": "none stated; the authors ask that the report be cited",
         "citation": "A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
     }
-    train, test = ([batches[name] for name, _ in part] for part in (official.train_list, official.test_list))
-    return Arrays(*_join(train), *_join(test), tuple(names), about)
+    parts = {TRAIN: official.train_list, TEST: official.test_list}
+    splits = {part: _join([batches[name] for name, _ in listed]) for part, listed in parts.items()}
+    return Arrays(splits, names, about)
 
 
-def _join(batches: list[dict[str, Any]]) -> tuple[UInt8[np.ndarray, "N 32 32 3"], Int64[np.ndarray, "N"]]:
-    """Images and labels of some batches, one after another; in the files, colours come before rows and columns."""
+def _join(batches: list[dict[str, Any]]) -> Split:
+    """Some batches, one after another; in the files, colours come before rows and columns."""
     images = np.concatenate([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
-    labels = [label for batch in batches for label in batch.get("labels") or batch["fine_labels"]]
-    return images.transpose(0, 2, 3, 1), np.asarray(labels, dtype=np.int64)
+    labels = {
+        name: np.concatenate([batch[key] for batch in batches]).astype(np.int64)
+        for key, name in LABELS.items()
+        if key in batches[0]
+    }
+    return Split(images.transpose(0, 2, 3, 1), labels)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, Int
 from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere import keyed
-from hypersphere.datasets.types import Arrays
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 
@@ -95,10 +95,14 @@ def digits(
     scene = Scene(canvas, shift, clutter, noise, coloured, seed)
     scans = load()
     train, test = split(scans.digit, seed)
+    parts = {TRAIN: (train, train_per_class), TEST: (test, test_per_class)}
+    names = tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes)
     return Arrays(
-        *_compose(Scans(scans.pixels[train], scans.digit[train]), classes, train_per_class, scene, "train"),
-        *_compose(Scans(scans.pixels[test], scans.digit[test]), classes, test_per_class, scene, "test"),
-        tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes),
+        {
+            part: _compose(Scans(scans.pixels[kept], scans.digit[kept]), classes, per_class, scene, part)
+            for part, (kept, per_class) in parts.items()
+        },
+        {CLASS: names},
         dict(ABOUT),
     )
 
@@ -122,10 +126,8 @@ def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"],
     return chosen, np.setdiff1d(np.arange(len(digit)), chosen)
 
 
-def _compose(
-    scans: Scans, classes: list[tuple[int, int]], per_class: int, scene: Scene, part: str
-) -> tuple[UInt8[np.ndarray, "N H W 3"], Int[np.ndarray, "N"]]:
-    """``per_class`` images of each class (digit, quarter turns), class after class, and their labels."""
+def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene: Scene, part: str) -> Split:
+    """``per_class`` images of each class (digit, quarter turns), class after class."""
     labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
     images = np.zeros((len(labels), scene.canvas, scene.canvas))
     shown = [
@@ -141,8 +143,8 @@ def _compose(
     noise = 2 * keyed.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
     ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
     if not scene.coloured:
-        return np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), labels
-    return np.rint((PAPER + (INK - PAPER) * ink) * 255).astype(np.uint8), labels
+        return Split(np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), {CLASS: labels})
+    return Split(np.rint((PAPER + (INK - PAPER) * ink) * 255).astype(np.uint8), {CLASS: labels})
 
 
 def _deal(

@@ -1,11 +1,12 @@
-"""Prepared datasets: plain arrays on disk, written once, checked, and memory-mapped by whoever trains.
+"""Prepared datasets: plain arrays on disk, written once, checked, and memory-mapped by whoever trains or measures.
 
-``data/processed/<dataset.folder>/`` holds four arrays, ``train_index.npy`` (the kept images' numbers in the source: the
-draws of views are keyed by them) and ``manifest.json``. The bytes depend on the dataset alone, not on where it was
-prepared or from which copy of the source.
+``data/processed/<dataset.folder>/`` holds ``manifest.json`` and a folder for each split: ``images.npy``, a
+``labels-<name>.npy`` and an ``attribute-<name>.npy`` for each array of that name, and ``index.npy`` (the kept images'
+numbers in the source's split: the draws of views are keyed by them). The bytes depend on the dataset alone, not on
+where it was prepared or from which copy of the source.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -14,30 +15,53 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock
-from jaxtyping import Int64, UInt8
+from jaxtyping import Int64, Shaped, UInt8
 
 from hypersphere import files
-from hypersphere.datasets import imbalance
-from hypersphere.datasets.types import Arrays
+from hypersphere.datasets import fitting, imbalance
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import DamagedError, HypersphereError
 
 MANIFEST = "manifest.json"
-ARRAYS = ("train_images", "train_labels", "train_index", "test_images", "test_labels")
+SCHEMA = 2
+"""Of the folder and its manifest: a folder of another is prepared again."""
+LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
+"""How the files of named arrays are called."""
+
+
+class Named(dict[str, Any]):
+    """Things by name; asking for one that is not there is a sentence."""
+
+    def __init__(self, things: Mapping[str, Any], kind: str) -> None:
+        super().__init__(things)
+        self.kind = kind
+
+    def __missing__(self, name: str) -> Any:
+        raise HypersphereError(
+            f"{self.kind} '{name}': there is none of this name, only {', '.join(sorted(self)) or 'nothing'}"
+        )
+
+
+@dataclass(frozen=True)
+class PreparedSplit:
+    """One split, its arrays memory-mapped read-only (N kept images)."""
+
+    images: UInt8[np.ndarray, "N H W 3"]
+    labels: Mapping[str, Int64[np.ndarray, "N"]]
+    """By name, the main ones under ``class``."""
+    attributes: Mapping[str, Shaped[np.ndarray, "N"]]
+    index: Int64[np.ndarray, "N"]
+    """The images' numbers in the source's split, ascending."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared dataset, its arrays memory-mapped read-only (N kept training images, M test images)."""
+    """A prepared dataset whose files are whole."""
 
     folder: Path
     manifest: dict[str, Any]
-    train_images: UInt8[np.ndarray, "N H W 3"]
-    train_labels: Int64[np.ndarray, "N"]
-    train_index: Int64[np.ndarray, "N"]
-    test_images: UInt8[np.ndarray, "M H W 3"]
-    test_labels: Int64[np.ndarray, "M"]
 
     @property
     def digest(self) -> str:
@@ -45,14 +69,46 @@ class Prepared:
         return str(self.manifest["digest"])
 
     @property
-    def class_names(self) -> tuple[str, ...]:
-        """Names of the classes, in the order of their labels."""
-        return tuple(self.manifest["class_names"])
+    def split_names(self) -> tuple[str, ...]:
+        """Of the splits there are, in alphabetical order."""
+        return tuple(sorted(self.manifest["splits"]))
 
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        return len(self.class_names)
+    def split(self, name: str) -> PreparedSplit:
+        """Memory-map a split.
+
+        Raises:
+            HypersphereError: there is none of this name; or later, where an array is asked for that there is not.
+        """
+        dataset = f"dataset {self.manifest['name']}"
+        about = Named(self.manifest["splits"], f"{dataset}: split")[name]
+        labels = {label: self._map(name, LABELS.format(label)) for label in about["labels"]}
+        attributes = {given: self._map(name, ATTRIBUTE.format(given)) for given in about["attributes"]}
+        return PreparedSplit(
+            images=self._map(name, "images"),
+            labels=Named(labels, f"{dataset}: split {name}: labels"),
+            attributes=Named(attributes, f"{dataset}: split {name}: attribute"),
+            index=self._map(name, "index"),
+        )
+
+    def _map(self, split: str, array: str) -> np.ndarray:
+        mapped: np.ndarray = np.load(self.folder / split / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+        return mapped
+
+    def class_names(self, label: str = CLASS) -> tuple[str, ...]:
+        """What the labels of this name stand for, from 0.
+
+        Raises:
+            HypersphereError: there are no labels of this name.
+        """
+        return tuple(Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label])
+
+    def classes(self, label: str = CLASS) -> int:
+        """Number of classes that the labels of this name tell apart.
+
+        Raises:
+            HypersphereError: there are no labels of this name.
+        """
+        return len(self.class_names(label))
 
 
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
@@ -64,8 +120,11 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         data_root: a folder that holds the source already, which is only read; None: download.
 
     Raises:
-        HypersphereError: the source is missing or damaged, cannot be downloaded, or has too few images.
+        HypersphereError: nothing loads the dataset; or its source is missing or damaged, cannot be downloaded, has too
+            few images, or returns arrays that do not fit together.
     """
+    if dataset.source is None:
+        raise HypersphereError(f"dataset {dataset.name}: source: nothing loads it yet, so it cannot be prepared")
     folder = data / "processed" / dataset.folder
     if _whole(folder):
         return folder
@@ -76,6 +135,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         source = registry.load("datasets", dataset.source.name)
         root, download = (data / "raw", True) if data_root is None else (data_root, False)
         arrays = source(root, download=download, **dataset.source.parameters)
+        fitting.check(arrays, f"datasets/{dataset.source.name}")
         with files.replacing_folder(folder) as temporary:
             _write(temporary, dataset, arrays)
     return folder
@@ -95,38 +155,64 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
     """Write the arrays, then the manifest that describes them."""
-    classes = len(arrays.class_names)
-    index = np.arange(len(arrays.train_labels), dtype=np.int64)
-    if dataset.imbalance is not None:
-        index = imbalance.choose(arrays.train_labels, dataset.imbalance, classes)
-    test = np.arange(len(arrays.test_labels), dtype=np.int64)
-    if dataset.test_per_class is not None:
-        balanced = Imbalance(head=dataset.test_per_class, ratio=1)
-        test = imbalance.choose(arrays.test_labels, balanced, classes)
-    content = (
-        arrays.train_images[index],
-        arrays.train_labels[index],
-        index,
-        arrays.test_images[test],
-        arrays.test_labels[test],
-    )
+    kept = _kept(dataset, arrays)
     described = {}
-    for name, array in zip(ARRAYS, content, strict=True):
-        path = folder / f"{name}.npy"
-        np.save(path, np.ascontiguousarray(array), allow_pickle=False)
-        described[path.name] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
-    counted = {"train": arrays.train_labels[index], "test": arrays.test_labels[test]}
+    for name, split in arrays.splits.items():
+        (folder / name).mkdir()
+        for array, content in _content(split, kept[name]):
+            path = folder / name / f"{array}.npy"
+            np.save(path, np.ascontiguousarray(content), allow_pickle=False)
+            file = path.relative_to(folder).as_posix()
+            described[file] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
     manifest = {
+        "schema": SCHEMA,
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
-        "counts": {part: np.bincount(labels, minlength=classes).tolist() for part, labels in counted.items()},
-        "image_shape": list(arrays.train_images.shape[1:]),
+        "splits": {
+            name: {
+                "images": len(kept[name]),
+                "labels": sorted(split.labels),
+                "attributes": sorted(split.attributes),
+            }
+            for name, split in arrays.splits.items()
+        },
+        "counts": {
+            name: np.bincount(split.labels[CLASS][kept[name]], minlength=len(arrays.class_names[CLASS])).tolist()
+            for name, split in arrays.splits.items()
+            if CLASS in split.labels
+        },
+        "image_shape": list(arrays.splits[TRAIN].images.shape[1:]),
         "files": described,
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
-        "class_names": list(arrays.class_names),
+        "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
     }
     files.write_sealed(folder / MANIFEST, manifest)
+
+
+def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]:
+    """By split, the numbers of the images kept: all of them, where the dataset does not say otherwise."""
+    asked = {TRAIN: dataset.imbalance}
+    if dataset.test_per_class is not None:
+        asked[TEST] = Imbalance(head=dataset.test_per_class, ratio=1)
+    kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
+    for name, wanted in asked.items():
+        if wanted is None:
+            continue
+        if name not in kept or CLASS not in arrays.splits[name].labels:
+            raise HypersphereError(f"dataset {dataset.name}: split {name} has no classes to keep some images of each")
+        kept[name] = imbalance.choose(arrays.splits[name].labels[CLASS], wanted, len(arrays.class_names[CLASS]))
+    return kept
+
+
+def _content(split: Split, kept: Int64[np.ndarray, "K"]) -> Iterator[tuple[str, np.ndarray]]:
+    """A split's arrays by the names of their files, of the images kept; one after another, for they may be large."""
+    yield "images", split.images[kept]
+    for name, labels in split.labels.items():
+        yield LABELS.format(name), labels[kept]
+    for name, values in split.attributes.items():
+        yield ATTRIBUTE.format(name), values[kept]
+    yield "index", kept
 
 
 def _whole(folder: Path) -> bool:
@@ -142,13 +228,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """A prepared dataset's manifest.
 
     Raises:
-        DamagedError: missing, unreadable, or altered.
+        DamagedError: missing, unreadable, altered, or of a folder that is laid out in another way.
     """
     path = folder / MANIFEST
     try:
-        return files.read_sealed(path)
+        manifest = files.read_sealed(path)
     except HypersphereError as error:
         raise DamagedError(f"{error}; {_advice(folder)}", path) from None
+    if manifest.get("schema") != SCHEMA:
+        said = f"{path}: schema: {manifest.get('schema')}, where this version reads {SCHEMA}; {_advice(folder)}"
+        raise DamagedError(said, path)
+    return manifest
 
 
 def _advice(folder: Path) -> str:
@@ -183,11 +273,9 @@ def _hashed(path: Path, expected: str, changed_ns: int) -> str | None:
 
 
 def open(folder: Path) -> Prepared:
-    """Memory-map a prepared dataset.
+    """Check a prepared dataset's files; its splits are memory-mapped when they are asked for.
 
     Raises:
         DamagedError: a file is missing or altered; says what to run.
     """
-    manifest = verify(folder)
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ARRAYS}
-    return Prepared(folder=folder, manifest=manifest, **arrays)
+    return Prepared(folder, verify(folder))

@@ -22,6 +22,7 @@ from torchvision.datasets import CIFAR10
 from hypersphere import files
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets import download
+from hypersphere.datasets.types import Arrays
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
 PATIENCE = 120  # seconds that a test waits for what must come, on however slow a machine
@@ -232,16 +233,15 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def agrees_with_torchvision() -> Callable[[Any, Path], None]:
-    """Asserts that arrays are those of torchvision's reader, an independent one, in the same folder."""
+    """Asserts that a set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
 
-    def agrees(arrays: Any, root: Path) -> None:
-        for train, images, labels in (
-            (True, arrays.train_images, arrays.train_labels),
-            (False, arrays.test_images, arrays.test_labels),
-        ):
-            theirs = module.SETS[10](root, train=train)
-            np.testing.assert_array_equal(images, theirs.data)
-            assert labels.tolist() == theirs.targets
-            assert list(arrays.class_names) == theirs.classes
+    def agrees(found: Any, root: Path) -> None:
+        for name in ("train", "test"):
+            split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
+            names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
+            theirs = module.SETS[10](root, train=name == "train")
+            np.testing.assert_array_equal(split.images, theirs.data)
+            assert split.labels["class"].tolist() == theirs.targets
+            assert list(names) == theirs.classes
 
     return agrees

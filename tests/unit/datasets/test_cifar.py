@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere import files
 from hypersphere.command.cli import main
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets import download, store
@@ -60,11 +61,37 @@ def test_arrays_are_the_files_content(tiny: Path) -> None:
     arrays = cifar(tiny.parent, False)
     # conftest: batch i holds two images of a keyed generator, labels i and i+1; channels first in the file
     expected = np.random.default_rng(1).integers(0, 256, (2, 3072), dtype=np.uint8).reshape(2, 3, 32, 32)
-    np.testing.assert_array_equal(arrays.train_images[:2], expected.transpose(0, 2, 3, 1))
-    assert arrays.train_labels.tolist() == [1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
-    assert arrays.test_labels.tolist() == [6, 7]
-    assert arrays.train_labels.dtype == np.int64
-    assert arrays.class_names[3] == "class 3"
+    train, test = (arrays.splits[name] for name in ("train", "test"))
+    np.testing.assert_array_equal(train.images[:2], expected.transpose(0, 2, 3, 1))
+    assert train.labels["class"].tolist() == [1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
+    assert test.labels["class"].tolist() == [6, 7]
+    assert train.labels["class"].dtype == np.int64
+    assert arrays.class_names["class"][3] == "class 3"
+    assert train.labels.keys() == arrays.class_names.keys() == {"class"}
+
+
+def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files as the set's page describes them, with two images each; labels by hand."""
+    folder = tmp_path / "cifar-100-python"
+    folder.mkdir()
+    contents: dict[str, dict[str, Any]] = {
+        "meta": {"fine_label_names": ["apple", "bear", "bee"], "coarse_label_names": ["fruit", "animal"]},
+        "train": {"data": np.zeros((2, 3072), np.uint8), "fine_labels": [2, 0], "coarse_labels": [1, 0]},
+        "test": {"data": np.ones((2, 3072), np.uint8), "fine_labels": [1, 2], "coarse_labels": [1, 1]},
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(pickle.dumps(content))
+    monkeypatch.setitem(module.SHA256, 100, {name: files.sha256(folder / name) for name in contents})
+    arrays = cifar(tmp_path, False, classes=100)
+    found = {
+        name: {key: labels.tolist() for key, labels in split.labels.items()} for name, split in arrays.splits.items()
+    }
+    assert found == {
+        "train": {"class": [2, 0], "coarse": [1, 0]},
+        "test": {"class": [1, 2], "coarse": [1, 1]},
+    }
+    assert arrays.class_names == {"class": ("apple", "bear", "bee"), "coarse": ("fruit", "animal")}
+    assert arrays.splits["test"].images.min() == 1
 
 
 def test_arrays_are_those_of_torchvisions_reader(tiny: Path, agrees_with_torchvision: Agrees) -> None:
@@ -142,7 +169,7 @@ def test_a_failed_download_can_be_repeated(
     assert ARCHIVE not in _visible(tmp_path / "raw")
     assert unpickled == []
     server.habits.fault = ""
-    assert len(cifar(tmp_path / "raw").train_images) == 10
+    assert len(cifar(tmp_path / "raw").splits["train"].images) == 10
     assert _visible(tmp_path / "raw") == [ARCHIVE]
 
 
@@ -204,7 +231,7 @@ def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
     assert unpickled == []
     server.offer(tiny)  # the next run recovers
     if ours:
-        assert len(cifar(own).train_images) == 10
+        assert len(cifar(own).splits["train"].images) == 10
 
 
 def test_an_archive_writes_nothing_of_its_own(own: Path, tiny: Path, tmp_path: Path, server: Any) -> None:
@@ -217,7 +244,7 @@ def test_an_archive_writes_nothing_of_its_own(own: Path, tiny: Path, tmp_path: P
     server.offer(buffer.getvalue())
     (own / ARCHIVE).write_bytes(server.archive)
     before = sorted(tmp_path.rglob("*"))
-    assert len(cifar(own, False).train_images) == 10
+    assert len(cifar(own, False).splits["train"].images) == 10
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -39,12 +39,13 @@ def test_real_cifar10_is_read_and_a_flipped_byte_refused(
         (folder / name).symlink_to(real_cifar10 / "cifar-10-batches-py" / name)
         assert files.sha256(folder / name) == module.SHA256[10][name]
     arrays = cifar(tmp_path, False)
+    train, test = (arrays.splits[name] for name in ("train", "test"))
     # the official description: 50,000 + 10,000 images of 32 × 32, 5,000 and 1,000 of each of ten classes
-    assert arrays.train_images.shape == (50_000, 32, 32, 3)
-    assert np.bincount(arrays.train_labels).tolist() == [5_000] * 10
-    assert np.bincount(arrays.test_labels).tolist() == [1_000] * 10
-    assert arrays.class_names[6] == "frog"
-    assert arrays.train_labels[0] == 6  # the first training image is the well-known frog
+    assert train.images.shape == (50_000, 32, 32, 3)
+    assert np.bincount(train.labels["class"]).tolist() == [5_000] * 10
+    assert np.bincount(test.labels["class"]).tolist() == [1_000] * 10
+    assert arrays.class_names["class"][6] == "frog"
+    assert train.labels["class"][0] == 6  # the first training image is the well-known frog
     unpickled.clear()
     content = bytearray((folder / "data_batch_3").read_bytes())
     content[1_000_000] ^= 1

@@ -40,11 +40,11 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
     pixels[module.split(scans.digit, 0)[1]] = 0.25
     monkeypatch.setattr(module, "load", lambda: module.Scans(pixels, scans.digit))
     painted = digits(NOWHERE, task=task, noise=0, clutter=3, train_per_class=50, test_per_class=50)
-    assert set(np.unique(painted.train_images)) == {0, 128, 255}
-    assert set(np.unique(painted.test_images)) == {0, 32, 64}
+    assert set(np.unique(painted.splits["train"].images)) == {0, 128, 255}
+    assert set(np.unique(painted.splits["test"].images)) == {0, 32, 64}
     # control: the paint shows if the division is another than the one painted
     mixed = digits(NOWHERE, task=task, noise=0, clutter=3, train_per_class=50, test_per_class=50, seed=1)
-    assert set(np.unique(mixed.train_images)) == {0, 32, 64, 128, 255}
+    assert set(np.unique(mixed.splits["train"].images)) == {0, 32, 64, 128, 255}
 
 
 def test_an_undisturbed_image_is_a_scan_of_its_class() -> None:
@@ -52,9 +52,9 @@ def test_an_undisturbed_image_is_a_scan_of_its_class() -> None:
     scans = module.load()
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
     arrays = digits(NOWHERE, train_per_class=5, test_per_class=5, **BARE)
-    middle = np.ascontiguousarray(arrays.train_images[:, 2:10, 2:10, 0])
-    assert [known[image.tobytes()] for image in middle] == arrays.train_labels.tolist()
-    assert arrays.train_images[:, :2].max() == 0
+    middle = np.ascontiguousarray(arrays.splits["train"].images[:, 2:10, 2:10, 0])
+    assert [known[image.tobytes()] for image in middle] == arrays.splits["train"].labels["class"].tolist()
+    assert arrays.splits["train"].images[:, :2].max() == 0
 
 
 def test_a_turned_image_is_a_scan_of_its_digit_turned_anticlockwise() -> None:
@@ -62,11 +62,12 @@ def test_a_turned_image_is_a_scan_of_its_digit_turned_anticlockwise() -> None:
     scans = module.load()
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
     arrays = digits(NOWHERE, task="turned", train_per_class=3, test_per_class=2, **BARE)
-    assert len(arrays.class_names) == 16
-    for image, label in zip(arrays.test_images[:, 2:10, 2:10, 0], arrays.test_labels, strict=True):
+    assert len(arrays.class_names["class"]) == 16
+    test = arrays.splits["test"]
+    for image, label in zip(test.images[:, 2:10, 2:10, 0], test.labels["class"], strict=True):
         digit, quarter = (3, 4, 6, 7)[label // 4], label % 4
         assert known[np.ascontiguousarray(np.rot90(image, -quarter)).tobytes()] == digit
-        assert arrays.class_names[label].startswith(str(digit))
+        assert arrays.class_names["class"][label].startswith(str(digit))
 
 
 def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
@@ -76,7 +77,8 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load", lambda: full)
         for shift, corners in ((1, {1, 2, 3}), (9, set(range(5)))):
-            images = digits(NOWHERE, shift=shift, clutter=0, noise=0, train_per_class=40).train_images[..., 0] > 0
+            train = digits(NOWHERE, shift=shift, clutter=0, noise=0, train_per_class=40).splits["train"]
+            images = train.images[..., 0] > 0
             assert (images.sum((1, 2)) == 64).all()
             assert set(images.any(axis=2).argmax(axis=1)) == corners
             assert set(images.any(axis=1).argmax(axis=1)) == corners
@@ -84,14 +86,14 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
 
 def test_same_key_same_bytes_other_seed_other_bytes() -> None:
     first, again, other = (digits(NOWHERE, seed=seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first.train_images, again.train_images)
-    np.testing.assert_array_equal(first.test_images, again.test_images)
-    assert not np.array_equal(first.train_images, other.train_images)
+    np.testing.assert_array_equal(first.splits["train"].images, again.splits["train"].images)
+    np.testing.assert_array_equal(first.splits["test"].images, again.splits["test"].images)
+    assert not np.array_equal(first.splits["train"].images, other.splits["train"].images)
 
 
 def test_a_new_piece_of_clutter_moves_nothing_else() -> None:
     """Each draw has its own key: more clutter only brightens."""
-    few, more = (digits(NOWHERE, clutter=n, noise=0).train_images for n in (1, 2))
+    few, more = (digits(NOWHERE, clutter=n, noise=0).splits["train"].images for n in (1, 2))
     assert (more >= few).all()
     assert (more > few).any()
 
@@ -101,10 +103,11 @@ def test_shapes_types_and_time() -> None:
     start = time.perf_counter()
     arrays = digits(NOWHERE)
     assert time.perf_counter() - start < 2
-    assert arrays.train_images.shape[1:] == (12, 12, 3)
-    assert arrays.train_images.dtype == np.uint8
-    assert arrays.train_labels.dtype == np.int64
-    assert (arrays.test_images == arrays.test_images[..., :1]).all()
+    train, test = (arrays.splits[name] for name in ("train", "test"))
+    assert train.images.shape[1:] == (12, 12, 3)
+    assert train.images.dtype == np.uint8
+    assert train.labels["class"].dtype == np.int64
+    assert (test.images == test.images[..., :1]).all()
     assert {"source", "licence", "citation"} <= arrays.about.keys()
 
 
@@ -117,27 +120,28 @@ def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
 def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> None:
     """Nearest raw-pixel neighbour: far above chance (10 %, 6.25 %) and far below solved; about 700 images."""
     dataset = config.load(ROOT, {}).datasets[name]
+    assert dataset.source is not None
     assert dataset.imbalance is not None
     arrays = digits(NOWHERE, **dataset.source.parameters)
-    classes = len(arrays.class_names)
-    kept = imbalance.choose(arrays.train_labels, dataset.imbalance, classes)
+    train, test = (arrays.splits[name] for name in ("train", "test"))
+    trained, tested = train.labels["class"], test.labels["class"]
+    classes = len(arrays.class_names["class"])
+    kept = imbalance.choose(trained, dataset.imbalance, classes)
     assert 600 <= len(kept) <= 800
-    assert np.bincount(arrays.test_labels).tolist() == [len(arrays.test_labels) // classes] * classes
-    bank, query = (
-        images[..., 0].reshape(len(images), -1) / 255 for images in (arrays.train_images[kept], arrays.test_images)
-    )
+    assert np.bincount(tested).tolist() == [len(tested) // classes] * classes
+    bank, query = (images[..., 0].reshape(len(images), -1) / 255 for images in (train.images[kept], test.images))
     bank, query = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (bank, query))
-    guess = arrays.train_labels[kept][(query @ bank.T).argmax(axis=1)]
-    accuracy = (guess == arrays.test_labels).mean()
+    guess = trained[kept][(query @ bank.T).argmax(axis=1)]
+    accuracy = (guess == tested).mean()
     assert 3 / classes < accuracy < 0.75
 
 
 def test_colour_is_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along(tmp_path: Path) -> None:
     """By hand, up to rounding: blue (26, 26, 128) where the grey image is 0, yellow (255, 204, 51) where it is 255."""
-    grey = digits(tmp_path, train_per_class=4, test_per_class=2)
-    coloured = digits(tmp_path, coloured=True, train_per_class=4, test_per_class=2)
-    share = grey.train_images / 255
+    few: dict[str, Any] = {"train_per_class": 4, "test_per_class": 2}
+    grey, coloured = (digits(tmp_path, coloured=asked, **few).splits["train"] for asked in (False, True))
+    share = grey.images / 255
     expected = share * [255, 204, 51] + (1 - share) * [25.5, 25.5, 127.5]
-    assert np.abs(coloured.train_images - expected).max() <= 1.1  # each of the two is rounded
-    assert np.array_equal(coloured.train_labels, grey.train_labels)
-    assert np.array_equal(digits(tmp_path, train_per_class=4, test_per_class=2).train_images, grey.train_images)
+    assert np.abs(coloured.images - expected).max() <= 1.1  # each of the two is rounded
+    assert np.array_equal(coloured.labels["class"], grey.labels["class"])
+    assert np.array_equal(digits(tmp_path, **few).splits["train"].images, grey.images)

@@ -14,6 +14,7 @@ import pytest
 from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
@@ -23,6 +24,7 @@ SMALL: dict[str, Any] = {
     "source": {"name": "digits", "train_per_class": 12, "test_per_class": 3},
     "imbalance": {"head": 12, "ratio": 1.2},
 }
+ARRAYS = [f"{split}/{array}.npy" for split in ("train", "test") for array in ("images", "labels-class", "index")]
 COUNTS = [12, 10, 8, 6, 5, 4, 4, 3, 2, 2]  # int(12 · 1.2^-i), by hand
 
 
@@ -38,15 +40,158 @@ def folder(dataset: Dataset, tmp_path: Path) -> Path:
 
 def test_prepared_arrays_are_the_sources(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
     assert folder == tmp_path / "processed" / dataset.folder
-    prepared, source = store.open(folder), digits(tmp_path, **dataset.source.parameters)
-    np.testing.assert_array_equal(prepared.train_images, source.train_images[prepared.train_index])
-    np.testing.assert_array_equal(prepared.train_labels, source.train_labels[prepared.train_index])
-    np.testing.assert_array_equal(prepared.test_images, source.test_images)
-    np.testing.assert_array_equal(prepared.test_labels, source.test_labels)
-    assert np.bincount(prepared.train_labels).tolist() == COUNTS
-    assert isinstance(prepared.train_images, np.memmap)
-    assert prepared.classes == 10
-    assert prepared.class_names == tuple("0123456789")
+    prepared, source = store.open(folder), digits(tmp_path, train_per_class=12, test_per_class=3)
+    assert prepared.split_names == ("test", "train")
+    for name in ("train", "test"):
+        split, whole = prepared.split(name), source.splits[name]
+        np.testing.assert_array_equal(split.images, whole.images[split.index])
+        np.testing.assert_array_equal(split.labels["class"], whole.labels["class"][split.index])
+        assert isinstance(split.images, np.memmap)
+    assert np.bincount(prepared.split("train").labels["class"]).tolist() == COUNTS
+    assert prepared.split("test").index.tolist() == list(range(30))
+    assert prepared.classes() == 10
+    assert prepared.class_names() == tuple("0123456789")
+
+
+def rich() -> Arrays:
+    """Three splits of made-up images: two sorts of labels, attributes of three types, one split without labels."""
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 2, 2, 3), dtype=np.uint8)
+    return Arrays(
+        {
+            "train": Split(
+                pixels[:4],
+                {"class": np.array([0, 1, 0, 1]), "coarse": np.array([2, 0, 1, 2])},
+                {"conflicting": np.array([True, False, True, True]), "angle": np.array([0.0, 0.5, 1.0, 1.5])},
+            ),
+            "test": Split(pixels[4:7], {"class": np.array([1, 0, 1])}, {"colour": np.array(["red", "blue", "red"])}),
+            "unlabelled": Split(pixels[7:], {}),
+        },
+        {"class": ("cat", "dog"), "coarse": ("a", "b", "c")},
+        {"source": "made up", "licence": "none", "citation": "none"},
+    )
+
+
+@pytest.fixture
+def prepare_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., store.Prepared]:
+    """Prepare given arrays as dataset ``made_up``, and open it."""
+
+    def prepared(arrays: Arrays, **kept: Any) -> store.Prepared:
+        monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays)
+        dataset = Dataset.model_validate({"name": "made_up", "source": {"name": "digits"}, **kept})
+        return store.open(store.prepare(dataset, tmp_path, None))
+
+    return prepared
+
+
+def test_several_splits_labels_and_attributes_come_back_as_they_were(prepare_made_up: Any) -> None:
+    prepared = prepare_made_up(rich())
+    assert prepared.split_names == ("test", "train", "unlabelled")
+    for name, source in rich().splits.items():
+        split = prepared.split(name)
+        np.testing.assert_array_equal(split.images, source.images)
+        for found, expected in ((split.labels, source.labels), (split.attributes, source.attributes)):
+            assert found.keys() == expected.keys()
+            for array, values in expected.items():
+                assert found[array].dtype == values.dtype
+                assert found[array].tolist() == values.tolist()
+        assert split.index.tolist() == list(range(len(source.images)))
+    assert prepared.class_names("coarse") == ("a", "b", "c")
+    assert (prepared.classes(), prepared.classes("coarse")) == (2, 3)
+    assert prepared.manifest["counts"] == {"train": [2, 2], "test": [1, 2]}
+    assert prepared.manifest["splits"]["unlabelled"] == {"images": 2, "labels": [], "attributes": []}
+    assert {"train/attribute-conflicting.npy", "train/labels-coarse.npy"} <= prepared.manifest["files"].keys()
+
+
+def test_images_are_dropped_with_all_that_is_known_of_them(prepare_made_up: Any) -> None:
+    """One image of each class kept: whichever they are, their labels and attributes are theirs."""
+    source = rich()
+    prepared = prepare_made_up(source, imbalance={"head": 1, "ratio": 1}, test_per_class=1)
+    for name, arrays in (("train", "conflicting angle"), ("test", "colour")):
+        split, whole = prepared.split(name), source.splits[name]
+        assert sorted(split.labels["class"]) == [0, 1]
+        assert len(split.index) == 2
+        np.testing.assert_array_equal(split.images, whole.images[split.index])
+        for array in arrays.split():
+            assert split.attributes[array].tolist() == whole.attributes[array][split.index].tolist()
+        for label, values in whole.labels.items():
+            assert split.labels[label].tolist() == values[split.index].tolist()
+    assert prepared.split("unlabelled").index.tolist() == [0, 1]
+
+
+def test_what_there_is_not_is_a_sentence_with_what_there_is(prepare_made_up: Any) -> None:
+    prepared = prepare_made_up(rich())
+    asked: list[tuple[Callable[[], Any], str]] = [
+        (lambda: prepared.split("val"), "split 'val': there is none of this name, only test, train, unlabelled"),
+        (lambda: prepared.class_names("fine"), "labels 'fine': there is none of this name, only class, coarse"),
+        (lambda: prepared.classes("fine"), "labels 'fine': there is none of this name, only class, coarse"),
+        (
+            lambda: prepared.split("train").labels["fine"],
+            "split train: labels 'fine': there is none of this name, only class, coarse",
+        ),
+        (
+            lambda: prepared.split("test").attributes["angle"],
+            "split test: attribute 'angle': there is none of this name, only colour",
+        ),
+        (
+            lambda: prepared.split("unlabelled").labels["class"],
+            "split unlabelled: labels 'class': there is none of this name, only nothing",
+        ),
+    ]
+    for ask, said in asked:
+        with pytest.raises(HypersphereError) as caught:
+            ask()
+        assert str(caught.value) == f"dataset made_up: {said}"
+
+
+TWO = np.zeros((2, 2, 2, 3), np.uint8)
+MISFITS: dict[str, tuple[dict[str, Split], str]] = {
+    "no train": ({"test": Split(TWO, {})}, "has no split train, only test"),
+    "image shape": (
+        {"test": Split(TWO[:, :1], {})},
+        r"split test: images are uint8 \(1, 2, 3\), not uint8 \(2, 2, 3\)",
+    ),
+    "image type": ({"test": Split(TWO.astype(float), {})}, "split test: images are float64"),
+    "label range": ({"test": Split(TWO, {"class": np.array([0, 2])})}, "labels class: not integers from 0 below 2"),
+    "label sign": ({"test": Split(TWO, {"class": np.array([0, -1])})}, "labels class: not integers from 0 below 2"),
+    "label type": ({"test": Split(TWO, {"class": np.array([0.0, 1.0])})}, "labels class: not integers from 0 below 2"),
+    "unnamed": ({"test": Split(TWO, {"fine": np.array([0, 1])})}, "labels fine: not integers from 0 below 0"),
+    "length": ({"test": Split(TWO, {"class": np.array([0])})}, r"class: has shape \(1,\), where there are 2 images"),
+    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: a name is"),
+    "object": ({"test": Split(TWO, {}, {"a": np.array([{}, None])})}, "attribute a: not plain values"),
+    "name": ({"test": Split(TWO, {}, {"../a": np.array([0, 1])})}, r"'\.\./a': a name is"),
+}
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_arrays_that_do_not_fit_together_are_refused(tmp_path: Path, prepare_made_up: Any, misfit: str) -> None:
+    splits, words = MISFITS[misfit]
+    train = {} if misfit == "no train" else {"train": Split(TWO, {})}
+    with pytest.raises(HypersphereError, match=words) as caught:
+        prepare_made_up(Arrays(train | splits, {"class": ("a", "b")}, rich().about))
+    assert str(caught.value).startswith("datasets/digits: ")
+    assert not list(tmp_path.glob("processed/made_up-*"))
+
+
+@pytest.mark.parametrize(
+    ("kept", "split"), [({"test_per_class": 1}, "test"), ({"imbalance": {"head": 1, "ratio": 1}}, "train")]
+)
+def test_some_of_each_class_where_there_are_no_classes_is_a_sentence(
+    prepare_made_up: Any, kept: dict[str, Any], split: str
+) -> None:
+    unlabelled = Arrays({"train": Split(TWO, {})}, {}, rich().about)
+    with pytest.raises(HypersphereError, match=f"dataset made_up: split {split} has no classes"):
+        prepare_made_up(unlabelled, **kept)
+
+
+def test_a_folder_laid_out_in_another_way_is_prepared_again(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
+    """As an earlier version left it: sealed and whole, but of another schema."""
+    before = (folder / "manifest.json").read_bytes()
+    manifest = files.read_sealed(folder / "manifest.json")
+    files.write_sealed(folder / "manifest.json", {key: value for key, value in manifest.items() if key != "schema"})
+    with pytest.raises(DamagedError, match=r"manifest\.json: schema: None, where this version reads 2; run again"):
+        store.open(folder)
+    store.prepare(dataset, tmp_path, None)
+    assert (folder / "manifest.json").read_bytes() == before
 
 
 def test_manifest_describes_the_files(folder: Path) -> None:
@@ -55,25 +200,28 @@ def test_manifest_describes_the_files(folder: Path) -> None:
     assert manifest["spec"] == SMALL
     assert manifest["counts"] == {"train": COUNTS, "test": [3] * 10}
     assert manifest["image_shape"] == [12, 12, 3]
-    assert {path.name for path in folder.iterdir()} == {*manifest["files"], "manifest.json"}
+    assert _files(folder).keys() == {*manifest["files"], "manifest.json"}
     for name, about in manifest["files"].items():
         assert about == {"sha256": files.sha256(folder / name), "bytes": (folder / name).stat().st_size}
+    assert set(manifest["files"]) == set(ARRAYS)
     assert len(manifest["digest"]) == 64
 
 
 def test_without_imbalance_all_images_are_kept(tmp_path: Path) -> None:
     prepared = store.open(store.prepare(Dataset.model_validate({**SMALL, "imbalance": None}), tmp_path, None))
-    assert prepared.train_index.tolist() == list(range(120))
+    assert prepared.split("train").index.tolist() == list(range(120))
 
 
 def test_a_smaller_test_set_keeps_as_many_images_of_each_class(tmp_path: Path) -> None:
     whole = store.open(store.prepare(Dataset.model_validate(SMALL), tmp_path, None))
     fewer = store.open(store.prepare(Dataset.model_validate({**SMALL, "test_per_class": 2}), tmp_path, None))
-    assert np.bincount(fewer.test_labels).tolist() == [2] * 10
-    kept = {image.tobytes() for image in fewer.test_images}
+    test = fewer.split("test")
+    assert np.bincount(test.labels["class"]).tolist() == [2] * 10
+    kept = {image.tobytes() for image in test.images}
     assert len(kept) == 20
-    assert kept < {image.tobytes() for image in whole.test_images}
-    np.testing.assert_array_equal(fewer.train_images, whole.train_images)
+    assert kept < {image.tobytes() for image in whole.split("test").images}
+    np.testing.assert_array_equal(test.images, whole.split("test").images[test.index])
+    np.testing.assert_array_equal(fewer.split("train").images, whole.split("train").images)
 
 
 def test_digest_depends_on_content_alone(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
@@ -93,7 +241,7 @@ def test_a_whole_copy_is_left_alone_and_a_damaged_one_is_made_again(
     monkeypatch.setattr(registry, "load", lambda *a: calls.append(a) or load(*a))
     store.prepare(dataset, tmp_path, None)
     assert calls == []
-    with (folder / "test_images.npy").open("ab") as handle:
+    with (folder / "test" / "images.npy").open("ab") as handle:
         handle.write(b"x")
     assert store.open(store.prepare(dataset, tmp_path, None)).digest == digest
     assert calls == [("datasets", "digits")]
@@ -117,6 +265,10 @@ def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monk
     assert left == []
 
 
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
 
@@ -133,7 +285,7 @@ def _drop_key(path: Path) -> None:
 
 def _other_hash(path: Path) -> None:
     manifest = json.loads(path.read_text())
-    manifest["files"]["test_labels.npy"]["sha256"] = "0" * 64
+    manifest["files"]["test/labels-class.npy"]["sha256"] = "0" * 64
     path.write_text(json.dumps(manifest))
 
 
@@ -146,9 +298,9 @@ def _other_hash(path: Path) -> None:
         ("manifest.json", lambda path: path.write_text("[]"), "was altered"),
         ("manifest.json", _drop_key, "was altered"),
         ("manifest.json", _other_hash, "was altered"),
-        ("train_images.npy", Path.unlink, "the file is missing"),
-        ("train_labels.npy", _truncate, "bytes, not"),
-        *[(f"{name}.npy", _flip, "bytes are not those of its manifest") for name in store.ARRAYS],
+        ("train/images.npy", Path.unlink, "the file is missing"),
+        ("train/labels-class.npy", _truncate, "bytes, not"),
+        *[(name, _flip, "bytes are not those of its manifest") for name in ARRAYS],
     ],
 )
 def test_open_says_which_file_is_wrong_and_what_to_run(folder: Path, name: str, harm: Any, words: str) -> None:
@@ -164,21 +316,26 @@ def test_open_says_which_file_is_wrong_and_what_to_run(folder: Path, name: str, 
     assert caught.value.proof == folder / "manifest.json"
 
 
-@pytest.mark.parametrize("name", ["manifest.json", *(f"{name}.npy" for name in store.ARRAYS)])
+@pytest.mark.parametrize("name", ["manifest.json", *ARRAYS])
 @pytest.mark.parametrize("harm", [Path.unlink, _truncate, _flip])
 def test_preparing_again_mends_any_damage(
     folder: Path, dataset: Dataset, tmp_path: Path, name: str, harm: Callable[[Path], None]
 ) -> None:
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = _files(folder)
     harm(folder / name)
     store.prepare(dataset, tmp_path, None)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert _files(folder) == before
+
+
+def test_a_dataset_that_nothing_loads_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match="dataset imagenet: source: nothing loads it yet"):
+        store.prepare(Dataset.model_validate({"name": "imagenet"}), tmp_path, None)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_killed_process_left_is_tidied_away(dataset: Dataset, tmp_path: Path) -> None:
     left = tmp_path / "processed" / f".{dataset.folder}.0123abcd.part"
-    left.mkdir(parents=True)
-    (left / "train_images.npy").touch()
+    files.write_text(left / "train" / "images.npy", "half of")
     store.prepare(dataset, tmp_path, None)
     assert not left.exists()
 
@@ -193,6 +350,7 @@ def test_a_folder_that_was_never_prepared_is_a_sentence(tmp_path: Path) -> None:
 PREPARER = """
 import json, sys, time
 from pathlib import Path
+from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.datasets import store
 from hypersphere.declared.run import Dataset

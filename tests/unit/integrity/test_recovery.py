@@ -62,7 +62,7 @@ HARMS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("harm", HARMS)
-@pytest.mark.parametrize("name", ["train_images.npy", "train_labels.npy"])
+@pytest.mark.parametrize("name", ["train/images.npy", "train/labels-class.npy"])
 def test_a_dataset_that_lacks_an_array_is_forgotten_and_no_other(marked: Plan, name: str, harm: str) -> None:
     recovery.forget_what_is_lost(marked)
     assert all(manifests(marked))

@@ -1,0 +1,45 @@
+"""Whether what a source returns fits together: seen before it is written, so that nothing has to look again."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from hypersphere.datasets.types import TRAIN, Arrays, Split
+from hypersphere.errors import HypersphereError
+
+WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
+"""What splits, labels and attributes may be called, for files are called after them."""
+UNNAMEABLE = "a name is lower-case letters, digits, - and _"
+
+
+def check(arrays: Arrays, source: str) -> None:
+    """See that splits, labels, attributes and names of classes are of one dataset.
+
+    Raises:
+        HypersphereError: something does not fit; names ``source``, split and array.
+    """
+    if TRAIN not in arrays.splits:
+        raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
+    for name, split in arrays.splits.items():
+        problem = next(_problems(split, arrays), None)
+        if problem or not WORD.fullmatch(name):
+            raise HypersphereError(f"{source}: split {name}: {problem or UNNAMEABLE}")
+
+
+def _problems(split: Split, arrays: Arrays) -> Iterator[str]:
+    shape = arrays.splits[TRAIN].images.shape[1:]
+    if split.images.shape[1:] != shape or split.images.dtype != np.uint8:
+        yield f"images are {split.images.dtype} {split.images.shape[1:]}, not uint8 {shape}"
+    for name, values in (*split.labels.items(), *split.attributes.items()):
+        if not WORD.fullmatch(name):
+            yield f"'{name}': {UNNAMEABLE}"
+        if values.shape != split.images.shape[:1]:
+            yield f"{name}: has shape {values.shape}, where there are {len(split.images)} images"
+    for name, values in split.labels.items():
+        classes = len(arrays.class_names.get(name, ()))
+        if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
+            yield f"labels {name}: not integers from 0 below {classes}, the number of class_names"
+    for name, values in split.attributes.items():
+        if values.dtype.hasobject:
+            yield f"attribute {name}: not plain values"
