@@ -1,109 +1,225 @@
-"""What config/papers/<paper>.yaml may say: a document, its artifacts, and the runs and probes that they ask for."""
+"""What config/papers/<paper>.yaml may say: a document, its artifacts, and the runs and probes that they ask for.
 
-from typing import Annotated, Any, Literal
+An artifact is a query: axes, which are lists of coordinates, and a measure. No artifact has code of its own, but exact
+studies' drawings.
+"""
 
-from pydantic import AfterValidator, Field
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from hypersphere.declared import registry
-from hypersphere.declared.measures import METRICS
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+
+from hypersphere import files
+from hypersphere.declared import coordinates, kinds, registry
+from hypersphere.declared.coordinates import Axis, Scalar
+from hypersphere.declared.measures import MeasureName, transferred
 from hypersphere.declared.recipe import Spec
 from hypersphere.declared.run import Probe
 
 Need = Literal["human_labels"]
 """What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+AXES = ("panels", "rows", "lines", "columns", "x")
+"""Every axis that a kind may take, from the outermost: the order in which cells are listed."""
+HISTORY = "history"
+"""The protocol that is no probe: what training itself writes down, once an epoch."""
+HISTORY_MEASURES = ("norm", "loss")
 
 
-def _known(metric: str) -> str:
-    if metric not in METRICS:
-        raise ValueError(f"'{metric}' is not one of {', '.join(METRICS)}")
-    return metric
+def _one_of(kind: registry.Kind) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in registry.names(kind):
+            raise ValueError(f"'{name}' is not one of {', '.join(registry.names(kind))}")
+        return name
+
+    return AfterValidator(check)
 
 
-MetricName = Annotated[str, AfterValidator(_known)]
+def _drawn(of: Literal["runs", "study"]) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in kinds.names(of):
+            raise ValueError(f"'{name}' is not one of {', '.join(kinds.names(of))}")
+        return name
+
+    return AfterValidator(check)
 
 
-def _study(name: str) -> str:
-    if name not in registry.names("simulations"):
-        raise ValueError(f"'{name}' is not one of {', '.join(registry.names('simulations'))}")
-    return name
+class Protocol(Spec):
+    """A named way of measuring a frozen run. Its identity is its content, never its name."""
 
-
-class Evaluation(Spec):
-    """One probe of every run: on the run's own dataset, or (transfer) on each other dataset of the table."""
-
-    metric: MetricName
-    probe: Probe
-    at: Literal["end", "snapshots"]
+    probe: Probe | None = None
+    layer: Literal["backbone", "embeddings"] = "backbone"
+    """What the probe sees: the encoder's output, or its head's (the vectors that the loss is applied to)."""
     transfer: bool = False
+    """Whether the probe is fitted and asked on another dataset (``target``) than the encoder was trained on."""
+    missing: str | None = None
+    """What the probe would do, where there is none yet: what it would measure is planned, and not run."""
+    gives: tuple[MeasureName, ...] = ()
+    """The measures of a missing probe."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.probe is None) == (self.missing is None):
+            raise ValueError("probe: give a probe, or say under missing what it would do")
+        if (self.missing is None) != (not self.gives):
+            raise ValueError("gives: is for a missing probe, which must list its measures")
+        return self
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What it measures, the main one first."""
+        if self.probe is None:
+            return self.gives
+        given: tuple[str, ...] = registry.constant("probes", self.probe.name, "MEASURES", ())
+        return tuple(map(transferred, given)) if self.transfer else given
+
+    @property
+    def digest(self) -> str:
+        """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""
+        return files.digest(self.model_dump(exclude={"transfer", "missing", "gives"}, mode="json"), 8)
 
 
-class Table(Spec):
-    """Methods and variants down, datasets across, one metric."""
+class Override(Spec):
+    """Fields of the runs whose method, variant and dataset all match."""
 
-    kind: Literal["table"]
+    when: dict[Literal["method", "variant", "dataset"], str | list[str]]
+    set: dict[str, Any]
+
+    def matches(self, identity: Mapping[str, Scalar]) -> bool:
+        """Whether every key of ``when`` names this run."""
+        return all(identity[key] in (value if isinstance(value, list) else [value]) for key, value in self.when.items())
+
+
+class Measured(Spec):
+    """A table or figure made from runs."""
+
+    draw: Annotated[str, _drawn("runs")]
     title: str
-    metric: MetricName
-    rows: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-    baseline: str | None = None
-    """The variant that a method's others are compared with; None: rows stand by themselves."""
     printed: str | None = None
+    """How the document calls it; None: it is ours."""
+    rows: Axis | None = None
+    columns: Axis | None = None
+    x: Axis | None = None
+    lines: Axis | None = None
+    panels: Axis | None = None
+    fixed: dict[str, Scalar] = Field(default_factory=dict)
+    measure: MeasureName | None = None
+    """What is measured; None where an axis says it."""
+    by: str | None = None
+    """The protocol, where more than one of the paper's gives a measure (``history``: what training writes down)."""
+    baseline: dict[str, Scalar] | None = None
+    """The cell that another is compared with, by the coordinates that differ; None: cells stand by themselves."""
+    seeds: Literal["tables", "sweeps"] = "tables"
+    """Which of the scale's lists of seeds."""
+    cannot_be_judged: str | None = None
+    """What the document does not specify, without which its numbers cannot be judged."""
+    missing: str | None = None
+    """What it needs that does not exist yet (a kind of run): it is declared, and neither planned nor made."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        taken = kinds.kind(self.draw).axes
+        for axis in AXES:
+            if getattr(self, axis) is not None and axis not in taken:
+                raise ValueError(f"{axis}: {self.draw} takes {', '.join(taken)}")
+            if getattr(self, axis) is None and taken.get(axis):
+                raise ValueError(f"{axis}: {self.draw} needs it")
+        seen = dict.fromkeys(self.fixed, "fixed")
+        for axis, points in self.axes.items():
+            for key in {key: None for point in points for key in point}:
+                if seen.setdefault(key, axis) != axis:
+                    raise ValueError(f"{axis}: {key} is on {seen[key]} too")
+        lacking = [key for key in coordinates.IDENTITY if key not in seen]
+        if lacking:
+            raise ValueError(f"fixed: no axis says the {lacking[0]}, so that this has to")
+        if ("measure" in seen) == (self.measure is not None):
+            raise ValueError("measure: say it here, or on one axis")
+        for key in self.baseline or {}:
+            if key not in seen:
+                raise ValueError(f"baseline: {key} is on no axis")
+        return self
+
+    @property
+    def axes(self) -> dict[str, list[dict[str, Scalar]]]:
+        """The points of each axis that it has, outermost axis first."""
+        given = {axis: getattr(self, axis) for axis in AXES}
+        return {axis: coordinates.points(value) for axis, value in given.items() if value is not None}
+
+    @property
+    def points(self) -> list[dict[str, Scalar]]:
+        """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
+        found: list[dict[str, Scalar]] = [dict(self.fixed)]
+        for points in self.axes.values():
+            found = [{**one, **point} for one in found for point in points]
+        measured = {"measure": self.measure} if self.measure else {}
+        return [coordinates.ordered({**one, **measured}) for one in found]
+
+    def compared_with(self, point: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
+        """The coordinates of a cell's baseline; None for a baseline itself."""
+        if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
+            return None
+        return coordinates.ordered({**point, **self.baseline})
 
 
-class Curves(Spec):
-    """Metrics against epochs, a panel per metric and dataset, a line per row."""
+class Studied(Spec):
+    """Made from the results of an exact study: no run, and the same at every scale.
 
-    kind: Literal["curves"]
+    present/drawings/<paper>/<artifact>.py draws it or lays it out.
+    """
+
+    draw: Annotated[str, _drawn("study")]
     title: str
-    metrics: Annotated[list[MetricName], Field(min_length=1)]
-    rows: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-
-
-class _Studied(Spec):
-    """Made from the results of an exact study: no run, and the same at every scale."""
-
-    title: str
-    study: Annotated[str, AfterValidator(_study)]
+    study: Annotated[str, _one_of("simulations")]
     """A function of simulations/, which hands over this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
     """Claims of other artifacts that it shows too."""
     needs: list[Need] = Field(default_factory=list)
+    cannot_be_judged: str | None = None
+    """What the document does not specify, without which its numbers cannot be judged."""
 
 
-class StudyFigure(_Studied):
-    """Drawn by present/drawings/<paper>/<artifact>.py."""
-
-    kind: Literal["study_figure"]
+def _made_from(value: Any) -> str:
+    return "of_study" if isinstance(value, Studied) or (isinstance(value, dict) and "study" in value) else "of_runs"
 
 
-class StudyTable(_Studied):
-    """Laid out by present/drawings/<paper>/<artifact>.py."""
+Artifact = Annotated[
+    Annotated[Measured, Tag("of_runs")] | Annotated[Studied, Tag("of_study")], Discriminator(_made_from)
+]
 
-    kind: Literal["study_table"]
 
-
-Measured = Table | Curves
-"""Artifacts made from runs."""
-Studied = StudyFigure | StudyTable
-"""Artifacts made from exact studies."""
-Artifact = Annotated[Table | Curves | StudyFigure | StudyTable, Field(discriminator="kind")]
+def _liked(evaluations: Any) -> Any:
+    """Protocols with ``like: other`` filled in from that one."""
+    if not isinstance(evaluations, dict):
+        return evaluations
+    filled = {}
+    for name, given in evaluations.items():
+        if isinstance(given, dict) and "like" in given:
+            like = evaluations.get(given["like"])
+            if not isinstance(like, dict) or "like" in like:
+                known = ", ".join(key for key, value in evaluations.items() if "like" not in (value or {}))
+                raise ValueError(f"{name}: like: '{given['like']}' is not one of {known}")
+            given = {**like, **{key: value for key, value in given.items() if key != "like"}}
+        filled[name] = given
+    return filled
 
 
 class Paper(Spec):
     """config/papers/<paper>.yaml: one document, and the runs, evaluations and artifacts that it asks for, if any."""
 
-    paper: str
+    paper: Identifier
     title: str
     run: dict[str, Any] = Field(default_factory=dict)
-    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    methods: dict[Identifier, dict[str, Any]] = Field(default_factory=dict)
+    variants: dict[Identifier, dict[str, Any]] = Field(default_factory=dict)
+    overrides: list[Override] = Field(default_factory=list)
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
-    evaluations: list[Evaluation] = Field(default_factory=list)
-    artifacts: dict[str, Artifact] = Field(default_factory=dict)
+    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_liked)] = Field(default_factory=dict)
+    artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
     datasets: dict[str, str] = Field(default_factory=dict)
+    """How datasets are called in print."""
     labels: dict[str, str] = Field(default_factory=dict)
+    """How methods, variants and keys of coordinates are called in print."""
 
     @property
     def measured(self) -> dict[str, Measured]:
@@ -116,5 +232,25 @@ class Paper(Spec):
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
 
     def label(self, name: str) -> str:
-        """How a method, variant or dataset is called in print."""
+        """How a method, variant, dataset or key is called in print."""
         return self.datasets.get(name) or self.labels.get(name) or name
+
+    def protocol(self, artifact: Measured, measure: str) -> str:
+        """The name of the protocol that gives an artifact one of its measures.
+
+        Raises:
+            ValueError: none does, or several do and the artifact does not say which.
+        """
+        giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
+        giving += [HISTORY] if measure in HISTORY_MEASURES else []
+        if len(giving) > 1 and artifact.by in giving:
+            return str(artifact.by)
+        if artifact.by is not None and artifact.by not in (HISTORY, *self.evaluations):
+            raise ValueError(f"by: '{artifact.by}' is not one of {', '.join((*self.evaluations, HISTORY))}")
+        if len(giving) != 1:
+            what = f"several give {measure}, name one: {', '.join(giving)}" if giving else f"no evaluation gives {measure}"
+            raise ValueError(f"by: {what}")
+        return giving[0]
+
+
+

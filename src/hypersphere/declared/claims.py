@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
 from hypersphere.declared import config as cfg
-from hypersphere.declared.artifacts import MetricName
+from hypersphere.declared.measures import MeasureName
 from hypersphere.declared.recipe import Spec
 from hypersphere.errors import HypersphereError
 
@@ -29,15 +29,15 @@ class Claim(Spec):
     id: str
     kind: Literal["value", "comparison", "theorem"]
     origin: Literal["printed", "corrected", "ours"]
-    """``printed``: the document says it; ``corrected``: an erratum's reading of what the document says; ``ours``: what no
-    document says (our own theorem, identity or sensitivity row). Counts shown to people are of printed ones."""
+    """``printed``: the document says it; ``corrected``: an erratum's reading of what the document says; ``ours``: what
+    no document says (our own theorem, identity or sensitivity row). Counts shown to people are of printed ones."""
     artifact: str
     method: str
     variant: str
     baseline: str
     dataset: str
     setting: str
-    metric: MetricName | None
+    metric: MeasureName | None
     reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
     reported_std: float | None
     reported_n: PositiveInt | None = None

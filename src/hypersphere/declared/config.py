@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
+    AfterValidator,
+    BeforeValidator,
     BaseModel,
     Field,
     NonNegativeInt,
@@ -16,30 +18,50 @@ from pydantic import (
     PositiveInt,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
 from hypersphere import files
-from hypersphere.declared.artifacts import Artifact, Need, Paper, Studied
+from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.recipe import Spec
-from hypersphere.declared.registry import Fraction
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 Level = Literal["quick", "laptop", "paper"]
 
 
-Seeds = Annotated[list[NonNegativeInt], Field(min_length=1)]
-
-
+DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
 FOLDERS: dict[Need, str] = {"human_labels": "human"}
 """Where ``data_root`` holds what exact studies need."""
+
+
+def _distinct(seeds: list[int]) -> list[int]:
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is listed twice")
+    return seeds
+
+
+SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
+
+
+class Seeds(Spec):
+    """The seeds of every cell of a table, and of a sweep's; one list serves for both."""
+
+    tables: SeedList
+    sweeps: SeedList
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_list(cls, value: Any) -> Any:
+        return {"tables": value, "sweeps": value} if isinstance(value, list) else value
 
 
 class Settings(Spec):
     """config/config.yaml: what to rebuild and where."""
 
     scale: str = "quick"
-    papers: Annotated[list[str], Field(min_length=1)]
+    only: Annotated[list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)] = []
+    """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
 
@@ -55,6 +77,7 @@ class Resources(Spec):
 class Replaced(Spec):
     """What a scale replaces in the runs of one paper."""
 
+    epochs: PositiveInt | None = None
     run: dict[str, Any] = Field(default_factory=dict)
     methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
@@ -66,8 +89,14 @@ class Scale(Spec):
     level: Level
     describe: str
     seeds: Seeds
-    datasets: dict[str, str | None]
+    datasets: dict[str, str | None] = Field(default_factory=dict)
+    """What stands for a published dataset; null: nothing."""
+    other_datasets: Literal["themselves", "nothing"]
+    """What stands for those that ``datasets`` does not name."""
+    leaves_out: list[str] = Field(default_factory=list)
+    """Artifacts, as ``paper/artifact``, that this scale does not make."""
     epochs: PositiveInt | Literal["published"]
+    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""
     batch_divisor: PositiveInt
     learning_rate_factor: PositiveFloat
     run: dict[str, Any]
@@ -76,7 +105,6 @@ class Scale(Spec):
     """The same for one paper's runs, on top."""
     probes: dict[str, dict[str, Any]]
     """Parameters to replace, by probe: a bank of hundreds wants fewer neighbours than one of thousands."""
-    snapshots: list[Fraction]
     provides: list[Need] = Field(default_factory=list)
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: PositiveInt
@@ -109,9 +137,27 @@ class Config(BaseModel):
         here = {need for need in self.scale.provides if root is None or (Path(root) / FOLDERS[need]).is_dir()}
         return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= here}
 
-    def artifacts(self, paper: str) -> dict[str, Artifact]:
-        """Every artifact of a paper that this scale makes, by id."""
-        return self.papers[paper].measured | self.studied(paper)
+    def used(self, published: str) -> Dataset | None:
+        """What stands for a published dataset at this scale; None: nothing."""
+        if published in self.scale.datasets:
+            name = self.scale.datasets[published]
+        else:
+            name = published if self.scale.other_datasets == "themselves" else None
+        return None if name is None else self.datasets[name]
+
+    def paper_file(self, paper: str) -> Path:
+        """config/papers/<paper>.yaml."""
+        return self.root / "config" / "papers" / f"{paper}.yaml"
+
+    @property
+    def scale_file(self) -> Path:
+        """config/scales/<scale>.yaml."""
+        return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
+
+    def chosen(self, paper: str, artifact: str) -> bool:
+        """Whether ``only`` asks for an artifact."""
+        only = self.settings.only
+        return not only or paper in only or f"{paper}/{artifact}" in only
 
     def studies(self, paper: str) -> list[str]:
         """The studies that make them, each once."""
@@ -147,9 +193,10 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     if numbers:
         scale = validate(Scale, {**_mapping(scale_file), **numbers}, Path("command line"))
     papers = {}
-    for name in settings.papers:
-        file = _named(folder / "papers", name, base, "papers")
-        papers[name] = validate(Paper, _mapping(file), file)
+    for file in sorted((folder / "papers").glob("*.yaml"), key=_place):
+        papers[file.stem] = validate(Paper, _mapping(file), file)
+        if papers[file.stem].paper != file.stem:
+            raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
     listing = folder / "datasets.yaml"
     datasets = {}
     for name, entry in _mapping(listing).items():
@@ -157,8 +204,13 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
             raise HypersphereError(f"{listing}: {name}: must be a mapping of keys to values")
         datasets[name] = validate(Dataset, {"name": name, **entry}, listing, name)
     config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
-    _cross_check(config, folder, scale_file)
+    _cross_check(config, scale_file)
     return config
+
+
+def _place(file: Path) -> tuple[int, str]:
+    """The documents in the order in which they are shown; others after them."""
+    return (DOCUMENTS.index(file.stem) if file.stem in DOCUMENTS else len(DOCUMENTS)), file.stem
 
 
 def _numbers(overrides: dict[str, Any]) -> dict[str, Any]:
@@ -177,31 +229,33 @@ def _typed(value: Any) -> Any:
     return value
 
 
-def _cross_check(config: Config, folder: Path, scale_file: Path) -> None:
+def _cross_check(config: Config, scale_file: Path) -> None:
     known = ", ".join(sorted(config.datasets))
-    if len(set(config.scale.seeds)) != len(config.scale.seeds):
-        raise HypersphereError(f"{scale_file}: seeds: a seed is listed twice")
     for published, used in config.scale.datasets.items():
         if used is not None and used not in config.datasets:
             raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
-    for name, paper in config.papers.items():
-        for method in config.scale.per_paper.get(name, Replaced()).methods:
-            if paper.methods and method not in paper.methods:
-                allowed = ", ".join(paper.methods)
+    for name, replaced in config.scale.per_paper.items():
+        if name not in config.papers:
+            raise HypersphereError(f"{scale_file}: per_paper: '{name}' is not one of {', '.join(config.papers)}")
+        for method in replaced.methods:
+            if method not in config.papers[name].methods:
+                allowed = ", ".join(config.papers[name].methods) or "none: the paper has no methods"
                 raise HypersphereError(f"{scale_file}: per_paper.{name}.methods: '{method}' is not one of {allowed}")
-        file = folder / "papers" / f"{name}.yaml"
-        for key, artifact in paper.measured.items():
-            for row in artifact.rows:
-                method, _, variant = row.partition(".")
-                if method not in paper.methods or variant not in paper.variants:
-                    allowed = f"methods {', '.join(paper.methods)} and variants {', '.join(paper.variants)}"
-                    raise HypersphereError(f"{file}: artifacts.{key}.rows: '{row}' is not method.variant of {allowed}")
-            for column in artifact.columns:
-                if column not in config.scale.datasets:
-                    raise HypersphereError(
-                        f"{scale_file}: datasets: {column}, a column of {name}'s {key}, is not listed "
-                        f"(name a dataset of config/datasets.yaml, or null for none)"
-                    )
+    for stem in config.scale.leaves_out:
+        _check_artifact(config, stem, f"{scale_file}: leaves_out")
+    source = "command line" if "only" in config.overrides else config.root / "config" / "config.yaml"
+    for stem in config.settings.only:
+        if stem not in config.papers:
+            _check_artifact(config, stem, f"{source}: only")
+
+
+def _check_artifact(config: Config, stem: str, where: str) -> None:
+    paper, slash, artifact = stem.partition("/")
+    if paper not in config.papers:
+        raise HypersphereError(f"{where}: '{paper}' is not one of {', '.join(config.papers)}")
+    if not slash or artifact not in config.papers[paper].artifacts:
+        allowed = ", ".join(config.papers[paper].artifacts)
+        raise HypersphereError(f"{where}: '{stem}': the artifacts of {paper} are {allowed}")
 
 
 def _mapping(file: Path) -> dict[str, Any]:
@@ -237,7 +291,7 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -
     location = [
         str(part)
         for part in problem["loc"]
-        if not re.search(r"^((study_)?(table|figure)|curves|int|str)$|[-\[]", str(part))
+        if not re.search(r"^(of_(runs|study)|int|str|list)$|[-\[]", str(part))
     ]
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")

@@ -1,48 +1,80 @@
-"""Every metric's name, in one place: what it is called, how it is printed, which way is better."""
+"""Every measured quantity in one table: its name, unit, decimals, which way is better, chance level and margin."""
 
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator
 
 
-class Metric(NamedTuple):
-    """How to show one measured quantity."""
+class Measure(NamedTuple):
+    """One measured quantity."""
 
     label: str
     unit: str
     decimals: int
     what: str
+    better: Literal["higher", "lower", "neither"] = "neither"
+    guesses: int | None = None
+    """Classes that a guess may name: chance is this many over the number of classes. None: no chance level."""
+    margin: Literal["accuracy", "none"] = "none"
+    """Which equivalence margin of config/statistics.yaml a printed value is judged by; none: it is not judged."""
+
+    def chance(self, classes: int) -> float | None:
+        """What guessing gives, in the measure's unit (%); None where nothing can be guessed."""
+        return None if self.guesses is None else 100 * min(self.guesses, classes) / classes
 
 
-METRICS: dict[str, Metric] = {
-    "knn_top1": Metric("kNN accuracy", "%", 1, "weighted k-nearest-neighbour vote on backbone features"),
-    "linear_top1": Metric(
-        "linear probe",
-        "%",
-        1,
-        "logistic regression on frozen features, full-batch L-BFGS, no seed and no schedule",
+def _accuracy(label: str, decimals: int, what: str, guesses: int | None = 1) -> Measure:
+    return Measure(label, "%", decimals, what, "higher", guesses, "accuracy")
+
+
+MEASURES: dict[str, Measure] = {
+    # of a frozen encoder, by a probe
+    "knn_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote"),
+    "knn_top5": _accuracy("kNN accuracy, top-5", 1, "true class among the five with most votes", 5),
+    "linear_top1": _accuracy("linear probe", 1, "logistic regression on frozen features"),
+    "linear_top5": _accuracy("linear probe, top-5", 1, "true class among a linear probe's five likeliest", 5),
+    "transfer_top1": _accuracy("transfer", 1, "a probe trained and tested on another dataset"),
+    "transfer_top5": _accuracy("transfer, top-5", 1, "true class among five, on another dataset", 5),
+    "mlp_top1": _accuracy("two-layer probe", 1, "a small network on frozen features"),
+    "contrastive_top1": _accuracy(
+        "contrastive accuracy", 1, "anchors whose positive is the nearest candidate", None
     ),
-    "linear_sgd_top1": Metric(
-        "linear probe (SGD)", "%", 1, "logistic regression on frozen features, plain SGD at a constant rate"
+    "text_accuracy": _accuracy(
+        "text classification", 1, "cross-validated classifier on frozen sentence embeddings", None
     ),
-    "transfer_top1": Metric("transfer", "%", 1, "the L-BFGS linear probe, trained and tested on another dataset"),
-    "steps": Metric("steps", "", 0, "gradient steps until a simulation has converged"),
-    "slope": Metric("slope", "", 2, "of the logarithm of one quantity on that of another"),
-    "ratio": Metric("ratio", "", 2, "of two quantities of the same unit"),
-    "cosine": Metric("cosine", "", 2, "of the angle between two embeddings"),
-    "angle": Metric("angle", "rad", 2, "between two embeddings"),
-    "rank_correlation": Metric("rank correlation", "", 2, "Spearman's, of two quantities over the same points"),
-    "kmeans_accuracy": Metric(
-        "K-means accuracy", "%", 1, "points whose cluster is that of their class, at best naming"
-    ),
-    "entropy": Metric("entropy", "nat", 1, "of a distribution over candidates"),
-    "annotators": Metric("annotators", "", 0, "people who labelled an image"),
-    "error_rate": Metric("error rate", "%", 2, "labels that differ from the official ones"),
-    "learning_rate": Metric("learning rate", "", 2, "the highest of a schedule"),
-    "warmup_epochs": Metric("warm-up", "epochs", 0, "epochs until the learning rate is highest"),
-    "share": Metric("share", "%", 1, "places, or pairs, of which a sentence holds"),
-    "knn_top5": Metric("kNN accuracy, top-5", "%", 1, "true class among the five with most votes"),
-    "linear_top5": Metric("linear probe, top-5", "%", 1, "true class among a linear probe's five likeliest"),
-    "mlp_top1": Metric("two-layer probe", "%", 1, "a small network on frozen features"),
-    "contrastive_top1": Metric("contrastive accuracy", "%", 1, "anchors whose positive is the nearest candidate"),
-    "text_accuracy": Metric("text classification", "%", 1, "cross-validated classifier on frozen sentence embeddings"),
-    "norm": Metric("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
+    "mce": Measure("mCE", "%", 1, "mean corruption error relative to a baseline's", "lower"),
+    "relative_mce": Measure("relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"),
+    "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
+    "opposite_halves": Measure("opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"),
+    # of training itself
+    "loss": Measure("training loss", "", 3, "mean over an epoch's batches", "lower"),
+    # of exact studies
+    "steps": Measure("steps", "", 0, "gradient steps until a simulation has converged"),
+    "slope": Measure("slope", "", 2, "of the logarithm of one quantity on that of another"),
+    "ratio": Measure("ratio", "", 2, "of two quantities of the same unit"),
+    "cosine": Measure("cosine", "", 2, "of the angle between two embeddings"),
+    "angle": Measure("angle", "rad", 2, "between two embeddings"),
+    "rank_correlation": Measure("rank correlation", "", 2, "Spearman's, of two quantities over the same points"),
+    "kmeans_accuracy": _accuracy("K-means accuracy", 1, "points whose cluster is that of their class, at best naming", None),
+    "entropy": Measure("entropy", "nat", 1, "of a distribution over candidates"),
+    "annotators": Measure("annotators", "", 0, "people who labelled an image"),
+    "error_rate": Measure("error rate", "%", 2, "labels that differ from the official ones", "lower", None, "accuracy"),
+    "learning_rate": Measure("learning rate", "", 2, "the highest of a schedule"),
+    "warmup_epochs": Measure("warm-up", "epochs", 0, "epochs until the learning rate is highest"),
+    "share": Measure("share", "%", 1, "places, or pairs, of which a sentence holds", "neither", None, "accuracy"),
+    "score": Measure("score", "", 0, "return of a control task after 100,000 steps", "higher"),
 }
+
+
+def _known(name: str) -> str:
+    if name not in MEASURES:
+        raise ValueError(f"'{name}' is not one of {', '.join(MEASURES)}")
+    return name
+
+
+MeasureName = Annotated[str, AfterValidator(_known)]
+
+
+def transferred(name: str) -> str:
+    """What a probe's measure is called on another dataset than the encoder's: ``linear_top1`` -> ``transfer_top1``."""
+    return f"transfer_{name.rpartition('_')[2]}"

@@ -1,17 +1,16 @@
-"""From config to runs, batches and cells. Imports no torch: Snakemake calls this to build its DAG."""
+"""From config to cells, runs, batches and evaluations. Imports no torch: Snakemake calls this to build its DAG."""
 
-import copy
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from hypersphere import files
 from hypersphere.declared import config as cfg
-from hypersphere.declared.artifacts import Evaluation, Paper
+from hypersphere.declared import kinds
+from hypersphere.declared.artifacts import HISTORY, Measured, Protocol
+from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 
@@ -19,40 +18,24 @@ MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
 """How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
 RESUME = "resume.safetensors"
-"""The state to go on from, in such a folder."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One run as a paper sees it: which row, which column, which seed."""
-
-    paper: str
-    method: str
-    variant: str
-    dataset: str
-    """The published dataset."""
-    run: Run
-
-    @property
-    def key(self) -> dict[str, str | int]:
-        """The columns that every tidy table starts with."""
-        return {
-            "paper": self.paper,
-            "method": self.method,
-            "variant": self.variant,
-            "dataset": self.dataset,
-            "measured_on": self.run.dataset.name,
-            "seed": self.run.seed,
-            "run": self.run.name,
-        }
+"""The state that training resumes from, in such a folder."""
 
 
 @dataclass(frozen=True)
 class BatchOfRuns:
-    """Runs of one method and dataset that one job trains and one job probes."""
+    """Runs of one method and dataset, wanted by the same artifacts, that one job trains and one job probes."""
 
     id: str
     runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of one run by one protocol."""
+
+    protocol: Protocol
+    at: frozenset[tuple[int, str]]
+    """Finished epochs, and the name of the dataset that is probed."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +44,99 @@ class Plan:
 
     config: cfg.Config
     cells: tuple[Cell, ...]
-    batches: tuple[BatchOfRuns, ...]
+    """Of every artifact that this scale makes, those that cannot be measured among them."""
 
-    @property
+    @cached_property
+    def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
+        """The cells of each artifact made from runs, by paper and artifact."""
+        found: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.paper, cell.artifact), []).append(cell)
+        return found
+
+    @cached_property
+    def made(self) -> list[tuple[str, str]]:
+        """The artifacts made from runs that have at least one number to show at this scale."""
+        return [key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)]
+
+    @cached_property
+    def controls(self) -> dict[tuple[str, str], list[Cell]]:
+        """The cells of the untrained encoder under each artifact."""
+        return {key: untrained(cells) for key, cells in self.artifacts.items()}
+
+    @cached_property
     def runs(self) -> dict[str, Run]:
-        """Every distinct run by name; a run that several cells share is here once."""
-        return {cell.run.name: cell.run for cell in self.cells}
+        """Every distinct run that is to be trained, by name; a run that several cells share is here once."""
+        return {cell.run.name: cell.run for cell in self.cells if cell.run is not None and not cell.missing}
 
-    @property
+    @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """Every dataset that a run trains on, by name."""
-        return {run.dataset.name: run.dataset for run in self.runs.values()}
+        """Every dataset that a run trains on or a probe looks at, by name."""
+        measured = [cell for cell in self.cells if not cell.missing]
+        used = [data for cell in measured if cell.run for data in (cell.run.dataset, cell.target) if data is not None]
+        return {dataset.name: dataset for dataset in used}
+
+    @cached_property
+    def protocols(self) -> dict[str, dict[str, Protocol]]:
+        """The protocols of each paper by name, with the parameters that the scale replaces."""
+        return _protocols(self.config)
+
+    @cached_property
+    def asked(self) -> dict[str, dict[str, Asked]]:
+        """What is asked of each run, by its name and the protocol's digest."""
+        found: dict[str, dict[str, tuple[Protocol, set[tuple[int, str]]]]] = {name: {} for name in self.runs}
+        for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
+            if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+                continue
+            protocol = self.protocols[cell.paper][cell.protocol]
+            _, at = found[cell.run.name].setdefault(protocol.digest, (protocol, set()))
+            at.add((cell.epoch, cell.target.name))
+        return {
+            run: {digest: Asked(protocol, frozenset(at)) for digest, (protocol, at) in sorted(asked.items())}
+            for run, asked in found.items()
+        }
+
+    @cached_property
+    def asked_of_pixels(self) -> dict[str, dict[str, Protocol]]:
+        """The protocols that look at raw pixels, by dataset and digest."""
+        found: dict[str, dict[str, Protocol]] = {}
+        for asked in self.asked.values():
+            for digest, one in asked.items():
+                if on_pixels(one.protocol):
+                    for _, dataset in one.at:
+                        found.setdefault(dataset, {})[digest] = one.protocol
+        return {dataset: dict(sorted(found[dataset].items())) for dataset in sorted(found)}
+
+    def kept_epochs(self, run: Run) -> list[int]:
+        """The finished epochs that a run's weights are kept of: those that a probe asks for."""
+        return sorted({epoch for asked in self.asked.get(run.name, {}).values() for epoch, _ in asked.at})
+
+    @cached_property
+    def batches(self) -> tuple[BatchOfRuns, ...]:
+        """The jobs: runs of one method and dataset that the same artifacts want, as many to a job as the scale says.
+
+        Importing torch takes seconds, so runs of seconds share a job; a finished run is skipped, so that sharing costs
+        nothing when one of them has to be trained again. An artifact waits for no run but its own.
+        """
+        wanted: dict[str, set[str]] = {}
+        for cell in self.cells:
+            if cell.run is not None and not cell.missing:
+                wanted.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
+        groups: dict[tuple[str, str, str], list[Run]] = {}
+        for name, by in wanted.items():
+            run = self.runs[name]
+            groups.setdefault((run.method.name, run.dataset.name, " ".join(sorted(by))), []).append(run)
+        size = self.config.scale.runs_per_job
+        batches = []
+        for (method, dataset, _), runs in groups.items():
+            jobs = -(-len(runs) // size)
+            for part in (tuple(runs[i * len(runs) // jobs : (i + 1) * len(runs) // jobs]) for i in range(jobs)):
+                batches.append(BatchOfRuns(f"{method}-{dataset}-{files.digest([run.name for run in part], 8)}", part))
+        return tuple(batches)
+
+    @cached_property
+    def _by_run(self) -> dict[str, BatchOfRuns]:
+        return {run.name: batch for batch in self.batches for run in batch.runs}
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id.
@@ -86,7 +151,23 @@ class Plan:
 
     def batch_of(self, run: str) -> BatchOfRuns:
         """The batch that trains a run of this plan."""
-        return next(batch for batch in self.batches if run in {one.name for one in batch.runs})
+        return self._by_run[run]
+
+    def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
+        """The batches whose runs an artifact shows."""
+        wanted = [cell.run.name for cell in self.artifacts[paper, artifact] if cell.run and not cell.missing]
+        return list({self._by_run[name].id: self._by_run[name] for name in wanted}.values())
+
+    def pixels_of(self, paper: str, artifact: str) -> list[str]:
+        """The datasets whose raw pixels are a control of an artifact."""
+        return sorted(
+            {
+                cell.target.name
+                for cell in self.artifacts[paper, artifact]
+                if cell.target is not None and not cell.missing and cell.protocol != HISTORY
+                and on_pixels(self.protocols[paper][cell.protocol])
+            }
+        )
 
     def run(self, name: str) -> Run:
         """The run of that name.
@@ -100,63 +181,34 @@ class Plan:
             )
         return self.runs[name]
 
-    @property
-    def evaluations(self) -> list[Evaluation]:
-        """The probes of all papers, each metric once, with the parameters that the scale replaces."""
-        declared = {e.metric: e for paper in self.config.papers.values() for e in paper.evaluations}
-        return [self._scaled(evaluation) for evaluation in declared.values()]
-
-    def _scaled(self, evaluation: Evaluation) -> Evaluation:
-        probe = evaluation.probe
-        replaced = {"name": probe.name, **probe.parameters, **self.config.scale.probes.get(probe.name, {})}
-        file = self.config.root / "config" / "scales" / f"{self.config.settings.scale}.yaml"
-        value = {**evaluation.model_dump(), "probe": replaced}
-        return cfg.validate(Evaluation, value, file, f"probes.{probe.name}")
-
-    @property
-    def evaluation_files(self) -> list[Path]:
-        """results/<scale>/evaluations/<batch or pixels-dataset>.csv; beside each lies its manifest, ending in .json."""
-        names = [batch.id for batch in self.batches] + [f"pixels-{name}" for name in self.datasets]
-        return [self.config.results / "evaluations" / f"{name}.csv" for name in names]
-
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
         return self.config.results / "runs" / name
 
     def marker(self, batch: BatchOfRuns) -> Path:
-        """results/<scale>/batches/<batch>.json: all that Snakemake sees of a batch of runs."""
+        """results/<scale>/batches/<batch>.json: all that Snakemake sees of the training of a batch."""
         return self.config.results / "batches" / f"{batch.id}.json"
+
+    def evaluated_marker(self, identifier: str) -> Path:
+        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: all that Snakemake sees of its probes."""
+        return self.config.results / "batches" / f"{identifier}.evaluated.json"
+
+    def evaluation(self, subject: str, digest: str) -> Path:
+        """results/<scale>/evaluations/<run or pixels-dataset>/<protocol>.csv; its manifest ends in .json."""
+        return self.config.results / "evaluations" / subject / f"{digest}.csv"
 
     def data_folder(self, dataset: Dataset) -> Path:
         """data/processed/<dataset>."""
         return self.config.root / "data" / "processed" / dataset.folder
 
-    def asked(self, run: Run) -> list[tuple[Evaluation, list[Dataset]]]:
-        """What the papers that have a run ask of it: each probe once, and the datasets that it looks at.
+    def artifact_folder(self, paper: str, artifact: str) -> Path:
+        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables that an artifact is drawn from."""
+        return self.config.results / "statistics" / paper / artifact
 
-        That is the run's own dataset, or, for transfer, each other one that those papers train on.
-        """
-        wanted: dict[str, dict[str, Dataset]] = {}
-        for paper in self._papers_of[run.name]:
-            for evaluation in self.config.papers[paper].evaluations:
-                others = {d.name: d for d in self._datasets_of[paper].values() if d.name != run.dataset.name}
-                seen = others if evaluation.transfer else {run.dataset.name: run.dataset}
-                wanted.setdefault(evaluation.metric, {}).update(seen)
-        return [(each, list(wanted[each.metric].values())) for each in self.evaluations if each.metric in wanted]
-
-    @cached_property
-    def _papers_of(self) -> dict[str, list[str]]:
-        found: dict[str, dict[str, None]] = {}
-        for cell in self.cells:
-            found.setdefault(cell.run.name, {})[cell.paper] = None
-        return {name: list(papers) for name, papers in found.items()}
-
-    @cached_property
-    def _datasets_of(self) -> dict[str, dict[str, Dataset]]:
-        found: dict[str, dict[str, Dataset]] = {}
-        for cell in self.cells:
-            found.setdefault(cell.paper, {})[cell.run.dataset.name] = cell.run.dataset
-        return found
+    def outputs(self, paper: str, artifact: str) -> list[Path]:
+        """The files that an artifact is shown in."""
+        kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
+        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
@@ -166,114 +218,53 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         HypersphereError: a sentence naming the file, the field and the allowed values.
     """
     config = cfg.load(root, overrides or {})
-    cells = tuple(cell for paper in config.papers.values() for cell in _cells(config, paper))
-    return Plan(config, cells, _batches(cells, config.scale.runs_per_job))
+    maker = Cells(config, _protocols(config))
+    cells = [
+        cell
+        for paper in config.papers.values()
+        for name, artifact in paper.measured.items()
+        if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
+        for cell in maker.of(paper, name, artifact)
+    ]
+    _each_its_own(config, cells, maker)
+    return Plan(config, tuple(cells))
 
 
-def _cells(config: cfg.Config, paper: Paper) -> list[Cell]:
-    wanted: dict[tuple[str, str], None] = {}
-    for artifact in paper.measured.values():
-        wanted.update({(row, column): None for row in artifact.rows for column in artifact.columns})
-    cells = []
-    for row, published in wanted:
-        used = config.scale.datasets[published]
-        if used is None:
-            continue
-        method, _, variant = row.partition(".")
-        for seed in config.scale.seeds:
-            run = resolve(config, paper, method, variant, config.datasets[used], seed)
-            cells.append(Cell(paper.paper, method, variant, published, run))
-    return cells
-
-
-def resolve(config: cfg.Config, paper: Paper, method: str, variant: str, dataset: Dataset, seed: int) -> Run:
-    """Merge paper, method, variant and scale into one validated run.
+def _each_its_own(config: cfg.Config, cells: list[Cell], maker: Cells) -> None:
+    """Two cells of a paper that the document tells apart never show one number.
 
     Raises:
-        HypersphereError: the merged run is not valid; the sentence names the file that set the field.
+        HypersphereError: the scale makes one run, or one epoch, of two.
     """
-    folder = config.root / "config"
-    paper_file, scale_file = (
-        folder / "papers" / f"{paper.paper}.yaml",
-        folder / "scales" / f"{config.settings.scale}.yaml",
-    )
-    own = config.scale.per_paper.get(paper.paper, cfg.Replaced())
-    layers: list[tuple[Path, str, dict[str, Any]]] = [
-        (paper_file, "run", paper.run),
-        (paper_file, f"methods.{method}", paper.methods[method]),
-        (paper_file, f"variants.{variant}", paper.variants[variant]),
-        (scale_file, "run", config.scale.run),
-        (scale_file, f"methods.{method}", config.scale.methods.get(method, {})),
-        (scale_file, f"per_paper.{paper.paper}.run", own.run),
-        (scale_file, f"per_paper.{paper.paper}.methods.{method}", own.methods.get(method, {})),
-    ]
-    merged: dict[str, Any] = {}
-    for _, _, layer in layers:
-        merged = merge(merged, layer)
-    merged |= {"dataset": dataset.model_dump(), "seed": seed}
-    try:
-        _shrink(merged, config.scale)
-        return Run.model_validate(merged)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        location = [str(part) for part in problem["loc"]]
-        # A component's own complaint names its parameter first; another layer may have set the rest of the component.
-        parameter = re.match(r"Value error, ([a-z_]+): ", problem["msg"])
-        file, where = _blame(layers, location + ([parameter[1]] if parameter else []))
-        raise HypersphereError(f"{file}: {cfg.sentence(Run, error, where)}") from None
-    except (KeyError, TypeError, ArithmeticError) as error:
-        raise HypersphereError(f"{paper_file}: methods.{method}: {error} is missing or not a number") from None
-
-
-def _shrink(run: dict[str, Any], scale: cfg.Scale) -> None:
-    """Apply the scale's epochs, batch divisor and learning-rate factor in place."""
-    schedule = run["schedule"]
-    if scale.epochs != "published":
-        if "horizon" in schedule and schedule["horizon"] is not None:  # as much longer than training as it was
-            schedule["horizon"] = round(schedule["horizon"] * scale.epochs / schedule["epochs"])
-        schedule["epochs"] = scale.epochs
-    for key in ("size", "micro"):
-        run["batch"][key] = run["batch"][key] // scale.batch_divisor
-    run["optimiser"]["learning_rate"] = run["optimiser"]["learning_rate"] * scale.learning_rate_factor
-
-
-def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Deep merge; a component given by another ``name`` replaces the one below whole, parameters included."""
-    result = copy.deepcopy(below)
-    for key, value in above.items():
-        old = result.get(key)
-        if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
-            result[key] = merge(old, value)
-        else:
-            result[key] = copy.deepcopy(value)
-    return result
-
-
-def _blame(layers: list[tuple[Path, str, dict[str, Any]]], location: list[str]) -> tuple[Path, str]:
-    """The file and section that last set the deepest known part of ``location``."""
-    for depth in range(len(location), 0, -1):
-        for file, section, layer in reversed(layers):
-            value: Any = layer
-            for part in location[:depth]:
-                value = value.get(part) if isinstance(value, dict) else None
-            if value is not None:
-                return file, section
-    return layers[1][0], layers[1][1]
-
-
-def _batches(cells: tuple[Cell, ...], size: int) -> tuple[BatchOfRuns, ...]:
-    """Group runs of one method and dataset, at most ``size`` to a job; the id is the content of the batch.
-
-    Importing torch takes seconds, so runs of seconds share a job; a finished run is skipped, so that sharing costs
-    nothing when one of them has to be trained again.
-    """
-    groups: dict[tuple[str, str], dict[str, Run]] = {}
+    seen: dict[tuple[Any, ...], tuple[Any, Cell]] = {}
     for cell in cells:
-        groups.setdefault((cell.run.method.name, cell.run.dataset.name), {})[cell.run.name] = cell.run
-    batches = []
-    for (method, dataset), group in groups.items():
-        runs = list(group.values())
-        jobs = -(-len(runs) // size)
-        for part in (tuple(runs[i * len(runs) // jobs : (i + 1) * len(runs) // jobs]) for i in range(jobs)):
-            batches.append(BatchOfRuns(f"{method}-{dataset}-{files.digest([run.name for run in part], 8)}", part))
-    return tuple(batches)
+        if cell.run is None or cell.target is None:
+            continue
+        key = (cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading)
+        asked = maker.published(cell), cell.coordinates.get("epoch"), cell.coordinates.get("target")
+        other, first = seen.setdefault(key, (asked, cell))
+        if other != asked and not _same_end(cell, first, other, asked):
+            raise HypersphereError(
+                f"{config.scale_file}: {cell.paper}: '{first.text}' and '{cell.text}' are one number at this scale"
+            )
+
+
+def _same_end(cell: Cell, first: Cell, other: Any, asked: Any) -> bool:
+    """Whether they differ in how the last epoch is named alone."""
+    return bool(cell.final and first.final and other[0] == asked[0] and other[2] == asked[2])
+
+
+def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
+    return {
+        name: {key: _scaled(config, protocol) for key, protocol in paper.evaluations.items()}
+        for name, paper in config.papers.items()
+    }
+
+
+def _scaled(config: cfg.Config, protocol: Protocol) -> Protocol:
+    probe = protocol.probe
+    if probe is None or probe.name not in config.scale.probes:
+        return protocol
+    replaced: Mapping[str, Any] = {"name": probe.name, **probe.parameters, **config.scale.probes[probe.name]}
+    value = {**protocol.model_dump(), "probe": replaced}
+    return cfg.validate(Protocol, value, config.scale_file, f"probes.{probe.name}")

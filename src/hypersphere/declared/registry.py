@@ -135,17 +135,25 @@ def takes_logits(objective: str) -> bool:
     return TO_LOGITS in tensors("objectives", objective)
 
 
-@cache
 def constant(kind: Kind, name: str, which: str, default: Any) -> Any:
     """A literal that a component's file assigns to ``which``, read without importing it.
 
     A method says what it gives its objective (GIVES), which of that the objective must take (USES), how many views it
     looks at (VIEWS, 2 unless said) and which encoders alone it can train (ENCODERS).
     """
-    for node in ast.parse((_folder(kind) / f"{name}.py").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == which:
-            return ast.literal_eval(node.value)
-    return default
+    return literal(_folder(kind) / f"{name}.py", which, default)
+
+
+def literal(file: Path, which: str, default: Any) -> Any:
+    """A literal that a file of this package assigns to ``which`` at its top level, read without importing it."""
+    node = _assigned(file).get(which)
+    return default if node is None else ast.literal_eval(node)
+
+
+@cache
+def _assigned(file: Path) -> dict[str, ast.expr]:
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    return {ast.unparse(node.targets[0]): node.value for node in body if isinstance(node, ast.Assign)}
 
 
 @cache

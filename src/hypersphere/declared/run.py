@@ -4,6 +4,7 @@ The name's digest is over canonical JSON of the fields that differ from their de
 default means "as before" renames nothing. Device, threads, snapshots and paths are not here: they are execution.
 """
 
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -79,11 +80,12 @@ class Dataset(Spec):
     """A source of images, and what is kept of its training and test sets (all of it, unless said)."""
 
     name: str
-    source: Source
+    source: Source | None = None
+    """None: declared, and nothing loads it yet. What is trained on it is planned, and not run."""
     imbalance: Imbalance | None = None
     test_per_class: PositiveInt | None = None
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The prepared copy's folder name, which changes with the content asked for."""
         return f"{self.name}-{files.digest(self.model_dump(exclude_defaults=True), 8)}"
@@ -154,7 +156,7 @@ class Run(Spec):
         ]
         return "-".join(words) or "default"
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``."""
         parts = (

@@ -1,0 +1,173 @@
+"""The cells of artifacts: which run each number is of, at which epoch, and how it is measured there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hypersphere.declared import config as cfg
+from hypersphere.declared import coordinates, registry
+from hypersphere.declared.artifacts import HISTORY, Measured, Paper, Protocol
+from hypersphere.declared.coordinates import Scalar
+from hypersphere.declared.resolve import Resolved, resolve
+from hypersphere.declared.run import Dataset, Run
+from hypersphere.errors import HypersphereError
+
+CONTROL = "control"
+"""The method of what needs no training: chance, raw pixels, the untrained encoder."""
+UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of an artifact for one seed: what is asked, as published, and what is measured for it here."""
+
+    paper: str
+    artifact: str
+    coordinates: Mapping[str, Scalar]
+    run: Run | None
+    """None: nothing stands for its dataset at this scale."""
+    epoch: int
+    """Finished epochs of the run, here."""
+    target: Dataset | None
+    """What is probed: the run's own dataset, or another."""
+    protocol: str
+    """Its name in the paper."""
+    measure: str
+    missing: str = ""
+    """Why it cannot be measured, in words; empty if it can."""
+
+    @cached_property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return coordinates.text(self.coordinates)
+
+    @cached_property
+    def reading(self) -> str:
+        """Which of the values that a probe gives under the measure's name: ``split=train``; empty for the only one."""
+        return coordinates.text(coordinates.of_probe(self.coordinates))
+
+    @property
+    def final(self) -> bool:
+        """Whether it is of the end of training."""
+        return self.run is not None and self.epoch == self.run.schedule.epochs
+
+
+@dataclass
+class Cells:
+    """Makes the cells of a scale's artifacts, each distinct run once."""
+
+    config: cfg.Config
+    protocols: Mapping[str, Mapping[str, Protocol]]
+    """By paper and name, with the parameters that the scale replaces."""
+    resolved: dict[tuple[str, str], Resolved] = field(default_factory=dict)
+    seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
+
+    def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
+        """The cells of one artifact, every point of it for every seed.
+
+        Raises:
+            HypersphereError: the sentence names the paper's file, the artifact and what is wrong.
+        """
+        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
+        try:
+            points = artifact.points
+        except ValueError as error:
+            raise HypersphereError(f"{where}: {error}") from None
+        seeds = getattr(self.config.scale.seeds, artifact.seeds)
+        return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
+
+    def _cells(
+        self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
+    ) -> list[Cell]:
+        measure = str(point["measure"])
+        try:
+            protocol = paper.protocol(artifact, measure)
+        except ValueError as error:
+            raise HypersphereError(f"{where}: {error}") from None
+        resolved = self._resolve(paper, name, point)
+        target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
+        if resolved is None:
+            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
+        epoch = self._epoch(point, resolved, where)
+        return [
+            Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
+            for seed in seeds
+        ]
+
+    def _resolve(self, paper: Paper, name: str, point: dict[str, Scalar]) -> Resolved | None:
+        paths = coordinates.of_run(point)
+        identity = {key: point[key] for key in coordinates.IDENTITY}
+        key = paper.paper, coordinates.text({**identity, **paths})
+        dataset = self.config.used(str(point["dataset"]))
+        if dataset is None:
+            return None
+        if key not in self.resolved:
+            self.resolved[key] = resolve(self.config, paper, identity, paths, dataset, f"artifacts.{name}")
+        return self.resolved[key]
+
+    def published(self, cell: Cell) -> str:
+        """Digest of the published run of a cell that has one: by it, two descriptions are seen to be one."""
+        identity = {key: cell.coordinates[key] for key in coordinates.IDENTITY}
+        key = cell.paper, coordinates.text({**identity, **coordinates.of_run(cell.coordinates)})
+        return self.resolved[key].published
+
+    def _seeded(self, run: Run, seed: int) -> Run:
+        key = run.name, seed
+        if key not in self.seeded:
+            fields = {name: getattr(run, name) for name in run.model_fields_set}
+            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+        return self.seeded[key]
+
+    def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
+        last = resolved.run.schedule.epochs
+        if "epoch" not in point:
+            return last
+        asked = point["epoch"]
+        if not isinstance(asked, int) or not 0 <= asked <= resolved.epochs:
+            raise HypersphereError(f"{where}: epoch {asked}: the run has {resolved.epochs} epochs")
+        return round(last * asked / resolved.epochs)
+
+    def _target(self, point: dict[str, Scalar], protocol: str, paper: Paper, where: str) -> Dataset | None:
+        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+        transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
+        if transfer != (other != own):
+            what = "needs a target other than the dataset" if transfer else f"is asked of {own} alone, not of {other}"
+            raise HypersphereError(f"{where}: {protocol} {what}")
+        return self.config.used(other)
+
+    def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
+        for key in ("dataset", "target"):
+            published = str(point.get(key, point["dataset"]))
+            used = self.config.used(published)
+            if used is None:
+                return f"nothing stands for {published} at this scale"
+            if used.source is None:
+                return f"no loader for {used.name} yet"
+        if protocol != HISTORY and self.protocols[paper][protocol].missing:
+            return f"no probe yet: {self.protocols[paper][protocol].missing}"
+        return ""
+
+
+def untrained(cells: list[Cell]) -> list[Cell]:
+    """The untrained control of an artifact: epoch 0 of the first row's run whose initial weights are not cut.
+
+    One for every dataset, target and value, and every seed.
+    """
+    found: dict[tuple[str, str, str, str], list[Cell]] = {}
+    for cell in cells:
+        if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
+            continue
+        kept = ("dataset", "target", "measure", *coordinates.of_probe(cell.coordinates))
+        asked = {key: value for key, value in cell.coordinates.items() if key in kept}
+        asked = coordinates.ordered({**asked, "method": CONTROL, "variant": UNTRAINED})
+        key = coordinates.text(asked), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
+        one = Cell(cell.paper, cell.artifact, asked, cell.run, 0, cell.target, cell.protocol, cell.measure)
+        first = found.setdefault(key, [])
+        if not any(other.run is not None and other.run.seed == cell.run.seed for other in first):
+            first.append(one)
+    return [cell for group in found.values() for cell in group]
+
+
+def on_pixels(protocol: Protocol) -> bool:
+    """Whether a protocol makes sense on raw pixels, without an encoder."""
+    return protocol.probe is not None and bool(registry.constant("probes", protocol.probe.name, "PIXELS", False))

@@ -1,0 +1,5 @@
+"""A table of an exact study."""
+
+OF = "study"
+FOLDER = "tables"
+FORMATS = ("csv", "md", "tex")
