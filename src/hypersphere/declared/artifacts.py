@@ -248,9 +248,8 @@ class Paper(Spec):
         if artifact.by is not None and artifact.by not in (HISTORY, *self.evaluations):
             raise ValueError(f"by: '{artifact.by}' is not one of {', '.join((*self.evaluations, HISTORY))}")
         if len(giving) != 1:
-            what = f"several give {measure}, name one: {', '.join(giving)}" if giving else f"no evaluation gives {measure}"
+            what = (
+                f"several give {measure}, name one: {', '.join(giving)}" if giving else f"no evaluation gives {measure}"
+            )
             raise ValueError(f"by: {what}")
         return giving[0]
-
-
-

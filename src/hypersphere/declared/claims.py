@@ -3,12 +3,14 @@
 import csv
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
 from hypersphere.declared import config as cfg
+from hypersphere.declared.coordinates import Scalar, ordered, parse, text
 from hypersphere.declared.measures import MeasureName
 from hypersphere.declared.recipe import Spec
 from hypersphere.errors import HypersphereError
@@ -48,6 +50,33 @@ class Claim(Spec):
     reading: str
     sentence: str
     source: str
+
+    @cached_property
+    def coordinates(self) -> dict[str, Scalar]:
+        """Which number is meant: method, variant, dataset, setting and measure."""
+        named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
+        settings = parse(self.setting, self.id)
+        return ordered({**{key: value for key, value in named.items() if value}, **settings})
+
+    @cached_property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return text(self.coordinates)
+
+    @cached_property
+    def compared_with(self) -> dict[str, Scalar]:
+        """The coordinates of a comparison's baseline, which is given by its variant, or by all that differs."""
+        other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
+        return ordered({**self.coordinates, **other})
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        for field, written in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
+            try:
+                parse(written, field)
+            except HypersphereError as error:
+                raise ValueError(str(error)) from None
+        return self
 
     @model_validator(mode="after")
     def _corrected_by_something(self) -> Self:
@@ -89,20 +118,19 @@ def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
         return claim
     if claim.kind == "value":
         raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
-    same = ("artifact", "method", "dataset", "setting", "metric", "reading")
     printed = []
-    for variant in (claim.variant, claim.baseline):
+    for where in (claim.coordinates, claim.compared_with):
         found = [
             other.reported
             for other in claims
             if other.kind == "value"
-            and other.variant == variant
-            and all(getattr(other, field) == getattr(claim, field) for field in same)
+            and (other.artifact, other.reading) == (claim.artifact, claim.reading)
+            and other.text == text(where)
         ]
         if len(found) != 1 or found[0] is None:
-            where = f"{claim.artifact}, {claim.method}, {claim.dataset}, {claim.metric}"
             raise HypersphereError(
-                f"{file}: {claim.id}: needs exactly one value claim for '{variant}' of {where}; there are {len(found)}"
+                f"{file}: {claim.id}: needs exactly one value claim for '{text(where)}' of {claim.artifact}; "
+                f"there are {len(found)}"
             )
         printed.append(found[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     BaseModel,
+    BeforeValidator,
     Field,
     NonNegativeInt,
     PositiveFloat,
@@ -289,9 +289,7 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -
     problem = error.errors()[0]
     # A union adds the name of its member to the location, which is no field of anybody's file.
     location = [
-        str(part)
-        for part in problem["loc"]
-        if not re.search(r"^(of_(runs|study)|int|str|list)$|[-\[]", str(part))
+        str(part) for part in problem["loc"] if not re.search(r"^(of_(runs|study)|int|str|list)$|[-\[]", str(part))
     ]
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")

@@ -36,16 +36,18 @@ MEASURES: dict[str, Measure] = {
     "transfer_top1": _accuracy("transfer", 1, "a probe trained and tested on another dataset"),
     "transfer_top5": _accuracy("transfer, top-5", 1, "true class among five, on another dataset", 5),
     "mlp_top1": _accuracy("two-layer probe", 1, "a small network on frozen features"),
-    "contrastive_top1": _accuracy(
-        "contrastive accuracy", 1, "anchors whose positive is the nearest candidate", None
-    ),
+    "contrastive_top1": _accuracy("contrastive accuracy", 1, "anchors whose positive is the nearest candidate", None),
     "text_accuracy": _accuracy(
         "text classification", 1, "cross-validated classifier on frozen sentence embeddings", None
     ),
     "mce": Measure("mCE", "%", 1, "mean corruption error relative to a baseline's", "lower"),
-    "relative_mce": Measure("relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"),
+    "relative_mce": Measure(
+        "relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"
+    ),
     "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
-    "opposite_halves": Measure("opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"),
+    "opposite_halves": Measure(
+        "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
+    ),
     # of training itself
     "loss": Measure("training loss", "", 3, "mean over an epoch's batches", "lower"),
     # of exact studies
@@ -55,7 +57,9 @@ MEASURES: dict[str, Measure] = {
     "cosine": Measure("cosine", "", 2, "of the angle between two embeddings"),
     "angle": Measure("angle", "rad", 2, "between two embeddings"),
     "rank_correlation": Measure("rank correlation", "", 2, "Spearman's, of two quantities over the same points"),
-    "kmeans_accuracy": _accuracy("K-means accuracy", 1, "points whose cluster is that of their class, at best naming", None),
+    "kmeans_accuracy": _accuracy(
+        "K-means accuracy", 1, "points whose cluster is that of their class, at best naming", None
+    ),
     "entropy": Measure("entropy", "nat", 1, "of a distribution over candidates"),
     "annotators": Measure("annotators", "", 0, "people who labelled an image"),
     "error_rate": Measure("error rate", "%", 2, "labels that differ from the official ones", "lower", None, "accuracy"),

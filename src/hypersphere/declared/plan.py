@@ -9,7 +9,7 @@ from typing import Any
 from hypersphere import files
 from hypersphere.declared import config as cfg
 from hypersphere.declared import kinds
-from hypersphere.declared.artifacts import HISTORY, Measured, Protocol
+from hypersphere.declared.artifacts import HISTORY, Protocol
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
@@ -164,7 +164,9 @@ class Plan:
             {
                 cell.target.name
                 for cell in self.artifacts[paper, artifact]
-                if cell.target is not None and not cell.missing and cell.protocol != HISTORY
+                if cell.target is not None
+                and not cell.missing
+                and cell.protocol != HISTORY
                 and on_pixels(self.protocols[paper][cell.protocol])
             }
         )

@@ -39,7 +39,12 @@ class Resolved(NamedTuple):
 
 
 def resolve(
-    config: cfg.Config, paper: Paper, identity: Mapping[str, Scalar], paths: Mapping[str, Scalar], dataset: Dataset, where: str
+    config: cfg.Config,
+    paper: Paper,
+    identity: Mapping[str, Scalar],
+    paths: Mapping[str, Scalar],
+    dataset: Dataset,
+    where: str,
 ) -> Resolved:
     """Merge paper, method, variant, overrides, scale and coordinates into one validated run, with seed ``ANY_SEED``.
 

@@ -1,45 +1,27 @@
 """Read the tidy tables of a results folder: all that tables, figures, scorecard and paper ever read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from hypersphere.declared import coordinates
+from hypersphere.declared.artifacts import Measured, Paper, Studied
+from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.config import Config
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
 
-SETTLED = ("reproduced", "not reproduced", "diverged as published", "exact", "exact (erratum)", "refuted")
+SETTLED = (
+    *("reproduced", "direction only", "not reproduced", "diverged as published", "exact", "exact (erratum)"),
+    *("no counterexample", "no counterexample (erratum)", "refuted"),
+)
 """Verdicts that say something for or against a published claim."""
-
-# The columns that present/ leans on (docs/results.md lists them all).
-_KEY = ("paper", "method", "variant", "dataset", "measured_on")
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "statistics/summary.csv": (
-        *(*_KEY, "epoch", "final", "metric", "probed_on"),
-        *("mean", "std", "n", "low", "high", "n_diverged"),
-    ),
-    "statistics/effects.csv": (
-        *("paper", "artifact", "method", "variant", "baseline", "dataset", "metric", "effect", "p_holm", "measured_on"),
-        *("low_holm", "high_holm", "n_variant", "n_baseline", "welch_low", "welch_high"),
-        *("paired_low", "paired_high", "low_power", "detectable"),
-    ),
-    "statistics/measurements.csv": (*_KEY, "seed", "run", "final", "metric"),
-    "statistics/runs.csv": ("run", "status", "epochs", "device", "threads", "torch", "code", "data"),
-    "claims.csv": (
-        *("id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
-        *("reported_std", "measured", "measured_std", "n", "scale", "reading", "verdict", "source", "baseline"),
-        *("low", "high", "low_power", "margin", "verdict_half", "verdict_double", "unstated", "sentence"),
-        *("draws", "met", "violated", "counterexample", "study"),
-    ),
-}
-_NUMBERS = {
-    *("epoch", "mean", "std", "n", "low", "high", "n_diverged", "effect", "p_holm", "low_holm", "high_holm"),
-    *("n_variant", "n_baseline", "welch_low", "welch_high", "paired_low", "paired_high", "detectable"),
-    *("seed", "measured", "measured_std", "epochs"),
-}
 
 
 def settles(config: Config) -> bool:
@@ -54,38 +36,24 @@ def has_no_scale(claim: Mapping[Any, Any]) -> bool:
 
 @dataclass
 class Results:
-    """The tidy tables of one scale, read once each. Numbers are floats (NaN: missing), the rest text."""
+    """The tidy tables of one scale, read once each. Empty fields are NaN in numbers and empty text elsewhere."""
 
-    config: Config
+    plan: Plan
+    _published: dict[str, dict[str, Claim]] = field(default_factory=dict)
 
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        """Means over seeds."""
-        return self._read("statistics/summary.csv")
-
-    @cached_property
-    def effects(self) -> pd.DataFrame:
-        """Interventions against their baselines."""
-        return self._read("statistics/effects.csv")
-
-    @cached_property
-    def measurements(self) -> pd.DataFrame:
-        """One row per run and metric: read only to list the runs behind a number."""
-        return self._read("statistics/measurements.csv")
-
-    @cached_property
-    def runs(self) -> pd.DataFrame:
-        """One row per run: device and library versions."""
-        return self._read("statistics/runs.csv")
+    @property
+    def config(self) -> Config:
+        """Of the scale."""
+        return self.plan.config
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """Published claims and their verdicts.
+        """claims.csv: every published claim and its verdict.
 
         Raises:
             HypersphereError: a row that is not of the published scale is judged as if it were.
         """
-        table = self._read("claims.csv")
+        table = tables.read(check_tidy(self.config.results, "claims.csv"))
         if not settles(self.config):
             posing = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
             for row in posing[:1]:
@@ -95,47 +63,109 @@ class Results:
                 )
         return table
 
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """runs.csv of the whole scale: status, device and library versions of every finished run."""
+        return tables.read(check_tidy(self.config.results, "statistics/runs.csv"))
+
+    def made(self, paper: str) -> list[str]:
+        """The artifacts of a paper whose numbers are there, in the order of its file."""
+        declared = self.config.papers[paper].artifacts
+        return [name for name in declared if self._proof(paper, name).is_file()]
+
+    def _proof(self, paper: str, name: str) -> Path:
+        if isinstance(self.config.papers[paper].artifacts[name], Studied):
+            return self.config.results / "simulations" / paper / f"{name}.csv"
+        return self.plan.artifact_folder(paper, name) / "summary.csv"
+
+    def artifact(self, paper: str, name: str) -> "ArtifactResults":
+        """The tables of one artifact made from runs.
+
+        Raises:
+            HypersphereError: no such artifact.
+        """
+        declared = self.config.papers[paper].artifacts.get(name) if paper in self.config.papers else None
+        if not isinstance(declared, Measured):
+            raise HypersphereError(f"{paper}: '{name}' is not an artifact made from runs")
+        return ArtifactResults(self, self.config.papers[paper], name, declared)
+
+    def published(self, paper: str) -> dict[str, Claim]:
+        """The printed values of a paper, by artifact and coordinates: ``table5 method=simclr;…``."""
+        if paper not in self._published:
+            claims = load(self.config.root / "paper" / "claims" / f"{paper}.csv")
+            values = [claim for claim in claims if claim.kind == "value" and claim.origin == "printed"]
+            self._published[paper] = {f"{claim.artifact} {claim.text}": claim for claim in values}
+        return self._published[paper]
+
     def simulated(self, paper: str, artifact: str) -> pd.DataFrame:
         """What an exact study handed over for one artifact."""
         return pd.read_csv(check_tidy(self.config.results, f"simulations/{paper}/{artifact}.csv"))
 
-    def _read(self, name: str) -> pd.DataFrame:
-        path = check_tidy(self.config.results, name)
-        try:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-        except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-            raise HypersphereError(f"{path}: not a table ({error})") from None
-        missing = [column for column in COLUMNS[name] if column not in table.columns]
-        if missing:
-            raise HypersphereError(f"{path}: column {missing[0]} is missing")
-        for column in _NUMBERS & set(table.columns):
-            try:
-                table[column] = pd.to_numeric(table[column].where(table[column] != "")).astype("float64")
-            except ValueError as error:
-                raise HypersphereError(f"{path}: column {column}: {error}") from None
-        return table
+    def judged(self, paper: str) -> pd.DataFrame:
+        """claims.csv's rows of a paper that exact studies and theorems answer, without waiting for any run."""
+        return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"))
+
+
+@dataclass
+class ArtifactResults:
+    """results/<scale>/statistics/<paper>/<artifact>/: one artifact's tidy tables."""
+
+    results: Results
+    paper: Paper
+    name: str
+    artifact: Measured
+
+    @cached_property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Means over seeds by coordinates, controls (``method=control;…``) among them."""
+        return self._by_coordinates("summary")
+
+    @cached_property
+    def effects(self) -> dict[str, dict[str, Any]]:
+        """Cells against their baselines, by the coordinates of the cell."""
+        return self._by_coordinates("effects")
+
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
+        """One row per cell and seed."""
+        return self._read("measurements")
+
+    @cached_property
+    def distribution(self) -> pd.DataFrame:
+        """Quantiles of single images: coordinates, seed, run, quantile (0 to 1), value; empty for other kinds."""
+        return self._read("distribution")
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """What the runs behind it were made by."""
+        return self._read("runs")
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Why cells cannot be measured at this scale, by coordinates."""
+        cells = self.results.plan.artifacts.get((self.paper.paper, self.name), [])
+        return {cell.text: cell.missing for cell in cells if cell.missing}
+
+    def printed(self, point: coordinates.Coordinates) -> Claim | None:
+        """The published value of a cell."""
+        return self.results.published(self.paper.paper).get(f"{self.name} {coordinates.text(point)}")
 
     def devices(self) -> str:
-        """The devices that the runs of this scale ran on."""
+        """The devices that its runs ran on."""
         return self._distinct("device")
 
     def torch(self) -> str:
-        """The torch releases that the runs of this scale ran with."""
+        """The torch releases that its runs ran with."""
         return self._distinct("torch")
 
     def _distinct(self, column: str) -> str:
         return ", ".join(sorted({str(value) for value in self.runs[column] if value})) or "not run"
 
-    def runs_behind(self, claim: dict[str, str]) -> list[str]:
-        """Names of the runs that a claim was measured on: its variant's and, for a comparison, its baseline's."""
-        table = self.measurements
-        variants = [value for value in (claim["variant"], claim["baseline"]) if value]
-        chosen = table[
-            (table["paper"] == claim["paper"])
-            & (table["method"] == claim["method"])
-            & table["variant"].isin(variants)
-            & (table["dataset"] == claim["dataset"])
-            & (table["metric"] == claim["metric"])
-            & (table["final"] == "True")
-        ]
-        return sorted(set(chosen["run"]))
+    def _by_coordinates(self, name: str) -> dict[str, dict[str, Any]]:
+        rows = self._read(name).to_dict("records")
+        return {str(row["coordinates"]): {str(key): value for key, value in row.items()} for row in rows}
+
+    def _read(self, name: str) -> pd.DataFrame:
+        folder = self.results.plan.artifact_folder(self.paper.paper, self.name)
+        relative = (folder / f"{name}.csv").relative_to(self.results.config.results).as_posix()
+        return tables.read(check_tidy(self.results.config.results, relative))

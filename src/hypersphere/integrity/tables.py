@@ -1,0 +1,69 @@
+"""Tidy tables: written with their checksums, and read with the type of each column known by its name."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity.manifest import tidy_manifest
+
+NUMBERS = {
+    *("value", "mean", "std", "low", "high", "effect", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std"),
+    *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
+    *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured", "measured_std", "reported_std"),
+    *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
+    *("draws", "met", "violated", "worst", "margin"),
+}
+"""Columns of numbers, whatever the table; an empty field is NaN. All others are text."""
+FLAGS = {"final", "low_power"}
+"""Columns of True and False; empty is False."""
+
+
+def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> None:
+    """Write tidy tables by their names, each with its columns, and then the manifest that lists their checksums."""
+    paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
+    files.write_sealed(tidy_manifest(paths[0]), {"files": {path.name: files.sha256(path) for path in paths}})
+
+
+def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:
+    """Ten significant digits; a missing or infinite number is an empty field."""
+    table = table[list(columns)].copy()
+    for column in table.select_dtypes("float"):
+        # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
+        table[column] = table[column].replace([np.inf, -np.inf], np.nan) + 0.0
+    files.write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    return path
+
+
+def read(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a tidy table; numbers are float64, flags bool, the rest text.
+
+    Args:
+        path: of the CSV.
+        columns: that must be there.
+
+    Raises:
+        HypersphereError: a sentence naming the file, and the column that is missing or malformed.
+    """
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except (ValueError, pd.errors.ParserError) as error:
+        raise HypersphereError(f"{path}: not a table as expected ({error})") from None
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise HypersphereError(f"{path}: column {missing[0]} is missing; expected: {', '.join(columns)}")
+    for column in table.columns:
+        if column in NUMBERS:
+            try:
+                table[column] = [float(value) if value else math.nan for value in table[column]]
+            except ValueError as error:
+                raise HypersphereError(f"{path}: column {column}: {error}") from None
+        elif column in FLAGS:
+            table[column] = table[column] == "True"
+    return table
