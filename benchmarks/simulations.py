@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hypersphere.declared import registry
-from hypersphere.training import device
+from hypersphere.training.determinism import make_deterministic
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=3, help="of each study (default: 3)")
     repetitions = parser.parse_args().repetitions
-    device.make_deterministic(1)
+    make_deterministic(1)
     found = {}
     for name in registry.names("simulations"):
         module = importlib.import_module(registry.module_name("simulations", name))

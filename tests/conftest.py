@@ -132,10 +132,10 @@ def deterministic() -> Iterator[None]:
     """One thread and deterministic algorithms alone, as every command sets them; restored afterwards."""
     import torch
 
-    from hypersphere.training import device
+    from hypersphere.training.determinism import make_deterministic
 
     threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
-    device.make_deterministic(1)
+    make_deterministic(1)
     yield
     torch.set_num_threads(threads)
     torch.set_deterministic_debug_mode(mode)

@@ -16,10 +16,12 @@ from hypersphere.declared.run import Run
 from hypersphere.probes.features import extract
 from hypersphere.probes.knn import knn
 from hypersphere.probes.linear import linear
-from hypersphere.training import checkpoint, device
+from hypersphere.training import checkpoint
 from hypersphere.training.build import build_encoder
-from hypersphere.training.checkpoint import snapshot_name
-from hypersphere.training.loop import ENCODER, Execution, Images, train
+from hypersphere.training.checkpoint import ENCODER, snapshot_name
+from hypersphere.training.determinism import make_deterministic
+from hypersphere.training.images import training_images
+from hypersphere.training.loop import Execution, train
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = range(5)
@@ -29,8 +31,7 @@ KNN, LINEAR = 0, 1
 def gains(run: Run, data: store.Prepared, k: int, folder: Path) -> list[float]:
     """Points of accuracy that training adds: kNN, linear probe."""
     cpu = torch.device("cpu")
-    images = Images(data.train_images, data.train_labels, data.train_index)
-    outcome = train(run, images, Execution(cpu, frozenset({0}), {}), folder)
+    outcome = train(run, training_images(data), Execution(cpu, frozenset({0}), {}), folder)
     assert outcome.status == "finished"
     accuracies = []
     for file in (snapshot_name(0), ENCODER):
@@ -47,7 +48,7 @@ def paired_gain(runs: list[Run], k: int, folder: Path) -> tuple[np.ndarray, np.n
     assert [run.seed for run in runs] == list(SEEDS)
     data = store.open(store.prepare(runs[0].dataset, folder, None))
     threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
-    device.make_deterministic(1)
+    make_deterministic(1)
     try:
         found = np.array([gains(run, data, k, folder / run.name) for run in runs])
     finally:

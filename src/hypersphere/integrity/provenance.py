@@ -1,16 +1,13 @@
 """What a result was made from: source digests, versions, processor.
 
 The code digest of a run covers the modules that the run really uses, found by following imports inside the package
-from the training loop and from the components that the run names. Comments, docstrings and layout are left out, so
-only a change of meaning changes the digest.
+from the training loop and from the components that the run names (see `sources`).
 """
 
-import ast
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,79 +17,11 @@ from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Studied, Table
 from hypersphere.declared.plan import BatchOfRuns, Plan
 from hypersphere.declared.run import Component, Dataset, Run
-
-PACKAGE = Path(__file__).parents[1]
-
-# Modules that decide no byte of a run: they check, name and write. A run's values are in its name, and the defaults of
-# `spec`, which never change, are pinned by a golden test.
-_SILENT = {
-    f"hypersphere.{name}"
-    for name in (
-        *(f"declared.{module}" for module in ("registry", "artifacts", "config", "run", "recipe", "plan")),
-        *("errors", "files", "integrity.provenance", "integrity.stop", "integrity.manifest"),
-        "datasets.download",  # what arrives is checked against published checksums
-    )
-}
-
-
-def _path(module: str) -> Path | None:
-    """The source file of a module of this package; None for a name inside a module."""
-    stem = PACKAGE.joinpath(*module.split(".")[1:])
-    for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    """Dotted names of this package that a module imports, anywhere in it; a name may be a module's member."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.split(".")[0] == "hypersphere"}
-
-
-def _strip(tree: ast.Module) -> str:
-    """Source text of the tree without comments, docstrings and layout."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            kept = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
-            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return ast.unparse(tree)
-
-
-@cache
-def _parsed(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports = frozenset(_imports(tree))
-    return _strip(tree), imports
-
-
-def closure(modules: Iterable[str]) -> dict[str, str]:
-    """Every module of this package that ``modules`` import, directly or not, with its stripped source."""
-    waiting, seen = list(modules), {}
-    while waiting:
-        module = waiting.pop()
-        path = _path(module)
-        if path is None or module in seen or module in _SILENT:
-            continue
-        source, imports = _parsed(path, path.stat().st_mtime_ns)
-        seen[module] = source
-        waiting += imports
-    return dict(sorted(seen.items()))
-
-
-def code_digest(*modules: str) -> str:
-    """Digest of the import closure of ``modules``."""
-    return files.digest(closure(modules))
+from hypersphere.integrity.sources import code_digest, exists
 
 
 def run_modules(run: Run) -> tuple[str, ...]:
-    """The training loop and the components that a run names."""
+    """What trains every run, and the components that a run names."""
     named: list[tuple[registry.Kind, Component | None]] = [
         ("methods", run.method),
         ("objectives", run.objective),
@@ -102,8 +31,8 @@ def run_modules(run: Run) -> tuple[str, ...]:
         ("gradients", run.gradient),
         ("initialisations", run.initialisation),
     ]
-    loop = ("hypersphere.training.loop", "hypersphere.training.device")
-    return (*loop, *(registry.module_name(kind, part.name) for kind, part in named if part))
+    always = [f"hypersphere.training.{module}" for module in ("loop", "weights", "determinism")]
+    return (*always, *(registry.module_name(kind, part.name) for kind, part in named if part))
 
 
 def run_digest(run: Run) -> str:
@@ -133,7 +62,7 @@ def evaluation_digest(plan: Plan, runs: Sequence[Run] = ()) -> str:
 
 def theory_digest(plan: Plan) -> str:
     """Digest of all code that decides what is said of the theorems of the plan's papers."""
-    stated = [name for name in plan.config.papers if _path(f"hypersphere.theory.{name}")]
+    stated = [name for name in plan.config.papers if exists(f"hypersphere.theory.{name}")]
     return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
 
 

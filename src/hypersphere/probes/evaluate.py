@@ -22,6 +22,7 @@ from hypersphere.training import checkpoint, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.build import build_encoder
 from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.loop import ENCODER
 
 COLUMNS = ("run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status")
@@ -34,7 +35,7 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
     Raises:
         HypersphereError: a run is missing or unfinished, or its files were altered.
     """
-    devices.make_deterministic(plan.config.scale.threads)
+    make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
         weights = {
             run.name: snapshots.without_unasked(plan, run, check_run(plan, run.name)["files"]) for run in batch.runs
@@ -45,7 +46,7 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
 
 def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
     """Write results/<scale>/evaluations/pixels-<dataset>.csv: the probes on raw pixels, and the number of classes."""
-    devices.make_deterministic(plan.config.scale.threads)
+    make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
         data = _open(plan, dataset)
         seen = extract(Pixels(), data, device)
@@ -57,7 +58,7 @@ def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
 
 def lines_of(plan: Plan, run: Run) -> list[str]:
     """The rows that the probes give one run, as they stand in its batch's file."""
-    devices.make_deterministic(plan.config.scale.threads)
+    make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
         return _text(list(_run_rows(plan, run, device))).splitlines()[1:]
 

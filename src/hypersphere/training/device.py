@@ -1,7 +1,6 @@
 """Which device a process computes on, and that no other job of ours computes there."""
 
 import gc
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,6 @@ import torch
 from filelock import FileLock, Timeout
 
 from hypersphere.errors import HypersphereError
-
-# cuBLAS is deterministic only with a fixed workspace, and reads this before its first call.
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 WAIT_SECONDS = 1.0
 
@@ -97,16 +93,6 @@ def _lock_path(device: torch.device) -> Path:
     """One file per physical device: indices change with CUDA_VISIBLE_DEVICES, the device's uuid does not."""
     uuid = getattr(torch.cuda.get_device_properties(device), "uuid", device.index)
     return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{uuid}.lock"
-
-
-def make_deterministic(threads: int) -> None:
-    """Deterministic algorithms, no autotuning, and a thread count that does not depend on the machine."""
-    torch.set_num_threads(threads)
-    # The same switch as use_deterministic_algorithms(True), without its import of the compiler, which takes seconds.
-    torch.set_deterministic_debug_mode("error")
-    # Filling every new tensor guards against reads of unwritten memory, which nothing here does; it costs a quarter.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    torch.backends.cudnn.benchmark = False
 
 
 def describe(device: torch.device) -> str:

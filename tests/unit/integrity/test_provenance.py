@@ -8,7 +8,7 @@ import pytest
 
 from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
-from hypersphere.integrity import provenance
+from hypersphere.integrity import provenance, sources
 
 Edit = Callable[[str, str, str], None]
 
@@ -17,8 +17,8 @@ Edit = Callable[[str, str, str], None]
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package that may be edited."""
     copy = tmp_path / "package" / "hypersphere"
-    shutil.copytree(provenance.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(provenance, "PACKAGE", copy)
+    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sources, "PACKAGE", copy)
     return copy
 
 
@@ -36,6 +36,7 @@ def edit(package: Path, file: str, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text, f"{file} no longer holds {old!r}"
     path.write_text(text.replace(old, new, 1))
+    sources.forget()
 
 
 ALL = {"simclr-default", "simclr-cut3", "simclr-gradscale1", "simsiam-default", "simsiam-cut9"}
@@ -58,12 +59,22 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "keyed draws": ("keyed.py", "2.0**-53", "2.0**-54", ALL),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", ALL),
     "initial weights": ("training/initialise.py", "fan_out", "fan_in", ALL),
-    "resuming": ("training/checkpoint.py", '"optimiser."', '"optimizer."', ALL),
+    "numerical switches": ("training/determinism.py", "benchmark = False", "benchmark = True", ALL),
+    "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", ALL),
+    "what is trained on": ("training/images.py", "split.index)", "split.labels[CLASS])", ALL),
+    "a run's meaning": (
+        "declared/run.py",
+        "self.views_b is None else self.views_b)",
+        "self.views_b is None else self.views)",
+        ALL,
+    ),
+    "how it is resumed": ("training/checkpoint.py", '"optimiser."', '"optimizer."', set()),
+    "who trains where": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
     "present": ("present/table.py", "import", "import sys\nimport", set()),
     "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
-    "the command": ("cli.py", "import sys\n", "import sys\nimport os\n", set()),
-    "names": ("plan.py", "import copy\n", "import copy\nimport os\n", set()),
+    "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
+    "names": ("declared/plan.py", "import copy\n", "import copy\nimport os\n", set()),
 }
 
 
@@ -144,7 +155,7 @@ def test_no_module_imports_relatively() -> None:
     """The closure follows absolute imports only."""
     import ast
 
-    for path in provenance.PACKAGE.rglob("*.py"):
+    for path in sources.PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             assert not (isinstance(node, ast.ImportFrom) and node.level), path
 
@@ -177,7 +188,7 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
     assert not named & set(provenance.run_modules(run))
     # What a component imports counts too: surgery of the map, geometry of the regulariser.
     assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= set(
-        provenance.closure(provenance.run_modules(more))
+        sources.closure(provenance.run_modules(more))
     )
 
 

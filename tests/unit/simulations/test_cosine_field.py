@@ -12,7 +12,7 @@ from torch import Tensor
 from hypersphere.simulations import cosine_field
 from hypersphere.simulations.cosine_field import field
 from hypersphere.simulations.study import Study
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 
 @pytest.fixture(scope="module")

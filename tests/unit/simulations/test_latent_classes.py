@@ -14,7 +14,7 @@ from hypersphere.objectives.info_nce import info_nce
 from hypersphere.simulations import latent_classes as study
 from hypersphere.simulations import latent_networks as networks
 from hypersphere.simulations.latent_networks import Setting
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 
 @pytest.fixture(autouse=True)

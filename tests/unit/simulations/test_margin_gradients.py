@@ -15,7 +15,7 @@ from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.simulations import margin_gradients as study
 from hypersphere.simulations.study import Study
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 DRAWS, CANDIDATES = 400, 5  # the positive first
 

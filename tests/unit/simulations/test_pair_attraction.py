@@ -12,7 +12,7 @@ from hypersphere import keyed
 from hypersphere.simulations import pair_attraction, pairs
 from hypersphere.simulations.pair_attraction import CELLS, Setting, free, penalised
 from hypersphere.simulations.study import Answer, Study
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 TABLE_1 = {(1, 0.5): 64, (1, 1): 49, (4, 0.5): 526, (4, 1): 318, (7, 0.5): 1080, (7, 1): 610}
 SECOND = Setting((1.0, 2.0))

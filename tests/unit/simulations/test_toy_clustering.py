@@ -13,7 +13,7 @@ from hypersphere.simulations.kmeans import accuracy, kmeans
 from hypersphere.simulations.toy_clustering import BINS, SEEDS, SPACES, accuracies, pair_counts, projected, simulate
 from hypersphere.simulations.toy_data import BARS, DATASETS, SHAPES, draws
 from hypersphere.simulations.toy_maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 Results = dict[str, np.ndarray]
 

@@ -12,7 +12,7 @@ from hypersphere.simulations import toy_maps
 from hypersphere.simulations.toy_data import DATASETS, SHAPES, draws
 from hypersphere.simulations.toy_maps import BATCH, DEFAULTS, METHODS, SETTINGS, START, Setting, batches, learn, starts
 from hypersphere.simulations.toy_training import DECAYS, EPSILON, LOWER, RATE, UPPER, WEIGHT, Moments, adam, gradient
-from hypersphere.training.device import make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 
 @pytest.fixture(autouse=True)
