@@ -17,7 +17,7 @@ CLAIMS = """
     id kind paper artifact method variant dataset setting metric reported reported_std measured measured_std n p
     scale reading verdict source
 """
-RUN_FILES = {"run.yaml", "encoder.safetensors", "history.csv", "timing.csv", "manifest.json"}
+RUN_FILES = {"run.yaml", "encoder.safetensors", "heads.safetensors", "history.csv", "timing.csv", "manifest.json"}
 
 
 def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(finished: Checkout) -> None:

@@ -162,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     add("prepare", _prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
     add("pretrain", _pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
     gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
-    add("snapshots", _snapshots, "list encoders kept at epochs, or remove those that no scale asks for", runs, gone)
+    add("snapshots", _snapshots, "list encoders kept at epochs, with heads, or remove those unasked for", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
     add("statistics", _statistics, "gather evaluations into tidy tables")

@@ -9,6 +9,7 @@ Shapes: v views (1 or 2) of n images, d dimensions of an embedding.
 
 import copy
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
@@ -84,6 +85,18 @@ class Method(nn.Module):
         self.objective = parts.objective
         self.gradient = parts.gradient
 
+    @property
+    def head(self) -> nn.Module:
+        """Maps the encoder's output [n, feature_dim] to a view's embeddings [n, d], as ``Output`` holds them.
+
+        Put together at each call of the method's own modules (see ``chain``), so that a tensor has one name in the
+        method's ``state_dict``; its names in the head's are those of a run's file of heads.
+
+        Raises:
+            NotImplementedError: the method does not say what its head is.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what its head is")
+
     def begin(self) -> None:
         """Called once, after initial weights are drawn and cut: where frozen copies are made."""
 
@@ -93,6 +106,11 @@ class Method(nn.Module):
     def constant_rate(self) -> Iterator[nn.Parameter]:
         """Parameters whose learning rate is not annealed; none, unless a method says otherwise."""
         return iter(())
+
+
+def chain(**modules: nn.Module) -> nn.Sequential:
+    """One behind the other, under these names; they stay the modules that they are, and none is copied."""
+    return nn.Sequential(OrderedDict(modules))
 
 
 def frozen_copy(module: nn.Module) -> nn.Module:

@@ -1,8 +1,9 @@
 """Contrastive multiview coding: lightness and colour of one image are its two views."""
 
 import torch
+from jaxtyping import Float
 from pydantic import NonNegativeInt, PositiveInt
-from torch import nn
+from torch import Tensor, nn
 
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp
@@ -12,6 +13,20 @@ VIEWS = 1
 ENCODERS = ("lab_streams",)
 
 
+class TwoHeads(nn.Module):
+    """A projector for either half of a feature vector: the head of a method whose views are streams of the encoder."""
+
+    def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
+        super().__init__()
+        self.lightness = lightness
+        self.colour = colour
+
+    def forward(self, features: Float[Tensor, "n 2f"]) -> Float[Tensor, "n 2d"]:
+        """Embeddings of an image's lightness, and behind them those of its colour, which the loss sees apart."""
+        features_l, features_ab = features.chunk(2, dim=1)
+        return torch.cat([self.lightness(features_l), self.colour(features_ab)], dim=1)
+
+
 class CMC(Method):
     """Wiring of Tian et al. 2020, Sec. 3 (from memory), with two views, L and ab."""
 
@@ -19,6 +34,11 @@ class CMC(Method):
         super().__init__(parts)
         self.lightness = lightness
         self.colour = colour
+
+    @property
+    def head(self) -> nn.Module:
+        """Both projectors, each behind its stream: [n, 2 · dim], a row for an image."""
+        return TwoHeads(self.lightness, self.colour)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the two streams of the view, and both projectors' outputs, L's first."""

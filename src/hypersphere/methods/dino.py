@@ -1,6 +1,5 @@
 """DINO: a student and a teacher that follows it, no negatives, the teacher's outputs centred and sharpened."""
 
-from collections import OrderedDict
 from typing import Literal
 
 import torch
@@ -9,7 +8,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere.declared.registry import Fraction
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum
 from hypersphere.objectives.geometry import cosines
@@ -56,7 +55,7 @@ class DINO(Momentum):
     @property
     def online(self) -> nn.Module:
         """Encoder, projector and prototypes; put together at each call."""
-        return nn.Sequential(OrderedDict(encoder=self.encoder, projector=self.projector, prototypes=self.prototypes))
+        return chain(encoder=self.encoder, projector=self.projector, prototypes=self.prototypes)
 
     def forward(self, batch: Batch) -> Output:
         """Mean of the two directions, and the student's bottleneck vectors."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from hypersphere import keyed
 from hypersphere.declared.registry import Fraction
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.objectives.geometry import unit
 
 GIVES = ("z", "index", "bank", "noise")
@@ -32,6 +32,11 @@ class InstanceDiscrimination(Method):
         self.noise = noise
         self.seen: list[tuple[Tensor, Tensor]] = []
         """Places [n] and unit vectors [n d] of the passes since the last optimiser step: between steps, none."""
+
+    @property
+    def head(self) -> nn.Module:
+        """The linear layer."""
+        return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the view, and the linear layer's outputs."""

@@ -4,13 +4,12 @@ The target is a frozen copy, so that it is in ``state_dict`` and in no optimiser
 network's do, in training mode with running statistics of their own, as in the authors' codes of MoCo and BYOL.
 """
 
-from collections import OrderedDict
 from typing import Literal
 
 import torch
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, follow, frozen_copy, momentum_at
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy, momentum_at
 
 
 class Momentum(Method):
@@ -33,7 +32,12 @@ class Momentum(Method):
     @property
     def online(self) -> nn.Module:
         """Encoder and projector; put together at each call, since a tensor has one name in ``state_dict``."""
-        return nn.Sequential(OrderedDict(encoder=self.encoder, projector=self.projector))
+        return chain(encoder=self.encoder, projector=self.projector)
+
+    @property
+    def head(self) -> nn.Module:
+        """The online network's projector."""
+        return chain(projector=self.projector)
 
     def begin(self) -> None:
         """The target starts as a copy of the initial weights, cut if they are (erratum N44)."""
@@ -66,6 +70,11 @@ class Bootstrap(Momentum):
         self.predictor = predictor
         self.directions = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
         self.weight = weight
+
+    @property
+    def head(self) -> nn.Module:
+        """The projector and, behind it, the predictor: its outputs are the embeddings."""
+        return chain(projector=self.projector, predictor=self.predictor)
 
     def forward(self, batch: Batch) -> Output:
         """Sum over the directions of the loss of predictions and targets, times ``weight``; the predictions."""

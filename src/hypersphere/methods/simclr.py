@@ -6,7 +6,7 @@ import torch
 from pydantic import PositiveInt
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair", "labels")
@@ -19,6 +19,11 @@ class SimCLR(Method):
         super().__init__(parts)
         self.projector = projector
         self.together = together
+
+    @property
+    def head(self) -> nn.Module:
+        """The projector."""
+        return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views, and the projector's outputs."""

@@ -6,7 +6,7 @@ import torch
 from pydantic import PositiveInt
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair",)
@@ -19,6 +19,11 @@ class SimSiam(Method):
         super().__init__(parts)
         self.projector = projector
         self.predictor = predictor
+
+    @property
+    def head(self) -> nn.Module:
+        """The projector and, behind it, the predictor: its outputs are the embeddings."""
+        return chain(projector=self.projector, predictor=self.predictor)
 
     def forward(self, batch: Batch) -> Output:
         """Symmetric loss, and the predictor's outputs."""

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 
 GIVES = ("scores", "labels")
 VIEWS = 1
@@ -14,6 +14,11 @@ class Supervised(Method):
     def __init__(self, parts: Parts, classifier: nn.Module) -> None:
         super().__init__(parts)
         self.classifier = classifier
+
+    @property
+    def head(self) -> nn.Module:
+        """The classifier: its scores are this method's embeddings."""
+        return chain(classifier=self.classifier)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the view, and the classifier's scores."""

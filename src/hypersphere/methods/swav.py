@@ -6,7 +6,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere.declared.registry import Fraction
-from hypersphere.methods.base import Batch, Method, Output, Parts
+from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit
 
@@ -25,6 +25,11 @@ class SwAV(Method):
         self.prototypes = prototypes
         self.freeze = freeze
         self.register_buffer("frozen", torch.tensor(freeze > 0))
+
+    @property
+    def head(self) -> nn.Module:
+        """The projector, and not the prototypes behind it."""
+        return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views' cosines with the prototypes, and the projector's outputs."""

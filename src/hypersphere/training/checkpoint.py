@@ -22,6 +22,7 @@ from hypersphere.declared.plan import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import stop
 from hypersphere.training import optimisation
+from hypersphere.training.weights import plain
 
 MODEL, OPTIMISER = "model.", "optimiser."
 """How the names of tensors begin: before the model's own; before the number of a parameter and what is kept of it."""
@@ -29,9 +30,24 @@ COUNT = "step"
 """What Adam calls its count of a parameter's steps, a tensor without dimensions."""
 
 
+ENCODER = "encoder.safetensors"
+HEADS = "heads.safetensors"
+"""What stands between the encoder's output and the embeddings, when training ended: ``Method.head``."""
+
+
 def snapshot_name(epoch: int) -> str:
     """Where, inside a run's folder, the encoder after ``epoch`` epochs is kept."""
     return f"snapshots/epoch-{epoch:04d}.safetensors"
+
+
+def heads_name(epoch: int) -> str:
+    """Where, beside it, the heads of that epoch are."""
+    return f"snapshots/epoch-{epoch:04d}.heads.safetensors"
+
+
+def snapshot_names(epoch: int) -> tuple[str, str]:
+    """Both files of a snapshot: it is whole with both, and lost without either."""
+    return snapshot_name(epoch), heads_name(epoch)
 
 
 @dataclass
@@ -49,7 +65,7 @@ class Progress:
     history: list[dict[str, float]] = field(default_factory=list)
     timing: list[dict[str, float]] = field(default_factory=list)
     snapshots: dict[str, str] = field(default_factory=dict)
-    """sha256 of each snapshot written so far, by its name."""
+    """sha256 of each file of the snapshots written so far, encoders and heads, by its name."""
     starts: list[int] = field(default_factory=list)
     """The step at which each process that worked on the run began."""
 
@@ -67,7 +83,21 @@ class Progress:
 
 def save_weights(module: nn.Module, path: Path) -> None:
     """Write parameters and buffers, contiguous and on the CPU, atomically."""
-    _save(path, _plain(module.state_dict()))
+    _save(path, plain(module.state_dict()))
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Parameters and buffers by their names, on the CPU.
+
+    Raises:
+        HypersphereError: the file is missing or damaged.
+    """
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except (SafetensorError, OSError) as error:
+        raise HypersphereError(f"{path}: not a readable safetensors file ({error})") from None
 
 
 def load_weights(module: nn.Module, path: Path) -> None:
@@ -76,12 +106,9 @@ def load_weights(module: nn.Module, path: Path) -> None:
     Raises:
         HypersphereError: the file is missing, damaged, or of another architecture.
     """
+    weights = read_weights(path)
     try:
-        module.load_state_dict(load_file(path), strict=True)
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except (SafetensorError, OSError) as error:
-        raise HypersphereError(f"{path}: not a readable safetensors file ({error})") from None
+        module.load_state_dict(weights, strict=True)
     except RuntimeError as error:
         detail = str(error).splitlines()[-1].strip()
         raise HypersphereError(f"{path}: the weights are of another architecture ({detail})") from None
@@ -90,7 +117,7 @@ def load_weights(module: nn.Module, path: Path) -> None:
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything that training needs to go on, atomically and sealed by a checksum."""
     tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()} | _moments(optimiser)
-    _save_sealed(folder / RESUME, _plain(tensors), json.dumps(asdict(progress)))
+    _save_sealed(folder / RESUME, plain(tensors), json.dumps(asdict(progress)))
 
 
 class Keeper:
@@ -147,7 +174,7 @@ def load_state(
     if progress.parts != parts:
         raise HypersphereError(f"{path}: not resumed: {differing(progress, parts)}")
     for epoch in sorted(snapshots):
-        if epoch <= progress.epoch and snapshot_name(epoch) not in progress.snapshots:
+        if epoch <= progress.epoch and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
             raise HypersphereError(
                 f"{path}: not resumed: saved at step {progress.step}, and the snapshot of epoch {epoch} was not kept"
             )
@@ -261,7 +288,3 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
 def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     with files.replacing(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))  # safetensors' own writer makes files that only we may read
-
-
-def _plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -19,11 +19,11 @@ from hypersphere.integrity import stop
 from hypersphere.methods.base import Batch, Method
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import Keeper, Progress, snapshot_name
+from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
+from hypersphere.training.images import Images
 from hypersphere.views.draws import Draws, draw
 from hypersphere.views.ops import make_views
 
-ENCODER = "encoder.safetensors"
 HISTORY = "history.csv"
 TIMING = "timing.csv"
 
@@ -33,7 +33,7 @@ class Execution(NamedTuple):
 
     device: torch.device
     snapshots: frozenset[int]
-    """Numbers of finished epochs at which to keep the encoder; 0 is the untrained one."""
+    """Numbers of finished epochs at which to keep encoder and heads; at 0 they are untrained."""
     parts: dict[str, Any]
     """What decides the bytes (run, code, data …): only a resume state of the same parts is gone on with."""
     save_every: float = 60.0
@@ -51,20 +51,9 @@ class Outcome(NamedTuple):
     starts: list[int]
     """The step at which each process that worked on the run began: [0], unless it was resumed."""
     snapshots: dict[str, str]
-    """sha256 of each snapshot, by its name."""
+    """sha256 of each snapshot's two files, by its name."""
     seconds: float
     """Spent in epochs, by all processes together."""
-
-
-class Images(NamedTuple):
-    """What is trained on; N images."""
-
-    pixels: UInt8[np.ndarray, "N h w 3"]
-    labels: Int[np.ndarray, "N"]
-    """For methods that look at them."""
-    numbers: Int[np.ndarray, "N"]
-    """The images' original numbers, by which their views are drawn: an image gets the same views in a part of a dataset
-    as in the whole."""
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
@@ -112,6 +101,7 @@ def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outco
         if progress.epoch < run.schedule.epochs and keeper.due():
             keeper.save()
     checkpoint.save_weights(method.encoder, folder / ENCODER)
+    checkpoint.save_weights(method.head, folder / HEADS)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
     seconds = sum(row["seconds"] for row in progress.timing)
@@ -186,9 +176,10 @@ def _step(
 
 def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
     if progress.epoch in execution.snapshots and progress.epoch != last:
-        name = snapshot_name(progress.epoch)
-        checkpoint.save_weights(method.encoder, folder / name)
-        progress.snapshots[name] = files.sha256(folder / name)
+        parts = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
+        for name, module in parts.items():
+            checkpoint.save_weights(module, folder / name)
+            progress.snapshots[name] = files.sha256(folder / name)
 
 
 def _csv(rows: list[dict[str, float]]) -> str:

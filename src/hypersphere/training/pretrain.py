@@ -21,8 +21,10 @@ from hypersphere.integrity import lock, provenance, stop
 from hypersphere.integrity.manifest import check_files, read_manifest
 from hypersphere.training import checkpoint, failures, snapshots
 from hypersphere.training import device as devices
-from hypersphere.training.checkpoint import snapshot_name
-from hypersphere.training.loop import ENCODER, HISTORY, TIMING, Execution, Images, train
+from hypersphere.training.checkpoint import ENCODER, HEADS, snapshot_names
+from hypersphere.training.determinism import make_deterministic
+from hypersphere.training.images import training_images
+from hypersphere.training.loop import HISTORY, TIMING, Execution, train
 
 SCHEMA = 1
 
@@ -39,7 +41,7 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
 
 
 def _marked(plan: Plan, run: Run) -> dict[str, Any]:
-    """What the marker says of a run: nothing of snapshots that the scale does not ask for, which may be removed."""
+    """What the marker says of a run: nothing of snapshots that the plan does not ask for, which may be removed."""
     manifest = read_manifest(plan.run_folder(run.name))
     kept = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
     return kept | {"files": snapshots.without_unasked(plan, run, manifest["files"])}
@@ -54,13 +56,13 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
         plan: which the runs are of.
         runs: to train.
         save_every: seconds between resume states.
-        also: epochs to keep a snapshot of, beside those that the scale asks for.
+        also: epochs to keep a snapshot of, beside those that the plan asks for.
 
     Raises:
         HypersphereError: naming each run that failed, after all were tried.
         StoppedError: a signal asked to stop; the state to go on from is saved.
     """
-    devices.make_deterministic(plan.config.scale.threads)
+    make_deterministic(plan.config.scale.threads)
     waiting = list(runs)
     failed: dict[str, list[str]] = {}  # by what went wrong: damaged data fail every run of a batch alike
     damaged: list[DamagedError] = []
@@ -112,13 +114,13 @@ def _pretrain_one(
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))
         code = provenance.run_digest(run)
-        wanted = {*snapshots.asked_for(plan, run), *also}
+        wanted = {*plan.kept_epochs(run), *also}
         if finished(folder, code, data.digest, wanted):
             print(f"{run.name}: finished before", flush=True)
             return
-        # A state saved under other threads, device or torch is no state of this run: its bytes would differ.
-        parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest, "device": device.type}
-        parts |= {"threads": torch.get_num_threads(), "torch": torch.__version__}
+        # A state saved under other threads, model of device or torch is no state of this run: its bytes would differ.
+        parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
+        parts |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
         kept = frozenset(wanted | snapshots.had(folder))
         _train_or_say(run, data, Execution(device, kept, parts, save_every, request), folder)
 
@@ -165,9 +167,8 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
     _make_way(unfinished / RESUME)
-    images = Images(data.train_images, data.train_labels, data.train_index)
-    outcome = train(run, images, execution, unfinished)
-    produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HISTORY)} | outcome.snapshots
+    outcome = train(run, training_images(data), execution, unfinished)
+    produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
@@ -203,7 +204,7 @@ def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> boo
     except HypersphereError as error:
         print(f"note: training again: {error}", flush=True)
         return False
-    wanted = {snapshot_name(epoch) for epoch in epochs if epoch < manifest["epochs"]}
+    wanted = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
     return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()
 
 

@@ -1,6 +1,6 @@
-"""Encoders kept at chosen epochs, beside the run: which a scale asks for, which a run has, and how one is removed.
+"""Encoders and heads kept at chosen epochs, beside the run: which the plan asks for, which a run has, how one goes.
 
-Nothing but ``remove`` loses one. A scale's list of them is no part of a run, so that a changed list renames nothing;
+Nothing but ``remove`` loses one. Which epochs are kept is no part of a run, so that another choice renames nothing;
 and a run that is trained again, for whatever reason, makes those that it had once more.
 """
 
@@ -16,9 +16,9 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import lock
 from hypersphere.integrity.manifest import read_manifest
-from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.checkpoint import snapshot_names
 
-_NAME = re.compile(r"snapshots/epoch-(\d+)\.safetensors")
+_NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 
 
 class Kept(NamedTuple):
@@ -27,27 +27,17 @@ class Kept(NamedTuple):
     run: str
     epoch: int
     megabytes: float | None
-    """None if the file is gone."""
+    """Of its two files together; None if one is gone."""
     note: str
-    """Whether the scale asks for it, in words."""
-
-
-def snapshot_epochs(fractions: Sequence[float], epochs: int) -> list[int]:
-    """Fractions of the schedule as whole epochs, sorted, each once."""
-    return sorted({round(fraction * epochs) for fraction in fractions})
-
-
-def asked_for(plan: Plan, run: Run) -> list[int]:
-    """The epochs that the scale lists. The last of the schedule may be among them: that is the finished encoder."""
-    return snapshot_epochs(plan.config.scale.snapshots, run.schedule.epochs)
+    """Whether the plan asks for it, in words."""
 
 
 def without_unasked(plan: Plan, run: Run, listed: dict[str, str]) -> dict[str, str]:
-    """Of the files that a run's manifest lists, all but the snapshots that the scale does not ask for.
+    """Of the files that a run's manifest lists, all but the snapshots that the plan does not ask for.
 
     What says that it was made from a run names these, and so stays true when one of the others is removed.
     """
-    asked = asked_for(plan, run)
+    asked = plan.kept_epochs(run)
     return {name: sha256 for name, sha256 in listed.items() if _epoch(name) is None or _epoch(name) in asked}
 
 
@@ -62,7 +52,8 @@ def had(folder: Path) -> set[int]:
 def remove_stale(folder: Path, listed: Collection[str]) -> None:
     """Remove the snapshots in ``folder`` that a result which lists these files does not have."""
     for epoch in _lying(folder) - _epochs(listed):
-        (folder / snapshot_name(epoch)).unlink(missing_ok=True)
+        for name in snapshot_names(epoch):
+            (folder / name).unlink(missing_ok=True)
 
 
 def listing(plan: Plan, names: Sequence[str]) -> list[Kept]:
@@ -81,7 +72,7 @@ def table(plan: Plan, names: Sequence[str]) -> list[str]:
     if not found:
         return ["no finished run has a snapshot"]
     width = max(len(kept.run) for kept in found)
-    lines = [f"{'run':<{width}}  epoch        MB  by the scale"]
+    lines = [f"{'run':<{width}}  epoch        MB  by the plan"]
     for kept in found:
         size = "missing" if kept.megabytes is None else f"{kept.megabytes:.3f}"
         lines.append(f"{kept.run:<{width}}  {kept.epoch:>5}  {size:>8}  {kept.note}")
@@ -93,7 +84,7 @@ def remove(plan: Plan, names: Sequence[str], epochs: Sequence[int]) -> list[Kept
     if any of it must not be, nothing.
 
     Raises:
-        HypersphereError: a run is not finished, or has no snapshot of an epoch; the scale asks for it; another process
+        HypersphereError: a run is not finished, or has no snapshot of an epoch; the plan asks for it; another process
             is at work on the run.
     """
     runs = [plan.run(name) for name in dict.fromkeys(names)]
@@ -104,7 +95,7 @@ def remove(plan: Plan, names: Sequence[str], epochs: Sequence[int]) -> list[Kept
             locks.enter_context(lock.held(plan.run_folder(name)))
         chosen = [_choose(plan, run, epoch) for run in runs for epoch in sorted({*epochs})]
         for run in runs:
-            _remove(plan.run_folder(run.name), {snapshot_name(epoch) for epoch in epochs})
+            _remove(plan.run_folder(run.name), {name for epoch in epochs for name in snapshot_names(epoch)})
     return chosen
 
 
@@ -123,18 +114,16 @@ def _choose(plan: Plan, run: Run, epoch: int) -> Kept:
     if epoch not in kept:
         there = f"there are those of {', '.join(map(str, kept))}" if kept else "it has none"
         raise HypersphereError(f"{run.name}: no snapshot of epoch {epoch}; {there}")
-    if epoch in asked_for(plan, run):
-        raise HypersphereError(
-            f"{run.name}: the snapshot of epoch {epoch} is asked for by {_list(plan)}; take it off the list first"
-        )
+    if epoch in plan.kept_epochs(run):
+        raise HypersphereError(f"{run.name}: the snapshot of epoch {epoch} is asked for by the plan")
     return kept[epoch]
 
 
 def _of(plan: Plan, run: Run) -> list[Kept]:
-    folder, asked = plan.run_folder(run.name), asked_for(plan, run)
+    folder, asked = plan.run_folder(run.name), plan.kept_epochs(run)
     listed = _epochs(read_manifest(folder)["files"])
     return [
-        Kept(run.name, epoch, _megabytes(folder / snapshot_name(epoch)), _note(epoch in asked, epoch in listed))
+        Kept(run.name, epoch, _megabytes(folder, epoch), _note(epoch in asked, epoch in listed))
         for epoch in sorted(listed | _lying(folder))
     ]
 
@@ -143,13 +132,6 @@ def _note(asked: bool, listed: bool) -> str:
     if not listed:
         return "left by a removal that was broken off"
     return "asked for" if asked else "no longer asked for"
-
-
-def _list(plan: Plan) -> str:
-    """Where the list of epochs is, in words."""
-    if "snapshots" in plan.config.overrides:
-        return "--set snapshots"
-    return f"config/scales/{plan.config.settings.scale}.yaml (snapshots)"
 
 
 def _epoch(name: str) -> int | None:
@@ -166,5 +148,6 @@ def _lying(folder: Path) -> set[int]:
     return _epochs([path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")])
 
 
-def _megabytes(path: Path) -> float | None:
-    return path.stat().st_size / 1e6 if path.is_file() else None
+def _megabytes(folder: Path, epoch: int) -> float | None:
+    paths = [folder / name for name in snapshot_names(epoch)]
+    return sum(path.stat().st_size for path in paths) / 1e6 if all(path.is_file() for path in paths) else None

@@ -11,6 +11,11 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 from hypersphere.integrity import stop
 
+SIZES = {
+    f"snapshots/epoch-000{epoch}{kind}.safetensors": size
+    for epoch in range(2)
+    for kind, size in (("", 200_000), (".heads", 50_000))
+}
 Typed = Callable[..., tuple[int, list[str], list[str]]]
 
 
@@ -29,15 +34,15 @@ def typed(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 @pytest.fixture
-def made(tiny_root: Path) -> tuple[Plan, list[str]]:
-    """Two finished runs with snapshots of epochs 0 and 1, of which the scale asks for 0."""
+def made(tiny_root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Plan, list[str]]:
+    """Two finished runs with snapshots of epochs 0 and 1, of which the plan asks for 0."""
+    monkeypatch.setattr(Plan, "kept_epochs", lambda self, run: [0, 4])
     plan = planning.make(tiny_root)
     names = list(plan.runs)[:2]
     for name in names:
         listed = {}
-        for epoch in range(2):
-            file = f"snapshots/epoch-{epoch:04d}.safetensors"
-            files.write_text(plan.run_folder(name) / file, "x" * 250_000)
+        for file, size in SIZES.items():
+            files.write_text(plan.run_folder(name) / file, "x" * size)
             listed[file] = files.sha256(plan.run_folder(name) / file)
         files.write_sealed(plan.run_folder(name) / "manifest.json", {"epochs": 4, "files": listed})
     return plan, names
@@ -53,8 +58,9 @@ def test_they_are_listed_removed_and_no_longer_listed(typed: Typed, made: tuple[
         for epoch, note in enumerate(("asked for", "no longer asked for"))
     ]
     assert typed(second, "--remove", "1") == (0, [f"removed {second} epoch 1"], [])
-    assert not (plan.run_folder(second) / "snapshots/epoch-0001.safetensors").exists()
-    assert (plan.run_folder(first) / "snapshots/epoch-0001.safetensors").exists()
+    for file in SIZES:
+        assert (plan.run_folder(second) / file).exists() == ("0001" not in file)
+        assert (plan.run_folder(first) / file).exists()
     status, out, _ = typed(second)
     assert (status, [line.split()[:2] for line in out[1:]]) == (0, [[second, "0"]])
 
@@ -62,16 +68,11 @@ def test_they_are_listed_removed_and_no_longer_listed(typed: Typed, made: tuple[
 def test_what_is_not_allowed_is_a_sentence(typed: Typed, made: tuple[Plan, list[str]]) -> None:
     plan, (first, _) = made
     wrong = {
-        (
-            first,
-            "--remove",
-            "0",
-        ): f"{first}: the snapshot of epoch 0 is asked for by config/scales/tiny.yaml (snapshots); "
-        "take it off the list first",
+        (first, "--remove", "0"): f"{first}: the snapshot of epoch 0 is asked for by the plan",
         (first, "--remove", "1", "2"): f"{first}: no snapshot of epoch 2; there are those of 0, 1",
         ("--remove", "1"): "snapshots: --remove needs the names of runs before it; without it they are listed",
         ("none",): "no run 'none' at scale tiny; `hypersphere plan` lists those there are",
     }
     for words, sentence in wrong.items():
         assert typed(*words) == (2, [], [f"hypersphere: {sentence}"])
-    assert len(list(plan.run_folder(first).glob("snapshots/*"))) == 2
+    assert len(list(plan.run_folder(first).glob("snapshots/*"))) == len(SIZES)

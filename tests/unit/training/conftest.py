@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere.declared.plan import Plan, merge
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.resolve import merge
 from hypersphere.declared.run import Run
 from hypersphere.training import checkpoint, loop
-from hypersphere.training.loop import Execution, Images, Outcome, train
+from hypersphere.training.images import Images
+from hypersphere.training.loop import Execution, Outcome, train
 
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -64,6 +67,27 @@ def make_run() -> Callable[..., Run]:
 def images() -> UInt8[np.ndarray, "n h w 3"]:
     """Nineteen: two batches of eight, and three left over."""
     return np.random.default_rng(0).integers(0, 256, (19, 8, 8, 3), dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Keeping(Plan):
+    """A plan that keeps other epochs than its artifacts ask for: these, of every run."""
+
+    kept: tuple[int, ...] = ()
+
+    def kept_epochs(self, run: Run) -> list[int]:
+        return sorted(self.kept)
+
+
+def keeping(plan: Plan, *epochs: int) -> Keeping:
+    """The plan, asking for encoders and heads after so many epochs and no others."""
+    return Keeping(**{field.name: getattr(plan, field.name) for field in fields(Plan)}, kept=epochs)
+
+
+@pytest.fixture
+def tiny_plan(tiny_plan: Plan) -> Plan:
+    """The same, and of each run's four epochs the ends are kept, and the middle."""
+    return keeping(tiny_plan, 0, 2, 4)
 
 
 @pytest.fixture

@@ -43,8 +43,11 @@ def result(folder: Path) -> dict[str, bytes]:
 
 CONTRACT = {
     "encoder.safetensors",
+    "heads.safetensors",
     "history.csv",
+    "snapshots/epoch-0000.heads.safetensors",
     "snapshots/epoch-0000.safetensors",
+    "snapshots/epoch-0002.heads.safetensors",
     "snapshots/epoch-0002.safetensors",
 }
 
@@ -248,22 +251,31 @@ def test_how_often_we_save_changes_no_byte_of_the_rest(
     execute(make_run(), images, tmp_path / "a")
     execute(make_run(), images, tmp_path / "b", **options)
     a, b = result(tmp_path / "a"), result(tmp_path / "b")
-    assert all(a[name] == b[name] for name in ("encoder.safetensors", "history.csv"))
-    wanted = {f"snapshots/epoch-{epoch:04d}.safetensors" for epoch in options.get("snapshots", {0, 2})}
+    assert all(a[name] == b[name] for name in ("encoder.safetensors", "heads.safetensors", "history.csv"))
+    kept = options.get("snapshots", {0, 2})
+    wanted = {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for epoch in kept for kind in ("", ".heads")}
     assert {name for name in b if name.startswith("snapshots")} == wanted
 
 
-def test_a_snapshot_is_the_encoder_at_that_epoch(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    """Epoch 0 is the initial encoder; the last epoch is the encoder's own file."""
-    execute(make_run(), images, tmp_path, snapshots=frozenset({0, 3, 4}))
-    initial = build_method(make_run()).encoder.state_dict()
-    saved = load_file(tmp_path / "snapshots/epoch-0000.safetensors")
+@pytest.mark.parametrize(
+    ("part", "end", "file", "weight"),
+    [("encoder", "", "encoder", "conv1.weight"), ("head", ".heads", "heads", "projector.0.weight")],
+)
+def test_a_snapshot_is_encoder_and_heads_at_that_epoch(
+    make_run: MakeRun, images: Images, tmp_path: Path, part: str, end: str, file: str, weight: str
+) -> None:
+    """Epoch 0 is the initial ones; the last epoch is the run's own files."""
+    outcome = execute(make_run(), images, tmp_path, snapshots=frozenset({0, 3, 4}))
+    initial = getattr(build_method(make_run()), part).state_dict()
+    saved = load_file(tmp_path / f"snapshots/epoch-0000{end}.safetensors")
     assert saved.keys() == initial.keys()
     assert all(torch.equal(saved[name], value) for name, value in initial.items())
-    assert not (tmp_path / "snapshots/epoch-0004.safetensors").exists()
-    third = load_file(tmp_path / "snapshots/epoch-0003.safetensors")
-    last = load_file(tmp_path / "encoder.safetensors")
-    assert not torch.equal(third["conv1.weight"], last["conv1.weight"])
+    assert not (tmp_path / f"snapshots/epoch-0004{end}.safetensors").exists()
+    third = load_file(tmp_path / f"snapshots/epoch-0003{end}.safetensors")
+    last = load_file(tmp_path / f"{file}.safetensors")
+    assert third.keys() == last.keys() == initial.keys()
+    assert not torch.equal(third[weight], last[weight])
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("snapshots/*")} == outcome.snapshots.keys()
 
 
 # Divergence
@@ -274,7 +286,7 @@ def test_a_diverged_run_writes_its_contract_files(make_run: MakeRun, images: Ima
     outcome = execute(run, images, tmp_path, save_every=0.0)
     assert outcome.status == "diverged"
     assert 1 <= outcome.epochs < 4
-    assert {"encoder.safetensors", "history.csv"} <= result(tmp_path).keys()
+    assert {"encoder.safetensors", "heads.safetensors", "history.csv"} <= result(tmp_path).keys()
     history = (tmp_path / "history.csv").read_text().splitlines()
     assert len(history) == 1 + outcome.epochs
     assert not np.isfinite([float(cell) for cell in history[-1].split(",")]).all()

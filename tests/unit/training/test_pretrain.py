@@ -35,8 +35,8 @@ def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
     assert (manifest["status"], manifest["epochs"], manifest["started_at_steps"]) == ("finished", 4, [0])
     assert manifest["code"] == provenance.run_digest(run)
     assert manifest["data"] == store.open(tiny_plan.data_folder(run.dataset)).digest
-    snapshots = {"snapshots/epoch-0000.safetensors", "snapshots/epoch-0002.safetensors"}
-    assert manifest["files"].keys() == {"encoder.safetensors", "history.csv"} | snapshots
+    kept = {f"snapshots/epoch-000{epoch}{end}" for epoch in (0, 2) for end in (".safetensors", ".heads.safetensors")}
+    assert manifest["files"].keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | kept
     for name, sha256 in manifest["files"].items():
         assert files.sha256(folder / name) == sha256
     assert manifest["device"] == {"type": "cpu", "name": "cpu"}
@@ -55,7 +55,13 @@ def test_a_finished_run_is_skipped(
     assert f"{runs[0].name}: finished before" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("encoder.safetensors", "heads.safetensors", "history.csv"),
+        *("snapshots/epoch-0002.safetensors", "snapshots/epoch-0002.heads.safetensors"),
+    ],
+)
 def test_a_flipped_byte_is_reported_and_trained_again(
     tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -74,7 +80,7 @@ def test_a_flipped_byte_is_reported_and_trained_again(
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("name", ["encoder.safetensors", "manifest.json"])
+@pytest.mark.parametrize("name", ["encoder.safetensors", "heads.safetensors", "manifest.json"])
 def test_a_lost_file_is_made_again(tiny_plan: Plan, runs: list[Run], name: str) -> None:
     pretrain(tiny_plan, runs[:1])
     folder = tiny_plan.run_folder(runs[0].name)
@@ -188,4 +194,5 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
     pretrain(tiny_plan, [run])
     manifest = module.check_files(tiny_plan.run_folder(run.name))
     assert manifest["status"] == "diverged"
+    assert {"encoder.safetensors", "heads.safetensors"} <= manifest["files"].keys()
     assert 1 <= manifest["epochs"] < 4

@@ -158,7 +158,9 @@ FULL: dict[str, tuple[Any, str, int, str]] = {
     "a state": (full, "resume.safetensors", 7, "No space left on device"),
     "a state, too large": (too_large, "resume.safetensors", 7, "File too large"),
     "a snapshot": (full, "epoch-0002.safetensors", 0, "No space left on device"),
+    "its heads": (full, "epoch-0002.heads.safetensors", 0, "No space left on device"),
     "the weights": (full, "encoder.safetensors", 0, "No space left on device"),
+    "the heads": (full, "heads.safetensors", 0, "No space left on device"),
     "the manifest": (full, "manifest.json", 0, "No space left on device"),
 }
 
@@ -183,7 +185,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert not list(folder.rglob("*.part"))
     (kept,) = folder.glob("unfinished-*")
     step = checkpoint.read_progress(kept).step
-    assert step == {"a state": 7, "a state, too large": 7, "a snapshot": 9}.get(what, 19)
+    assert step == {"a state": 7, "a state, too large": 7, "a snapshot": 9, "its heads": 9}.get(what, 19)
     pretrain(tiny_plan, runs[:1])
     assert module.check_files(folder)["started_at_steps"] == [0, step]
     assert contents(folder) == whole

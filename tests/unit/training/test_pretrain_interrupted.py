@@ -14,11 +14,11 @@ from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.integrity import provenance, stop
 from hypersphere.training import checkpoint, loop
+from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
-from .conftest import contents
-from .test_snapshots import listing
+from .conftest import contents, keeping
 
 
 def unfinished(folder: Path) -> list[Path]:
@@ -66,6 +66,7 @@ def test_an_interrupted_run_goes_on(
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "code": lambda patch: patch.setattr(provenance, "run_digest", lambda run: "other code"),
     "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
+    "device": lambda patch: patch.setattr(devices, "describe", lambda device: "a GPU of another model"),
     "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
     "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
 }
@@ -164,7 +165,7 @@ def test_a_state_goes_on_under_a_shorter_list_of_snapshots(
 ) -> None:
     """Those it has kept are kept."""
     folder, whole = interrupted
-    pretrain(listing(tiny_plan), runs[:1])
+    pretrain(keeping(tiny_plan), runs[:1])
     assert len(module.read_manifest(folder)["started_at_steps"]) == 2
     assert contents(folder) == whole
 
@@ -177,11 +178,11 @@ def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
 ) -> None:
     """The control: three epochs were done, and the encoder after the first cannot be had from there."""
     folder, whole = interrupted
-    pretrain(listing(tiny_plan, 0.0, 0.25, 0.5), runs[:1])
+    pretrain(keeping(tiny_plan, 0, 1, 2), runs[:1])
     assert "and the snapshot of epoch 1 was not kept; starting over" in capsys.readouterr().out
     assert module.read_manifest(folder)["started_at_steps"] == [0]
     new = contents(folder)
-    assert new.pop("snapshots/epoch-0001.safetensors")
+    assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
     assert new == whole
 
 
@@ -198,11 +199,11 @@ def dying_after(published: int) -> Callable[[Path, Path], None]:
     return dying
 
 
-@pytest.mark.parametrize("published", range(5))
+@pytest.mark.parametrize("published", range(8))
 def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, published: int
 ) -> None:
-    """Over an older result, after none, one … of the new one's files: weights, history, two snapshots, timing."""
+    """Over an older result, after none, one … of the new one's files: three, four of snapshots, timing."""
     folder = tiny_plan.run_folder(runs[0].name)
     pretrain(tiny_plan, runs[:1])
     whole = contents(folder)
@@ -230,8 +231,8 @@ def test_killed_while_the_result_is_published_what_the_list_no_longer_asks_for_i
     with monkeypatch.context() as patch:
         patch.setattr(module, "_link", dying_after(2))
         with pytest.raises(KeyboardInterrupt):
-            pretrain(listing(tiny_plan), runs[:1], save_every=3600.0)
+            pretrain(keeping(tiny_plan), runs[:1], save_every=3600.0)
     assert not (folder / "manifest.json").exists()
-    pretrain(listing(tiny_plan), runs[:1])
+    pretrain(keeping(tiny_plan), runs[:1])
     assert contents(folder) == whole
     assert "snapshots/epoch-0002.safetensors" in module.check_files(folder)["files"]

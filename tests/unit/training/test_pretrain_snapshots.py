@@ -1,4 +1,4 @@
-"""Snapshots of trained runs: no change of the scale's list loses one, whatever it is trained again for."""
+"""Snapshots of trained runs: no change of what the plan asks for loses one, whatever it is trained again for."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from hypersphere.integrity import provenance
 from hypersphere.training import pretrain as training
 from hypersphere.training.checkpoint import snapshot_name
 
-from .conftest import contents
-from .test_snapshots import epochs, listing
+from .conftest import contents, keeping
+from .test_snapshots import epochs, files_of
 
 
 def test_a_shorter_list_removes_nothing_and_trains_nothing(
@@ -21,10 +21,10 @@ def test_a_shorter_list_removes_nothing_and_trains_nothing(
     before = contents(folder)
     assert epochs(folder) == [0, 2]
     monkeypatch.setattr(training, "train", lambda *arguments: pytest.fail("trained again"))
-    training.pretrain(listing(tiny_plan), runs[:1])
+    training.pretrain(keeping(tiny_plan), runs[:1])
     assert contents(folder) == before
     with pytest.raises(pytest.fail.Exception, match="trained again"):  # the control
-        training.pretrain(listing(tiny_plan, 0.25), runs[:1])
+        training.pretrain(keeping(tiny_plan, 1), runs[:1])
 
 
 def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_again(
@@ -35,21 +35,21 @@ def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_a
     training.pretrain(tiny_plan, runs[:1])
     before = contents(folder)
     files.write_text(folder / snapshot_name(3), "left by a removal that was broken off")
-    training.pretrain(listing(tiny_plan, 0.25), runs[:1])
+    training.pretrain(keeping(tiny_plan, 1), runs[:1])
     assert epochs(folder) == [0, 1, 2]
     new = {name: content for name, content in contents(folder).items() if name not in before}
-    assert new.keys() == {snapshot_name(1)}
+    assert new.keys() == {*files_of(1)}
     assert contents(folder) == before | new
     (folder / "manifest.json").unlink()  # without it, what lies there counts
     monkeypatch.setattr(provenance, "run_digest", lambda run: "other")
-    training.pretrain(listing(tiny_plan), runs[:1])
+    training.pretrain(keeping(tiny_plan), runs[:1])
     assert epochs(folder) == [0, 1, 2]
     assert contents(folder) == before | new
 
 
 def test_what_a_result_never_had_is_not_made(tiny_plan: Plan, runs: list[Run]) -> None:
     """The control of the test above; and what a caller asks for beside the list is."""
-    training.pretrain(listing(tiny_plan, 0.25), runs[:1])
+    training.pretrain(keeping(tiny_plan, 1), runs[:1])
     assert epochs(tiny_plan.run_folder(runs[0].name)) == [1]
-    training.pretrain(listing(tiny_plan, 0.25), runs[:1], also=[3])
+    training.pretrain(keeping(tiny_plan, 1), runs[:1], also=[3])
     assert epochs(tiny_plan.run_folder(runs[0].name)) == [1, 3]

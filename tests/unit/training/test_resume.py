@@ -187,10 +187,13 @@ def test_the_state_of_another_run_code_or_dataset_is_refused(
 
 
 @pytest.mark.parametrize("harm", ["missing", "altered"])
-def test_a_snapshot_lost_on_the_way_is_seen(broken: Broken, capsys: pytest.CaptureFixture[str], harm: str) -> None:
+@pytest.mark.parametrize("file", ["epoch-0002.safetensors", "epoch-0002.heads.safetensors"])
+def test_a_snapshot_lost_on_the_way_is_seen(
+    broken: Broken, capsys: pytest.CaptureFixture[str], file: str, harm: str
+) -> None:
     """Step 5 is past the second epoch's snapshot, which going on would never write again."""
     whole, folder, resume = broken(5)
-    snapshot = folder / "snapshots/epoch-0002.safetensors"
+    snapshot = folder / "snapshots" / file
     if harm == "missing":
         snapshot.unlink()
     else:
@@ -212,7 +215,7 @@ def test_a_state_past_an_epoch_whose_snapshot_is_wanted_now_is_refused(
     assert outcome.starts == ([0, after] if good else [0])
     path, lack = folder / checkpoint.RESUME, f"saved at step {after}, and the snapshot of epoch {epoch} was not kept"
     assert (f"note: {path}: not resumed: {lack}; starting over" in capsys.readouterr().out) == (not good)
-    assert f"snapshots/epoch-{epoch:04d}.safetensors" in result(folder)
+    assert {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for kind in ("", ".heads")} <= result(folder).keys()
     assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
 
 
@@ -221,9 +224,9 @@ def test_a_snapshot_no_longer_wanted_stays_and_stays_listed(broken: Broken, want
     whole, folder, resume = broken(5)
     outcome = resume(snapshots=wanted)
     assert outcome.starts == [0, 5]
-    names = {f"snapshots/epoch-{epoch:04d}.safetensors" for epoch in {0, 2} | wanted}
+    names = {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for epoch in {0, 2} | wanted for kind in ("", ".heads")}
     assert outcome.snapshots.keys() == names
-    assert result(folder).keys() == {"encoder.safetensors", "history.csv"} | names
+    assert result(folder).keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | names
     assert all(result(folder)[name] == content for name, content in whole.items())
 
 

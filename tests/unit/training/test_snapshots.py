@@ -19,38 +19,38 @@ from hypersphere.integrity import lock, recovery
 from hypersphere.integrity.manifest import check_files, read_manifest
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
-from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.checkpoint import snapshot_name, snapshot_names
 
-ENDS = ("encoder.safetensors", "history.csv")
+from .conftest import keeping
 
-
-def listing(plan: Plan, *fractions: float) -> Plan:
-    """The plan after its scale's list of snapshots was edited; the schedule is of four epochs."""
-    scale = plan.config.scale.model_copy(update={"snapshots": list(fractions)})
-    return replace(plan, config=plan.config.model_copy(update={"scale": scale}))
+ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
 
 
 def epochs(folder: Path) -> list[int]:
-    """Those that the manifest lists, each of whose files is there, unaltered; and no other is."""
-    names = sorted(name for name in check_files(folder)["files"] if name.startswith("snapshots/"))
-    assert sorted(path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")) == names
-    return [int(re.findall(r"\d+", name)[0]) for name in names]
+    """Those that the manifest lists, each with its encoder and heads, there and unaltered; and no other is."""
+    names = {name for name in check_files(folder)["files"] if name.startswith("snapshots/")}
+    assert {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")} == names
+    found = sorted({int(re.findall(r"\d+", name)[0]) for name in names})
+    assert names == set(files_of(*found))
+    return found
 
 
-@pytest.mark.parametrize(
-    ("fractions", "last", "expected"),
-    [([0.0, 0.1, 0.25, 0.5, 1.0], 20, [0, 2, 5, 10, 20]), ([0.5, 0.0, 0.51], 4, [0, 2]), ([], 4, [])],
-)
-def test_snapshots_are_whole_epochs(fractions: list[float], last: int, expected: list[int]) -> None:
-    assert module.snapshot_epochs(fractions, last) == expected
+def files_of(*epochs: int) -> list[str]:
+    """Both of each snapshot, as the contract calls them."""
+    ends = (".safetensors", ".heads.safetensors")
+    return [f"snapshots/epoch-{epoch:04d}{end}" for epoch in epochs for end in ends]
+
+
+def test_a_snapshot_is_of_two_files() -> None:
+    assert [name for epoch in (0, 12) for name in snapshot_names(epoch)] == files_of(0, 12)
 
 
 @pytest.fixture
 def made(tiny_plan: Plan) -> Plan:
-    """Two finished runs with snapshots of epochs 0, 1 and 2, of which the scale asks for 0 and 2."""
+    """Two finished runs with snapshots of epochs 0, 1 and 2, of which the plan asks for 0 and 2."""
     for run in tiny_plan.batches[0].runs[:2]:
         folder = tiny_plan.run_folder(run.name)
-        names = [*ENDS, *(snapshot_name(epoch) for epoch in range(3))]
+        names = [*ENDS, *files_of(0, 1, 2)]
         for name in names:
             files.write_text(folder / name, f"{name} of {run.name}")
         listed = {name: files.sha256(folder / name) for name in names}
@@ -64,15 +64,16 @@ def everything(plan: Plan) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in paths if path.is_file() and path.name != ".lock"}
 
 
-def test_every_snapshot_is_listed(made: Plan, runs: list[Run]) -> None:
+@pytest.mark.parametrize("lost", files_of(0))
+def test_every_snapshot_is_listed(made: Plan, runs: list[Run], lost: str) -> None:
     found = module.listing(made, list(made.runs))
     assert [kept[:2] for kept in found] == [(run.name, epoch) for run in runs[:2] for epoch in range(3)]
     assert [kept.note for kept in found] == ["asked for", "no longer asked for", "asked for"] * 2
-    size = len(f"{snapshot_name(0)} of {runs[0].name}")
+    size = sum(len(f"{name} of {runs[0].name}") for name in files_of(0))
     assert found[0].megabytes == size / 1_000_000
-    (made.run_folder(runs[0].name) / snapshot_name(0)).unlink()
+    (made.run_folder(runs[0].name) / lost).unlink()
     head, *lines = module.table(made, [runs[0].name])
-    assert head.split() == ["run", "epoch", "MB", "by", "the", "scale"]
+    assert head.split() == ["run", "epoch", "MB", "by", "the", "plan"]
     assert [line.split(maxsplit=3) for line in lines] == [
         [runs[0].name, "0", "missing", "asked for"],
         [runs[0].name, "1", "0.000", "no longer asked for"],
@@ -81,13 +82,14 @@ def test_every_snapshot_is_listed(made: Plan, runs: list[Run]) -> None:
     assert module.table(made, [runs[2].name]) == ["no finished run has a snapshot"]
 
 
-def test_what_is_removed_is_gone_and_the_run_stays_finished(made: Plan, runs: list[Run]) -> None:
+@pytest.mark.parametrize("by_hand", files_of(2))
+def test_what_is_removed_is_gone_and_the_run_stays_finished(made: Plan, runs: list[Run], by_hand: str) -> None:
     names = [run.name for run in runs[:2]]
     folder = made.run_folder(names[0])
     before = everything(made)
     gone = module.remove(made, [*names, names[0]], [1, 1])
     assert sorted((kept.run, kept.epoch) for kept in gone) == sorted((name, 1) for name in names)
-    removed = {str(made.run_folder(name) / snapshot_name(1)) for name in names}
+    removed = {str(made.run_folder(name) / file) for name in names for file in files_of(1)}
     manifests = {str(made.run_folder(name) / "manifest.json") for name in names}
     after = everything(made)
     assert before.keys() - after.keys() == removed
@@ -96,16 +98,25 @@ def test_what_is_removed_is_gone_and_the_run_stays_finished(made: Plan, runs: li
     assert training.finished(folder, "a", "b", [0, 2, 4])
     about = {key: value for key, value in read_manifest(folder).items() if key != "files"}
     assert about == {"status": "finished", "epochs": 4, "code": "a", "data": "b"}
-    (folder / snapshot_name(2)).unlink()  # the control: by hand it is damage
+    (folder / by_hand).unlink()  # the control: by hand it is damage
     assert not training.finished(folder, "a", "b", [0])
 
 
+@pytest.mark.parametrize("file", files_of(2))
+def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(
+    made: Plan, runs: list[Run], file: str
+) -> None:
+    folder = made.run_folder(runs[0].name)
+    assert training.finished(folder, "a", "b", [0, 2])
+    manifest = read_manifest(folder)
+    del manifest["files"][file]
+    files.write_sealed(folder / "manifest.json", manifest)
+    assert not training.finished(folder, "a", "b", [0, 2])
+    assert training.finished(folder, "a", "b", [0, 1])  # the control
+
+
 REFUSALS: dict[str, tuple[list[int], list[int], str]] = {
-    "asked for": (
-        [0],
-        [1, 2],
-        r"^{0}: the snapshot of epoch 2 is asked for by config/scales/tiny\.yaml \(snapshots\); ",
-    ),
+    "asked for": ([0], [1, 2], r"^{0}: the snapshot of epoch 2 is asked for by the plan$"),
     "not there": ([1, 0], [1, 3], r"^{1}: no snapshot of epoch 3; there are those of 0, 1, 2$"),
     "the finished encoder": ([0], [4], r"^{0}: no snapshot of epoch 4; there are those of 0, 1, 2$"),
     "not trained": ([0, 2], [1], r"{2}/manifest\.json: the file is missing; run again, or: hypersphere pretrain {2}$"),
@@ -128,7 +139,7 @@ def test_other_names_and_an_empty_run_are_sentences(made: Plan, runs: list[Run])
         module.remove(made, ["none"], [1])
     with pytest.raises(HypersphereError, match=r"^no run 'none' at scale tiny"):
         module.listing(made, ["none"])
-    module.remove(listing(made), [runs[0].name], [0, 1, 2])
+    module.remove(keeping(made), [runs[0].name], [0, 1, 2])
     with pytest.raises(HypersphereError, match=f"^{runs[0].name}: no snapshot of epoch 1; it has none$"):
         module.remove(made, [runs[0].name], [1])
 
@@ -142,13 +153,6 @@ def test_all_is_removed_or_nothing(made: Plan, runs: list[Run]) -> None:
     with pytest.raises(HypersphereError, match=f"^{second}: no snapshot of epoch 1; there are those of 0, 2$"):
         module.remove(made, [first, second], [1])
     assert everything(made) == before
-
-
-def test_a_list_of_the_command_line_is_named_as_such(made: Plan, runs: list[Run]) -> None:
-    given = replace(made, config=made.config.model_copy(update={"overrides": {"snapshots": [0.0]}}))
-    made.config.results.rename(given.config.results)
-    with pytest.raises(HypersphereError, match=r"epoch 0 is asked for by --set snapshots; take it off the list first$"):
-        module.remove(given, [runs[0].name], [0])
 
 
 def test_a_run_that_is_being_trained_is_left_alone(
@@ -165,14 +169,15 @@ def test_a_run_that_is_being_trained_is_left_alone(
     assert len(module.remove(made, names, [1])) == 2
 
 
+@pytest.mark.parametrize("last", files_of(1))
 def test_killed_while_removing_the_run_stays_sound_and_the_rest_can_be_removed(
-    made: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    made: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
-    """Between the manifest and the file that it no longer lists."""
+    """Between the manifest and one of the files that it no longer lists; the other may be gone by then."""
     folder, unlink = made.run_folder(runs[0].name), Path.unlink
 
     def dying(path: Path, missing_ok: bool = False) -> None:
-        if path == folder / snapshot_name(1):
+        if path == folder / last:
             raise KeyboardInterrupt
         unlink(path, missing_ok)
 
@@ -180,8 +185,8 @@ def test_killed_while_removing_the_run_stays_sound_and_the_rest_can_be_removed(
         patch.setattr(Path, "unlink", dying)
         with pytest.raises(KeyboardInterrupt):
             module.remove(made, [runs[0].name], [1])
-    assert (folder / snapshot_name(1)).exists()
-    assert snapshot_name(1) not in check_files(folder)["files"]
+    assert (folder / last).exists()
+    assert not check_files(folder)["files"].keys() & {*files_of(1)}
     assert training.finished(folder, "a", "b", [0, 2])
     assert module.had(folder) == {0, 2}  # trained again, it is not made again
     notes = [kept.note for kept in module.listing(made, [runs[0].name])]
@@ -196,7 +201,9 @@ def test_what_cannot_be_removed_is_a_sentence(made: Plan, runs: list[Run], monke
             raise PermissionError(1, "Operation not permitted", str(path))
 
     monkeypatch.setattr(Path, "unlink", refused)
-    with pytest.raises(HypersphereError, match=r"epoch-0001\.safetensors: cannot be written \(.*not permitted\)"):
+    with pytest.raises(
+        HypersphereError, match=r"epoch-0001\.(heads\.)?safetensors: cannot be written \(.*not permitted\)"
+    ):
         module.remove(made, [runs[0].name], [1])
 
 
@@ -219,8 +226,9 @@ def test_without_a_readable_manifest_what_lies_there_counts(made: Plan, runs: li
 def test_what_a_new_result_does_not_have_is_stale(made: Plan, runs: list[Run]) -> None:
     """One that diverges in an epoch that the older one got past."""
     folder = made.run_folder(runs[0].name)
-    module.remove_stale(folder, [*ENDS, snapshot_name(0), snapshot_name(1)])
-    assert module._lying(folder) == {0, 1}
+    module.remove_stale(folder, [*ENDS, *files_of(0, 1)])
+    lying = {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")}
+    assert lying == {*files_of(0, 1)}
     assert all((folder / name).exists() for name in ENDS)
 
 
@@ -244,18 +252,22 @@ def marker(monkeypatch: pytest.MonkeyPatch) -> Marker:
 
 def test_the_batch_s_marker_says_nothing_of_what_may_be_removed(made: Plan, runs: list[Run], marker: Marker) -> None:
     path = marker(made)
-    assert json.loads(path.read_text())[runs[0].name]["files"].keys() == {*ENDS, snapshot_name(0), snapshot_name(2)}
+    assert json.loads(path.read_text())[runs[0].name]["files"].keys() == {*ENDS, *files_of(0, 2)}
     before = path.read_bytes()
     module.remove(made, [runs[0].name], [1])
     assert marker(made).read_bytes() == before
-    assert json.loads(marker(listing(made)).read_text())[runs[0].name]["files"].keys() == {*ENDS}
+    assert json.loads(marker(keeping(made)).read_text())[runs[0].name]["files"].keys() == {*ENDS}
 
 
-def test_a_removed_snapshot_is_not_missed_and_a_lost_one_is(made: Plan, runs: list[Run], marker: Marker) -> None:
-    path, plan = marker(made), replace(made, batches=(replace(made.batches[0], runs=made.batches[0].runs[:2]),))
+@pytest.mark.parametrize("lost", files_of(2))
+def test_a_removed_snapshot_is_not_missed_and_a_lost_one_is(
+    made: Plan, runs: list[Run], marker: Marker, lost: str
+) -> None:
+    path, plan = marker(made), replace(made)
+    vars(plan)["batches"] = (replace(made.batches[0], runs=made.batches[0].runs[:2]),)
     module.remove(made, [run.name for run in runs[:2]], [1])
     recovery.forget_what_is_lost(plan)
     assert path.exists()
-    (made.run_folder(runs[1].name) / snapshot_name(2)).unlink()
+    (made.run_folder(runs[1].name) / lost).unlink()
     recovery.forget_what_is_lost(plan)
     assert not path.exists()
