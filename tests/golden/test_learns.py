@@ -13,7 +13,7 @@ import torch
 from hypersphere.datasets import store
 from hypersphere.declared import plan as planning
 from hypersphere.declared.run import Run
-from hypersphere.probes.features import extract
+from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import knn
 from hypersphere.probes.linear import linear
 from hypersphere.training import checkpoint
@@ -37,9 +37,8 @@ def gains(run: Run, data: store.Prepared, k: int, folder: Path) -> list[float]:
     for file in (snapshot_name(0), ENCODER):
         encoder = build_encoder(run)
         checkpoint.load_weights(encoder, folder / file)
-        seen = extract(encoder, data, cpu)
-        predictions = (knn(seen, k=k), linear(seen))
-        accuracies.append([100 * (p == seen.query_labels).double().mean().item() for p in predictions])
+        frozen = Frozen(encoder, None, data, cpu)
+        accuracies.append([knn(frozen, k=k).values["knn_top1"], linear(frozen).values["linear_top1"]])
     return list(np.subtract(accuracies[1], accuracies[0]))
 
 

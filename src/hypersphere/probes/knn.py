@@ -2,35 +2,71 @@
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Int
+from jaxtyping import Float, Float32, Float64, Int
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere.probes.features import Features
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, top_k
 
-BLOCK = 1024
-"""Queries per similarity matrix; it bounds memory and changes no result."""
+MEASURES = ("knn_top1", "knn_top5")
+PIXELS = True
+
+BLOCK = 2**24
+"""Entries of the largest array made for one block of queries; it bounds memory and changes no result."""
 
 
-def knn(features: Features, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Int[Tensor, "m"]:
-    """Predict each query by the votes of its k most similar bank images, each weighted exp(cosine / temperature).
+def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
+    """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
-    Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings).
+    Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 is by votes; equal votes
+    go to the lower class.
+
+    Ties: training images as similar as the k-th share the places that are left for them equally. So the vote is a
+    function of similarities and labels, and never of the order in which images are stored. Cosines are computed in
+    float64 and compared as float32, so that equal features tie wherever they stand in a matrix product.
 
     Args:
-        features: bank and queries; normalised here.
+        frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
         k: neighbours, or the whole bank where it is smaller.
         temperature: in units of cosine.
 
     Returns:
-        The predicted class of each query; equal votes go to the lower class number.
+        ``knn_top1`` and ``knn_top5``, in percent.
     """
-    bank, queries = F.normalize(features.bank, dim=1), F.normalize(features.queries, dim=1)
-    one_hot = F.one_hot(features.bank_labels, features.classes).to(bank.dtype)
-    predicted = []
-    for block in queries.split(BLOCK):
-        similarity, neighbours = (block @ bank.T).topk(min(k, len(bank)), dim=1)
-        weight = ((similarity - similarity[:, :1]) / temperature).exp()  # the nearest counts 1: no overflow
-        votes = (one_hot[neighbours] * weight[..., None]).sum(dim=1)
-        predicted.append(votes.argmax(dim=1))
-    return torch.cat(predicted)
+    bank, queries = directions(frozen.features(TRAIN)), directions(frozen.features(TEST))
+    labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
+    k = min(k, len(bank))
+    rows = max(1, BLOCK // max(len(bank), k * (classes + 1)))
+    scores = torch.cat(
+        [votes((block @ bank.T).float(), labels, classes, k, temperature) for block in queries.split(rows)]
+    )
+    return Measured({name: top_k(scores, truth, top) for name, top in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+
+
+def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:
+    """Unit vectors in float64, however short; zero stays zero."""
+    features = features.double()
+    norms = features.norm(dim=1, keepdim=True)
+    return features / torch.where(norms > 0, norms, 1)
+
+
+def votes(
+    cosines: Float32[Tensor, "m n"], labels: Int[Tensor, "n"], classes: int, k: int, temperature: float
+) -> Float64[Tensor, "m c"]:
+    """Votes for each class, in units of the most similar image's; their bits do not depend on the order of the bank."""
+    top, neighbours = cosines.topk(k, dim=1)
+    least = top[:, -1:]
+    weights = ((top - top[:, :1]).double() / temperature).exp()  # the nearest counts 1: no overflow
+    # Those more similar than the k-th. Sorted by label, then similarity, they are added up in one order.
+    beyond = top > least
+    owner = torch.where(beyond, labels[neighbours], classes)
+    order = owner.argsort(dim=1, stable=True)
+    chosen = F.one_hot(owner.gather(1, order), classes + 1)[..., :classes]
+    nearer = (chosen * weights.gather(1, order)[..., None]).sum(dim=1)
+    # Those as similar as the k-th: their number in each class, times the share of a place that each of them gets.
+    query, place = (cosines == least).nonzero(as_tuple=True)
+    tied = torch.bincount(query * classes + labels[place], minlength=len(cosines) * classes).view(-1, classes).double()
+    share = (k - beyond.sum(dim=1, keepdim=True)) / tied.sum(dim=1, keepdim=True)
+    return nearer + tied * share * weights[:, -1:]

@@ -2,47 +2,65 @@
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere.probes.features import Features
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, top_k
+
+MEASURES = ("linear_top1", "linear_top5")
+PIXELS = True
+
+FLOOR = 1e-6
+"""Least standard deviation that a dimension is divided by, relative to the largest of them."""
 
 
-def standardise(features: Features) -> tuple[Float[Tensor, "n d"], Float[Tensor, "m d"]]:
-    """Bank and queries with the bank's mean taken out and divided by its standard deviation, in float64."""
-    bank, queries = features.bank.double(), features.queries.double()
-    mean, std = bank.mean(dim=0), bank.std(dim=0, correction=0).clamp_min(1e-6)
-    return (bank - mean) / std, (queries - mean) / std
-
-
-def linear(features: Features, *, penalty: PositiveFloat = 1e-3, iterations: PositiveInt = 200) -> Int[Tensor, "m"]:
+def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: PositiveInt = 200) -> Measured:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
     Minimises the mean cross-entropy plus penalty/2 · ||weights||², the bias free: scikit-learn's LogisticRegression
     with C = 1 / (penalty · n). Equal bits on rerun; nothing is random.
 
     Args:
-        features: bank (training) and queries (test).
+        frozen: features of the training and of the test set.
         penalty: on the weights, per image.
         iterations: at most; the optimum is usually reached before.
 
     Returns:
-        The predicted class of each query.
+        ``linear_top1`` and ``linear_top5``, in percent.
     """
-    bank, queries = standardise(features)
-    weights = torch.zeros(bank.shape[1], features.classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
-    bias = torch.zeros(features.classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
+    bank, queries = standardise(frozen.features(TRAIN), frozen.features(TEST))
+    labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
+    weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
+    bias = torch.zeros(classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
     optimiser = torch.optim.LBFGS(
         [weights, bias], max_iter=iterations, tolerance_grad=1e-6, tolerance_change=1e-12, line_search_fn="strong_wolfe"
     )
 
     def closure() -> Tensor:
         optimiser.zero_grad()
-        loss = F.cross_entropy(bank @ weights + bias, features.bank_labels) + penalty / 2 * weights.square().sum()
+        loss = F.cross_entropy(bank @ weights + bias, labels) + penalty / 2 * weights.square().sum()
         loss.backward()
         return loss
 
-    with torch.inference_mode(mode=False):
-        optimiser.step(closure)
-    return (queries @ weights + bias).argmax(dim=1)
+    optimiser.step(closure)
+    scores = (queries @ weights + bias).detach()
+    return Measured({name: top_k(scores, truth, k) for name, k in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+
+
+def standardise(
+    bank: Float[Tensor, "n d"], queries: Float[Tensor, "m d"]
+) -> tuple[Float64[Tensor, "n d"], Float64[Tensor, "m d"]]:
+    """Take out the bank's mean and divide by its standard deviation, in float64.
+
+    The features' own scale does not matter: an encoder with cut weights gives features of 1e-12. A dimension that is
+    constant over the bank becomes zero in both.
+    """
+    bank, queries = bank.double(), queries.double()
+    constant = (bank == bank[:1]).all(dim=0)
+    std = torch.where(constant, 0, bank.std(dim=0, correction=0))  # rounding leaves a constant some 1e-16 of its value
+    scale = torch.where(constant, torch.inf, std.clamp_min(FLOOR * std.max()))
+    mean = bank.mean(dim=0)
+    return (bank - mean) / scale, (queries - mean) / scale

@@ -22,7 +22,7 @@ def test_what_there_is() -> None:
     assert {"simclr", "simsiam"} <= set(registry.names("methods"))
     assert registry.names("encoders") == ("lab_streams", "resnet", "resnet10", "resnet8", "vit")
     assert registry.names("datasets") == ("cifar", "digits")
-    assert registry.names("probes") == ("knn", "linear", "linear_sgd")
+    assert registry.names("probes") == ("knn", "linear", "linear_sgd", "mlp", "norms")
 
 
 def test_a_gradient_transform_is_no_objective() -> None:

@@ -123,7 +123,7 @@ def test_evaluation_digest(package: Path, plan: Plan) -> None:
     seen = {before}
     for file, old, new in [
         ("probes/knn.py", "topk", "sort"),
-        ("probes/features.py", ".eval()", ".train()"),
+        ("probes/frozen.py", "encoder.eval()", "encoder.train()"),
         ("encoders/stages.py", "padding=1", "padding=0"),
         ("views/ops.py", "/ 255", "/ 256"),
     ]:

@@ -1,0 +1,145 @@
+"""All that a probe may look at: one frozen encoder and its head, and one prepared dataset."""
+
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped, UInt8
+from torch import Tensor, nn
+
+from hypersphere.datasets.store import Prepared
+from hypersphere.datasets.types import CLASS
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.measured import NotFiniteError
+from hypersphere.views.ops import to_float
+
+__all__ = ["BLOCK", "Frozen", "Layer", "NotFiniteError", "Pixels"]
+
+BLOCK = 512
+"""Images per forward pass; evaluation batch norm makes rows independent of it."""
+Layer = Literal["backbone", "embeddings"]
+"""The encoder's output, or its head's."""
+
+
+class Frozen:
+    """An encoder and its head on a dataset's plain images, computed when asked for and kept.
+
+    Nothing here learns: batch norm uses its running statistics, and images are not augmented.
+
+    Args:
+        encoder: maps [n, 3, h, w] to [n, d].
+        head: maps [n, d] to embeddings [n, e]; None for raw pixels.
+        data: the prepared dataset.
+        device: where to compute; results stay there.
+        layer: what ``features`` gives unless it is told.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        head: nn.Module | None,
+        data: Prepared,
+        device: torch.device,
+        layer: Layer = "backbone",
+    ) -> None:
+        self._encoder = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._head = None if head is None else head.eval().to(device)
+        self._data = data
+        self._device = device
+        self._layer = layer
+        self._seen: dict[tuple[str, str], Tensor] = {}
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Names of the dataset's splits."""
+        return self._data.split_names
+
+    def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
+        """Vectors of one split's images, in the order of the split.
+
+        Args:
+            split: its name.
+            layer: "backbone" or "embeddings"; None for the one that the protocol chose.
+
+        Raises:
+            HypersphereError: no such split or layer, or embeddings are asked for and there is no head.
+            NotFiniteError: a vector has NaN or infinite entries.
+        """
+        key = split, layer or self._layer
+        if key not in self._seen:
+            self._seen[key] = self._finite(*key, self._compute(*key))
+        return self._seen[key]
+
+    def embeddings(self, split: str) -> Float[Tensor, "n e"]:
+        """The head's output on one split; it raises what ``features`` does."""
+        return self.features(split, "embeddings")
+
+    def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
+        """Plain images of one split, memory-mapped.
+
+        Raises:
+            HypersphereError: no such split.
+        """
+        return self._data.split(split).images
+
+    def labels(self, split: str, name: str = CLASS) -> Int[Tensor, "n"]:
+        """Labels of one split's images, by the labels' name.
+
+        Raises:
+            HypersphereError: no such split, or it has no labels of this name.
+        """
+        return torch.from_numpy(np.array(self._data.split(split).labels[name])).to(self._device)
+
+    def attributes(self, split: str, name: str) -> Shaped[np.ndarray, "n"]:
+        """What else is known of each image of a split.
+
+        Raises:
+            HypersphereError: no such split, or it has no attribute of this name.
+        """
+        return self._data.split(split).attributes[name]
+
+    def classes(self, name: str = CLASS) -> int:
+        """Number of classes that the labels of this name tell apart.
+
+        Raises:
+            HypersphereError: there are no labels of this name.
+        """
+        return self._data.classes(name)
+
+    def _compute(self, split: str, layer: str) -> Tensor:
+        if layer not in get_args(Layer):
+            raise HypersphereError(f"layer: '{layer}' is not one of {', '.join(get_args(Layer))}")
+        if layer == "backbone":
+            images = self.images(split)
+            return torch.cat([self._encode(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
+        if self._head is None:
+            raise HypersphereError("layer: embeddings are the output of a head, and raw pixels have none")
+        return torch.cat([self._project(block) for block in self.features(split, "backbone").split(BLOCK)])
+
+    # Concatenated outside inference mode, blocks become a tensor that a probe can train on.
+
+    @torch.inference_mode()
+    def _encode(self, images: UInt8[np.ndarray, "n h w 3"]) -> Tensor:
+        output: Tensor = self._encoder(to_float(torch.from_numpy(np.array(images)).to(self._device)))
+        return output.float()
+
+    @torch.inference_mode()
+    def _project(self, features: Tensor) -> Tensor:
+        assert self._head is not None
+        output: Tensor = self._head(features)
+        return output.float()
+
+    def _finite(self, split: str, layer: str, features: Tensor) -> Tensor:
+        bad = int((~features.isfinite()).any(dim=1).sum())
+        if bad:
+            what = "features" if layer == "backbone" else layer
+            raise NotFiniteError(f"the {what} of {bad} of {len(features)} images of split {split} are NaN or infinite")
+        return features
+
+
+class Pixels(nn.Module):
+    """The encoder that does nothing: raw pixels, flattened."""
+
+    def forward(self, images: Float[Tensor, "n c h w"]) -> Float[Tensor, "n chw"]:
+        """Flatten."""
+        return images.flatten(1)

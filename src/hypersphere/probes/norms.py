@@ -1,0 +1,34 @@
+"""Norms of a run's vectors, image by image."""
+
+from typing import Literal
+
+import pandas as pd
+
+from hypersphere.datasets.types import TEST
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, reading
+
+MEASURES = ("norm",)
+PIXELS = False
+
+
+def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> Measured:
+    """Euclidean norms of all images of all splits, before any normalisation, in float64.
+
+    Norms paper, Figs. 3 to 5 and Table S4.
+
+    Args:
+        frozen: vectors of every split.
+        layer: the head's output, which the losses see, or the encoder's.
+
+    Returns:
+        The mean for each split, ``norm;split=train`` and so on, and a table with one row per image: split, image (its
+        place in the split, from 0) and norm.
+    """
+    found = {split: frozen.features(split, layer).double().norm(dim=1).cpu().numpy() for split in frozen.splits}
+    table = pd.concat(
+        [pd.DataFrame({"split": split, "image": range(len(own)), "norm": own}) for split, own in found.items()],
+        ignore_index=True,
+    )
+    values = {reading("norm", split=split): float(own.mean()) for split, own in found.items()}
+    return Measured(values, table, n=len(found.get(TEST, ())))

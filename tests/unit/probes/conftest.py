@@ -1,0 +1,88 @@
+"""What a probe sees in these tests: features and labels made up here, with no encoder behind them."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Given:
+    """Stands in for ``Frozen``: one layer, labels called ``class``."""
+
+    bank: Tensor
+    bank_labels: Tensor
+    queries: Tensor
+    query_labels: Tensor
+    number: int
+
+    splits = ("test", "train")
+
+    def features(self, split: str, layer: str | None = None) -> Tensor:
+        return {"train": self.bank, "test": self.queries}[split]
+
+    def labels(self, split: str) -> Tensor:
+        return {"train": self.bank_labels, "test": self.query_labels}[split]
+
+    def classes(self) -> int:
+        return self.number
+
+    def but(self, **changes: Tensor) -> "Given":
+        return replace(self, **changes)
+
+    def mapped(self, function: Callable[[Tensor], Tensor]) -> "Given":
+        return self.but(bank=function(self.bank), queries=function(self.queries))
+
+    def permuted(self, seed: int = 0) -> "Given":
+        """The bank stored in another order."""
+        order = torch.from_numpy(np.random.default_rng(seed).permutation(len(self.bank)))
+        return self.but(bank=self.bank[order], bank_labels=self.bank_labels[order])
+
+
+def make_cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Given:
+    """Overlapping Gaussian classes, off centre, columns of very different scale."""
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(classes, d))
+    scales = np.geomspace(0.1, 10, d)
+
+    def draw(count: int) -> tuple[Tensor, Tensor]:
+        labels = random.integers(0, classes, count)
+        points = (centres[labels] + random.normal(size=(count, d)) + 0.5) * scales
+        return torch.from_numpy(points).to(dtype), torch.from_numpy(labels)
+
+    return Given(*draw(n), *draw(m), classes)
+
+
+@pytest.fixture
+def given() -> type[Given]:
+    return Given
+
+
+@pytest.fixture
+def cloud() -> Callable[..., Given]:
+    return make_cloud
+
+
+@pytest.fixture
+def scores(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tensor]:
+    """``scores(probe, given, …)``: what the probe gives each class of each test image before it is counted."""
+
+    def call(probe: Callable[..., object], frozen: Given, **parameters: object) -> Tensor:
+        seen: list[Tensor] = []
+        module = sys.modules[probe.__module__]
+        counted = module.top_k
+
+        def top_k(found: Tensor, truth: Tensor, k: int) -> float:
+            seen.append(found)
+            return float(counted(found, truth, k))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "top_k", top_k)
+            probe(frozen, **parameters)
+        return seen[0]
+
+    return call

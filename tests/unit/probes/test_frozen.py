@@ -1,0 +1,207 @@
+"""What a probe may look at: features by hand, each computed once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from hypersphere.datasets.store import Named, PreparedSplit
+from hypersphere.declared import registry
+from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.heads import mlp
+from hypersphere.probes import frozen as frozen_module
+from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Stands in for a prepared dataset: three splits, two arrays of labels, one attribute."""
+
+    split_names = ("other", "test", "train")
+
+    def split(self, name: str) -> PreparedSplit:
+        random = np.random.default_rng(len(name))
+        n = {"train": 80, "test": 30, "other": 5}[name]
+        labels = {"class": random.integers(0, 10, n), "coarse": random.integers(0, 2, n)}
+        images = random.integers(0, 256, (n, 12, 12, 3), dtype=np.uint8)
+        images.flags.writeable = False  # as if memory-mapped
+        return PreparedSplit(
+            images, Named(labels, "labels"), Named({"easy": labels["class"] > 4}, "attribute"), np.arange(n)
+        )
+
+    def classes(self, label: str = "class") -> int:
+        return {"class": 10, "coarse": 2}[label]
+
+
+class Counting(nn.Module):
+    """Counts the images that pass."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner, self.seen = inner, 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen += len(x)
+        return self.inner(x)
+
+
+@pytest.fixture
+def data() -> Any:
+    return Data()
+
+
+@pytest.fixture
+def encoder() -> nn.Module:
+    torch.manual_seed(0)
+    model = resnet8(width=2)
+    model.train()(torch.rand(8, 3, 12, 12))  # running statistics of their own
+    return model
+
+
+@pytest.fixture
+def head() -> nn.Module:
+    torch.manual_seed(1)
+    model = mlp([8, 7, 3], batch_norm=True)
+    model.train()(torch.rand(8, 8))
+    return model
+
+
+def test_features_are_the_encoders_of_plain_images(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
+    state = {name: value.clone() for name, value in {**encoder.state_dict(), **head.state_dict()}.items()}
+    frozen = Frozen(encoder, head, data, CPU)
+    for split, i in (("train", 0), ("train", 79), ("test", 5), ("other", 4)):
+        image = torch.tensor(data.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
+        features = encoder(image)
+        torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
+    assert not encoder.training
+    assert not head.training
+    assert all(torch.equal(v, state[name]) for name, v in {**encoder.state_dict(), **head.state_dict()}.items())
+    assert frozen.splits == ("other", "test", "train")
+
+
+def test_the_protocol_chooses_the_layer(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    frozen = Frozen(encoder, head, data, CPU, "embeddings")
+    assert torch.equal(frozen.features("test"), frozen.embeddings("test"))
+    assert torch.equal(frozen.features("test", "backbone"), Frozen(encoder, head, data, CPU).features("test"))
+    assert frozen.features("test").shape == (30, 3)
+    assert frozen.features("test", "backbone").shape == (30, 8)
+
+
+def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
+    data: Any, encoder: nn.Module, head: nn.Module
+) -> None:
+    counted, above = Counting(encoder), Counting(head)
+    frozen = Frozen(counted, above, data, CPU)
+    assert (counted.seen, above.seen) == (0, 0)
+    for _ in range(2):
+        frozen.features("test")
+        assert (counted.seen, above.seen) == (30, 0)
+    for _ in range(2):
+        frozen.embeddings("test")
+        frozen.features("test")
+        assert (counted.seen, above.seen) == (30, 30)
+    frozen.embeddings("train")
+    assert (counted.seen, above.seen) == (110, 110)
+
+
+def test_features_do_not_depend_on_the_block(
+    data: Any, encoder: nn.Module, head: nn.Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Frozen(encoder, head, data, CPU)
+    expected = whole.features("train"), whole.embeddings("train")
+    monkeypatch.setattr(frozen_module, "BLOCK", 7)
+    parts = Frozen(encoder, head, data, CPU)
+    torch.testing.assert_close(parts.features("train"), expected[0], atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(parts.embeddings("train"), expected[1], atol=1e-6, rtol=1e-5)
+
+
+def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    """They are computed in inference mode, whose tensors no gradient may pass."""
+    frozen = Frozen(encoder, head, data, CPU)
+    for features in (frozen.features("train"), frozen.embeddings("train")):
+        assert not features.is_inference()
+        assert not features.requires_grad
+        weight = torch.zeros(features.shape[1], requires_grad=True)
+        (features @ weight).sum().backward()
+        assert weight.grad is not None
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names("probes") if name != "norms"])
+def test_every_probe_gives_all_its_measures(data: Any, encoder: nn.Module, head: nn.Module, name: str) -> None:
+    quick = {"epochs": 2} if name == "mlp" else {}
+    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU), **quick)
+    assert tuple(found.values) == registry.constant("probes", name, "MEASURES", ())
+    assert all(0 <= value <= 100 for value in found.values.values())
+    assert found.n == 30
+
+
+def test_norms_of_a_head(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    found = registry.load("probes", "norms")(Frozen(encoder, head, data, CPU))
+    assert {key.partition(";")[0] for key in found.values} == set(registry.constant("probes", "norms", "MEASURES", ()))
+    assert list(found.values) == ["norm;split=other", "norm;split=test", "norm;split=train"]
+    assert len(found.table) == 115
+
+
+def test_images_labels_and_attributes(data: Any, encoder: nn.Module) -> None:
+    frozen = Frozen(encoder, None, data, CPU)
+    split = data.split("test")
+    assert frozen.images("test").tolist() == split.images.tolist()
+    assert frozen.labels("test").tolist() == split.labels["class"].tolist()
+    assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
+    assert frozen.attributes("test", "easy").tolist() == split.attributes["easy"].tolist()
+    assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
+    assert frozen.labels("test").dtype == torch.int64
+
+
+def test_pixels_are_the_images(data: Any) -> None:
+    found = Frozen(Pixels(), None, data, CPU).features("train")
+    expected = torch.tensor(data.split("train").images.tolist()).permute(0, 3, 1, 2).reshape(80, -1) / 255
+    torch.testing.assert_close(found, expected)
+
+
+def test_what_is_not_there_is_a_sentence(data: Any) -> None:
+    frozen = Frozen(Pixels(), None, data, CPU)
+    with pytest.raises(HypersphereError, match=r"embeddings are the output of a head, and raw pixels have none"):
+        frozen.embeddings("test")
+    with pytest.raises(HypersphereError, match=r"layer: 'heads' is not one of backbone, embeddings"):
+        frozen.features("test", "heads")  # type: ignore[arg-type]
+    with pytest.raises(HypersphereError, match="fine"):
+        frozen.labels("test", "fine")
+    with pytest.raises(HypersphereError, match="hard"):
+        frozen.attributes("test", "hard")
+
+
+class Spoils(nn.Module):
+    """A head that gives some rows a value that is no number."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[::10, 1] = self.value
+        return x
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+def test_features_that_are_no_numbers_are_a_sentence(data: Any, value: float) -> None:
+    """A probe would predict class 0 for them."""
+    frozen = Frozen(nn.Sequential(Pixels(), Spoils(value)), None, data, CPU)
+    with pytest.raises(NotFiniteError, match=r"^the features of 3 of 30 images of split test are NaN or infinite$"):
+        frozen.features("test")
+    for name in registry.names("probes"):
+        with pytest.raises(NotFiniteError):
+            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU))
+    above = Frozen(Pixels(), Spoils(value), data, CPU)
+    above.features("test")
+    with pytest.raises(NotFiniteError, match=r"the embeddings of 8 of 80 images of split train are NaN or infinite"):
+        above.embeddings("train")

@@ -1,0 +1,160 @@
+"""kNN against scikit-learn and loops; whatever order the bank is stored in."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.neighbors import KNeighborsClassifier
+from torch import Tensor
+
+from hypersphere.probes import knn as knn_module
+from hypersphere.probes.knn import directions, knn, votes
+
+Scores = Callable[..., Tensor]
+
+
+def theirs(data: Any, k: int, temperature: float) -> KNeighborsClassifier:
+    """Cosine distance is 1 - similarity, so the weight exp(similarity / t) is exp((1 - distance) / t)."""
+    model = KNeighborsClassifier(
+        n_neighbors=k, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / temperature)
+    )
+    return model.fit(data.bank.double().numpy(), data.bank_labels.numpy())
+
+
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.1), (5, 0.1), (20, 0.02), (200, 0.1), (300, 1.0)])
+def test_it_is_scikit_learns_with_these_weights(cloud: Any, scores: Scores, k: int, temperature: float) -> None:
+    data = cloud()
+    ours = scores(knn, data, k=k, temperature=temperature)
+    expected = theirs(data, k, temperature).predict_proba(data.queries.numpy())
+    np.testing.assert_allclose((ours / ours.sum(dim=1, keepdim=True)).numpy(), expected, atol=1e-4)
+    found = knn(data, k=k, temperature=temperature)
+    truth = data.query_labels.numpy()
+    assert found.values["knn_top1"] == pytest.approx(100 * (expected.argmax(axis=1) == truth).mean())
+    assert 40 < found.values["knn_top1"] < 95  # a task with room, or agreement says little
+    assert found.n == 500
+
+
+def test_top_five_by_votes(cloud: Any) -> None:
+    """scikit-learn's probabilities, sorted."""
+    data = cloud(classes=12)
+    expected = theirs(data, 30, 0.1).predict_proba(data.queries.numpy())
+    first = np.argsort(-expected, axis=1, kind="stable")[:, :5]
+    hits = (first == data.query_labels.numpy()[:, None]).any(axis=1)
+    assert knn(data, k=30).values["knn_top5"] == pytest.approx(100 * hits.mean())
+    assert knn(data, k=30).values["knn_top1"] + 5 < 100 * hits.mean() < 99
+
+
+def test_weights_and_neighbours_matter(cloud: Any, scores: Scores) -> None:
+    """Control: without weights, or with another k, some test images change class."""
+    data = cloud()
+    ours = scores(knn, data, k=20).argmax(dim=1).numpy()
+    uniform = KNeighborsClassifier(n_neighbors=20, metric="cosine").fit(data.bank.numpy(), data.bank_labels.numpy())
+    assert (ours == uniform.predict(data.queries.numpy())).mean() < 0.99
+    assert (scores(knn, data, k=10).argmax(dim=1).numpy() != ours).any()
+
+
+def test_it_takes_the_whole_bank_where_that_is_smaller(cloud: Any, scores: Scores) -> None:
+    data = cloud(n=30)
+    assert torch.equal(scores(knn, data, k=200), scores(knn, data, k=30))
+
+
+def test_votes_do_not_depend_on_the_block(cloud: Any, scores: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cloud()
+    whole = scores(knn, data, k=20)
+    for block in (1, 5000):
+        monkeypatch.setattr(knn_module, "BLOCK", block)
+        assert torch.equal(scores(knn, data, k=20), whole)
+
+
+@pytest.mark.parametrize("factor", [7.0, 1e-12, 1e-30])
+def test_norms_do_not_matter(cloud: Any, factor: float) -> None:
+    """Not even those of a cut encoder, whose squares underflow in float32."""
+    data = cloud(dtype=torch.float32)
+    scaled = data.but(bank=data.bank * factor, queries=data.queries / 7)
+    assert knn(scaled, k=20).values == knn(data, k=20).values
+
+
+def test_a_zero_vector_is_like_nothing(given: Any, scores: Scores) -> None:
+    """Its cosines are 0: all of the bank ties, and each class has the share of its images."""
+    bank = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 0.0]])
+    data = given(bank, torch.tensor([0, 1, 1, 1]), torch.zeros(1, 2), torch.tensor([1]), 2)
+    assert scores(knn, data, k=2).tolist() == [[0.5, 1.5]]
+    assert directions(torch.zeros(1, 2)).tolist() == [[0.0, 0.0]]
+
+
+def test_ties_at_the_last_place_share_it(given: Any, scores: Scores) -> None:
+    """By hand: one neighbour at cosine 1, three at cosine 0 for the two places left; exp(-1 / t) = 1/4."""
+    bank = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, -1.0], [-1.0, 0.0]])
+    data = given(bank, torch.tensor([2, 0, 0, 1, 1]), torch.tensor([[3.0, 0.0]]), torch.tensor([2]), 3)
+    for seed in range(5):
+        found = scores(knn, data.permuted(seed), k=3, temperature=1 / np.log(4))
+        np.testing.assert_allclose(found.numpy(), [[2 / 3 * 2 / 4, 2 / 3 * 1 / 4, 1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("k", [1, 7, 100, 200])
+def test_the_order_of_the_bank_decides_nothing(
+    cloud: Any, scores: Scores, monkeypatch: pytest.MonkeyPatch, k: int, dtype: torch.dtype
+) -> None:
+    """Every image is there up to four times, under labels that differ: bits of votes are equal in any order."""
+    data = cloud(n=77, m=60, d=5, dtype=dtype)
+    random = np.random.default_rng(0)
+    again = torch.from_numpy(random.integers(0, 60, 150))
+    data = data.but(bank=data.bank[again], bank_labels=torch.from_numpy(random.integers(0, 4, 150)))
+    expected = scores(knn, data, k=k)
+    for seed in range(10):
+        assert torch.equal(scores(knn, data.permuted(seed), k=k), expected)
+    assert not torch.equal(scores(knn, data.but(bank_labels=data.bank_labels.roll(1)), k=k), expected)  # control
+
+
+def test_collapsed_features_give_the_classes_shares(given: Any, scores: Scores) -> None:
+    """All images are alike: the 200 places are divided as the classes are, however the product rounds."""
+    labels = torch.arange(999) % 10 // 4  # 400, 400 and 199 images
+    same = torch.tensor([[0.3, -1.7, 0.9, 5.1, 0.123]])
+    data = given(same.expand(999, 5), labels, same.expand(50, 5), labels[:50], 3)
+    shares = 200 * np.bincount(labels.numpy()) / 999
+    np.testing.assert_allclose(scores(knn, data).numpy(), np.tile(shares, (50, 1)), rtol=1e-12)
+
+
+def test_ties_against_a_loop() -> None:
+    """Small whole cosines, so that most places tie; the rule written as two nested loops."""
+    random = np.random.default_rng(3)
+    cosines, labels, k, temperature = random.integers(0, 4, (40, 25)) / 4, random.integers(0, 3, 25), 6, 0.5
+    expected = np.zeros((40, 3))
+    for i, row in enumerate(cosines):
+        least = sorted(row, reverse=True)[k - 1]
+        ahead, level = (row > least).sum(), (row == least).sum()
+        for cosine, label in zip(row, labels, strict=True):
+            places = 1 if cosine > least else (k - ahead) / level if cosine == least else 0
+            expected[i, label] += places * np.exp((cosine - row.max()) / temperature)
+    found = votes(torch.from_numpy(cosines).float(), torch.from_numpy(labels), 3, k, temperature)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_equal_votes_go_to_the_lower_class(given: Any) -> None:
+    bank = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    data = given(bank, torch.tensor([2, 1]), bank[:1], torch.tensor([1]), 3)
+    assert knn(data, k=2).values["knn_top1"] == 100
+    assert knn(data.but(query_labels=torch.tensor([2])), k=2).values["knn_top1"] == 0
+
+
+def test_by_hand(given: Any) -> None:
+    """One neighbour at cosine 1 against two at cosine 0: e^(1/t) beats 2 exactly if t < 1 / ln 2 = 1.4427."""
+    bank = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    data = given(bank, torch.tensor([0, 1, 1]), torch.tensor([[2.0, 0.0]]), torch.tensor([0]), 2)
+    assert knn(data, k=3, temperature=1.44).values["knn_top1"] == 100
+    assert knn(data, k=3, temperature=1.45).values["knn_top1"] == 0
+
+
+def test_votes_do_not_overflow(cloud: Any) -> None:
+    """In float32 exp(1 / 0.01) is infinite; in scikit-learn's float64 it is not."""
+    data = cloud(dtype=torch.float32)
+    expected = theirs(data, 20, 0.01).predict(data.queries.double().numpy())
+    agreed = knn(data.but(query_labels=torch.from_numpy(expected)), k=20, temperature=0.01)
+    assert agreed.values["knn_top1"] >= 99.5
+
+
+def test_one_class(cloud: Any) -> None:
+    assert knn(cloud(classes=1)).values == {"knn_top1": 100, "knn_top5": 100}
