@@ -110,7 +110,7 @@ def test_plan_says_that_nothing_would_run_and_which_runs_there_are(finished: Che
 
 
 def test_plan_gives_the_reason_that_snakemake_gives(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/probes/knn.py", ".argmax(dim=1)", ".argmin(dim=1)")
+    copy.edit("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
     settings = [part for setting in TINY for part in ("--set", setting)]
     done = copy.hypersphere("plan", *settings)
     assert done.returncode == 0, done.stderr

@@ -51,7 +51,7 @@ def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> No
 
 
 def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/probes/knn.py", ".argmax(dim=1)", ".argmin(dim=1)")
+    copy.edit("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
     jobs = copy.jobs()
     assert batches(jobs, "evaluate") == EVERY_BATCH
     assert batches(jobs, "evaluate_pixels") == {f"pixels-{dataset}" for dataset in DATASETS}
