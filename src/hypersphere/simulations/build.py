@@ -9,10 +9,9 @@ import pandas as pd
 from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.simulations.study import Answer, Context, Study
-from hypersphere.statistics.build import write
-from hypersphere.statistics.studies import COLUMNS
-from hypersphere.training import device
+from hypersphere.integrity.tables import write
+from hypersphere.simulations.study import COLUMNS, Answer, Context, Study
+from hypersphere.training.determinism import make_deterministic
 
 
 def build(plan: Plan, paper: str) -> None:
@@ -23,7 +22,7 @@ def build(plan: Plan, paper: str) -> None:
     """
     if paper not in plan.config.papers:
         raise HypersphereError(f"'{paper}' is not one of {', '.join(plan.config.papers)}")
-    device.make_deterministic(1)
+    make_deterministic(1)
     context = Context(plan.config, paper)
     tables: dict[str, tuple[pd.DataFrame, list[str]]] = {}
     answers: list[dict[str, Any]] = []

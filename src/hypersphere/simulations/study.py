@@ -15,6 +15,9 @@ import pandas as pd
 from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
 
+COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
+"""Of answers.csv, in which every number of an ``Answer`` is a row."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -67,5 +70,5 @@ def effect(claim: str, variant: Sequence[float], baseline: Sequence[float], read
 
 
 def counted(claim: str, held: int, places: int, reading: str = PRINTED) -> Answer:
-    """A sentence held against every place of an exact computation: exact where it holds at all, else refuted."""
+    """A sentence held against every place of an exact computation: no counterexample, or refuted by one place."""
     return Answer(claim, reading, {"held": [float(held)], "places": [float(places)]})

@@ -9,15 +9,16 @@ import pandas as pd
 
 from hypersphere.declared.claims import PRINTED, Claim
 from hypersphere.declared.config import Config
-from hypersphere.declared.measures import METRICS
+from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.rules import Rules
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_tidy
+from hypersphere.integrity.tables import read
+from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
-from hypersphere.statistics.gather import mean_interval, read, spread
+from hypersphere.statistics.gather import mean_interval, spread
 
-COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
     ("held", "variant"), "comparison"
 )
@@ -60,6 +61,8 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
     compared = [(due[name], arms) for (name, _), arms in answers.items() if "variant" in arms]
     for artifact in dict.fromkeys(claim.artifact for claim, _ in compared):
         found |= _compared([(claim, arms) for claim, arms in compared if claim.artifact == artifact], rules)
+    open_ended = {name for name, declared in studied.items() if declared.cannot_be_judged}
+    found |= {name: verdicts.cannot_be_judged(found[name]) for name in found if due[name].artifact in open_ended}
     made_by = dict(zip(table["id"], table["study"], strict=True))
     return {name: outcome | {"study": made_by[name]} for name, outcome in found.items()}
 
@@ -87,10 +90,11 @@ def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
 
 def counted(claim: Claim, held: int, places: int) -> dict[str, Any]:
     """A sentence held against every place of an exact computation: ``measured`` is the share where it holds (%)."""
+    held_as_read = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
     return {
         "measured": 100 * held / places,
         "n": places,
-        "verdict": _as_read(claim) if held == places else verdicts.REFUTED,
+        "verdict": held_as_read if held == places else verdicts.REFUTED,
     }
 
 
@@ -122,7 +126,7 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
         return {"measured": float(values.mean()), "n": n, "verdict": all_never if never.all() else mixed}
     ours, std = float(values.mean()), spread(values)
     error = verdicts.value_error(n, _raised(std, claim), claim.reported_std, claim.reported_n or 1)
-    accuracy = claim.metric is not None and METRICS[claim.metric].unit == "%"
+    accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
     margin = rules.margin.of(printed) if accuracy else rules.margin.of_simulated(printed)
     half, full, double = (
         verdicts.of_value(ours, printed, error, n - 1, margin * factor, rules) for factor in (0.5, 1, 2)
@@ -189,8 +193,9 @@ def _raised(std: float, claim: Claim) -> float:
 
 def _unit(claim: Claim) -> float:
     """One of the metric's last printed decimal, in its unit."""
-    return 10.0 ** -(METRICS[claim.metric].decimals if claim.metric else 2)
+    return 10.0 ** -(MEASURES[claim.metric].decimals if claim.metric else 2)
 
 
 def _as_read(claim: Claim) -> str:
+    """The verdict of a computed number that agrees with the printed one."""
     return verdicts.EXACT if claim.reading == PRINTED else verdicts.EXACT_ERRATUM

@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.errors import HypersphereError
-
-COLUMNS = ["id", "paper", "reading", "draws", "met", "violated", "worst", "counterexample", "verdict"]
+from hypersphere.theory.table import COLUMNS as COLUMNS
 
 
 def judge(identifier: str, reading: str, file: Path, theory: pd.DataFrame) -> dict[str, Any]:
@@ -23,5 +22,6 @@ def judge(identifier: str, reading: str, file: Path, theory: pd.DataFrame) -> di
     return {
         "measured": float(found["worst"]),
         "verdict": found["verdict"],
-        **{name: found[name] for name in ("draws", "met", "violated", "counterexample")},
+        **{name: int(found[name]) for name in ("draws", "met", "violated")},
+        "counterexample": found["counterexample"],
     }

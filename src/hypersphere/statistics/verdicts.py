@@ -1,22 +1,28 @@
 """What a measurement says of a published number. Pure functions; the rules are in docs/statistics.md."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from hypersphere.declared.config import Level
 from hypersphere.declared.rules import Rules
 from hypersphere.statistics.effects import t_interval, t_p
+from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
+from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM
+from hypersphere.theory.table import REFUTED as REFUTED
 
 REPRODUCED = "reproduced"
+DIRECTION_ONLY = "direction only"
 NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_RUN = "not run"
 EXACT = "exact"
 EXACT_ERRATUM = "exact (erratum)"
-REFUTED = "refuted"
 DIVERGED = "diverged as published"
+CANNOT_BE_JUDGED = "cannot be judged"
 Limit = Literal["quick only", "laptop only"]
+Direction = Literal["same", "opposite", "unclear"]
 
 
 @dataclass(frozen=True)
@@ -41,21 +47,45 @@ def limit(level: Level, overridden: bool) -> Limit | None:
 def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
     """Judge a comparison (all in points): variant minus baseline.
 
-    Reproduced where the Holm-adjusted interval excludes 0 in the published direction, whatever the size; else not
-    reproduced where the primary 95 % interval lies wholly below half the published effect; else inconclusive. A
-    published effect of exactly 0 has no direction: it would need a test of equivalence, and is inconclusive here.
+    Where the Holm-adjusted interval excludes 0 in the published direction: reproduced if it reaches half the published
+    effect, direction only if it lies wholly below. Else not reproduced where the primary 95 % interval lies wholly
+    below half the published effect; else inconclusive. A published effect of exactly 0 has no direction: it would need
+    a test of equivalence, and is inconclusive here, as is an effect without an interval (one run an arm).
     """
-    sign = math.copysign(1.0, published)
-    # Turned so that the published direction is up; comparisons with nan are False, which leaves it inconclusive.
-    worst_adjusted = min(sign * bound for bound in adjusted)
-    best_primary = max(sign * bound for bound in primary)
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(INCONCLUSIVE, *adjusted)
-    if worst_adjusted > 0:
-        return Judgement(REPRODUCED, *adjusted)
-    if best_primary < abs(published) / 2:
+    half = abs(published) / 2
+    nearest, furthest = _towards(published, adjusted)
+    if nearest > 0:
+        return Judgement(REPRODUCED if furthest >= half else DIRECTION_ONLY, *adjusted)
+    if _towards(published, primary)[1] < half:
         return Judgement(NOT_REPRODUCED, *primary)
     return Judgement(INCONCLUSIVE, *adjusted)
+
+
+def direction(adjusted: tuple[float, float], published: float) -> Direction:
+    """What an effect says of a comparison's direction at a scale that is not the published one.
+
+    ``adjusted`` is the Holm-adjusted interval of ours, ``published`` the published effect, both in the metric's unit.
+    For a sentence that prints no difference (``larger``), any number of its sign will do. Unclear where the interval
+    holds or touches 0, where there is none (nan), and where the published effect is 0.
+    """
+    if published == 0 or math.isnan(published) or any(math.isnan(bound) for bound in adjusted):
+        return "unclear"
+    nearest, furthest = _towards(published, adjusted)
+    return "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
+
+
+def _towards(published: float, interval: tuple[float, float]) -> tuple[float, float]:
+    """(lowest, highest) of an interval, turned so that the published direction is up."""
+    turned = [math.copysign(1.0, published) * bound for bound in interval]
+    return min(turned), max(turned)
+
+
+def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """The outcome of a claim whose document leaves out what is needed: what was measured stays, no verdict does."""
+    without = {name: None for name in ("verdict_half", "verdict_double") if name in outcome}
+    return {**outcome, **without, "verdict": CANNOT_BE_JUDGED}
 
 
 def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:

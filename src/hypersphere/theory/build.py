@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.declared.plan import Plan
-from hypersphere.statistics.build import write
-from hypersphere.statistics.theorems import COLUMNS
+from hypersphere.integrity.tables import write
 from hypersphere.theory.statement import Finding, Statement, examine
-from hypersphere.training import device
+from hypersphere.theory.table import COLUMNS
+from hypersphere.training.determinism import make_deterministic
 
 DRAWS = 10_000
 
@@ -21,7 +21,7 @@ def documents() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _MACHINERY))
 
 
-_MACHINERY = {"__init__", "build", "statement"}
+_MACHINERY = {"__init__", "build", "statement", "table"}
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -31,7 +31,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
 
 def build(plan: Plan) -> None:
     """Write results/<scale>/theory.csv (columns: docs/results.md): the same numbers at every scale."""
-    device.make_deterministic(1)
+    make_deterministic(1)
     papers = [name for name in plan.config.papers if name in documents()]
     rows = [_row(paper, each, examine(each, DRAWS)) for paper in papers for each in statements(paper)]
     write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=COLUMNS), COLUMNS)})

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from hypersphere import keyed
 from hypersphere.declared.claims import PRINTED as PRINTED
+from hypersphere.theory.table import NO_COUNTEREXAMPLE, NO_COUNTEREXAMPLE_ERRATUM, REFUTED
 
 Inputs = Mapping[str, Tensor]
 
@@ -82,9 +83,9 @@ def examine(statement: Statement, draws: int) -> Finding:
     violated = int((judged > statement.tolerance).sum())
     example = _first_violation(statement)
     if violated or example is not None:
-        verdict = "refuted"
+        verdict = REFUTED
     else:
-        verdict = "exact" if statement.reading == PRINTED else "exact (erratum)"
+        verdict = NO_COUNTEREXAMPLE if statement.reading == PRINTED else NO_COUNTEREXAMPLE_ERRATUM
     return Finding(draws, len(judged), violated, float(judged.max()), example, verdict)
 
 

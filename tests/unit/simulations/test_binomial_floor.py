@@ -17,7 +17,7 @@ from hypersphere.simulations.study import Context, Study
 
 ROOT = Path(__file__).parents[3]
 FIELDS = (
-    *("id", "kind", "artifact", "method", "variant", "baseline", "dataset", "setting", "metric", "reported"),
+    *("id", "kind", "origin", "artifact", "method", "variant", "baseline", "dataset", "setting", "metric", "reported"),
     *("reported_std", "reading", "sentence", "source"),
 )
 IMAGES = {"cifar10": 10_000, "cifar100": 10_000, "imagenet100": 5_000, "tiny_imagenet": 10_000, "stl10": 8_000}
@@ -88,7 +88,9 @@ def made(tmp_path: Path) -> Make:
                         cell = {"method": method, "variant": variant, "dataset": dataset, "reported": accuracy}
                         cell |= {"id": f"{table}.{method}.{variant}.{dataset}", "kind": "value", "setting": "s"}
                         cell |= {"artifact": table.lower().replace(" ", ""), "metric": "linear_top1", "source": table}
-                        writer.writerow(cell | {"reading": readings.get(f"{variant}_{dataset}", "as printed")})
+                        reading = readings.get(f"{variant}_{dataset}", "as printed")
+                        origin = "printed" if reading == "as printed" else "corrected"
+                        writer.writerow(cell | {"origin": origin, "reading": reading})
         return study.binomial_floor(context(tmp_path, paper))
 
     return make

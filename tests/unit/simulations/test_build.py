@@ -13,8 +13,7 @@ from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.present.results import Results
 from hypersphere.simulations import build
-from hypersphere.simulations.study import Context, counted, effect, exactly, over_seeds
-from hypersphere.statistics.studies import COLUMNS
+from hypersphere.simulations.study import COLUMNS, Context, counted, effect, exactly, over_seeds
 
 ROOT = Path(__file__).resolve().parents[3]
 

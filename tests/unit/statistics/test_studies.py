@@ -8,21 +8,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
 from hypersphere.declared import config as cfg
 from hypersphere.declared import rules
+from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import Claim
 from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity.tables import write
+from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import studies, verdicts
-from hypersphere.statistics.build import write
 
 ROOT = Path(__file__).resolve().parents[3]
 RULES = rules.load(ROOT)
 PLAIN: dict[str, Any] = {
-    **{"id": "c", "kind": "value", "artifact": "a", "method": "m", "variant": "v", "baseline": "", "dataset": "d"},
+    **{
+        "id": "c",
+        "kind": "value",
+        "origin": "printed",
+        "artifact": "a",
+        "method": "m",
+        "variant": "v",
+        "baseline": "",
+        "dataset": "d",
+    },
     **{"setting": "", "metric": "steps", "reported": 100.0, "reported_std": None, "reading": "as printed"},
     **{"sentence": "", "source": "Table 1"},
 }
@@ -50,9 +60,12 @@ def test_a_number_without_chance_is_exact_to_its_decimals(
     assert (found["verdict"], found["measured"]) == (verdict, value)
 
 
-def test_a_sentence_is_exact_where_it_holds_everywhere_and_refuted_by_one_place() -> None:
+def test_a_sentence_that_holds_everywhere_has_no_counterexample_and_one_place_refutes_it() -> None:
     sentence = claim(kind="comparison", variant="", reported=None, metric="share")
-    assert studies.counted(sentence, 400, 400)["verdict"] == "exact"
+    assert studies.counted(sentence, 400, 400)["verdict"] == "no counterexample"
+    corrected = sentence.model_copy(update={"origin": "corrected", "reading": "N1"})
+    assert studies.counted(corrected, 400, 400)["verdict"] == "no counterexample (erratum)"
+    assert studies.counted(corrected, 0, 400)["verdict"] == "refuted"
     refuted = studies.counted(sentence, 399, 400)
     assert (refuted["verdict"], refuted["measured"]) == ("refuted", 99.75)
 
@@ -136,16 +149,20 @@ Answered = Callable[..., dict[str, dict[str, Any]]]
 
 
 @pytest.fixture
-def answered(config_root: Path) -> Answered:
+def answered(tmp_path: Path) -> Answered:
     """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
-    file = config_root / "config" / "papers" / "lecture.yaml"
-    study = {"kind": "study_table", "title": "t", "study": "entropy_limits"}
-    file.write_text(yaml.safe_dump({"paper": "lecture", "title": "t", "artifacts": {"a": study}}))
-    config: Config = cfg.load(config_root, {"papers": ["lecture"]})
 
-    def judge(claims: list[Claim], *rows: tuple[str, str, str, int, float]) -> dict[str, dict[str, Any]]:
-        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=studies.COLUMNS)
-        write(config.results / "simulations" / "lecture", {"answers": (table, studies.COLUMNS)})
+    def judge(
+        claims: list[Claim], *rows: tuple[str, str, str, int, float], **declared: str
+    ) -> dict[str, dict[str, Any]]:
+        study = {"draw": "study_table", "title": "t", "study": "entropy_limits"} | declared
+        paper = Paper.model_validate({"paper": "lecture", "title": "t", "artifacts": {"a": study}})
+        scale = cfg.Scale.model_construct(scale="quick", level="quick", provides=[])
+        config = Config(
+            root=tmp_path, settings=cfg.Settings(), scale=scale, overrides={}, papers={"lecture": paper}, datasets={}
+        )
+        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=COLUMNS)
+        write(config.results / "simulations" / "lecture", {"answers": (table, COLUMNS)})
         return studies.judge(claims, config, "lecture", RULES)
 
     return judge
@@ -178,11 +195,14 @@ def test_effects_of_one_artifact_are_corrected_together(answered: Answered) -> N
 
 
 def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
-    """An effect of 0.05 to 0.15, printed as 5, lies below half of it; in the printed direction it is reproduced."""
+    """An effect of 0.1, printed as 5, lies below half of it; as 0.15 it does not, if it can be told from 0."""
     values = {"kind": "comparison", "metric": "norm", "baseline": "b"}
-    small, zero = [0.1, 0.12, 0.08, 0.11, 0.09], [0.0, 0.3, -0.3, 0.2, -0.2]
-    found = answered([claim(reported=5.0, **values)], *arms("c", small, zero))
+    small, wide = [0.1, 0.12, 0.08, 0.11, 0.09], [0.0, 0.3, -0.3, 0.2, -0.2]
+    found = answered([claim(reported=5.0, **values)], *arms("c", small, wide))
     assert found["c"]["verdict"] == verdicts.NOT_REPRODUCED
+    narrow = [0.0, 0.02, -0.02, 0.01, -0.01]
+    for printed, verdict in ((5.0, "direction only"), (0.15, "reproduced"), (-0.15, "not reproduced")):
+        assert answered([claim(reported=printed, **values)], *arms("c", small, narrow))["c"]["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -210,3 +230,13 @@ def test_claims_of_other_artifacts_need_no_answer_but_may_have_one(answered: Ans
     row = ("c", "as printed", "value", 0, 100.0)
     assert set(answered([claim(), other], row)) == {"c"}
     assert set(answered([claim(), other], row, ("d", "as printed", "value", 0, 100.0))) == {"c", "d"}
+
+
+def test_what_a_document_leaves_out_is_measured_and_not_judged(answered: Answered) -> None:
+    """The artifact says what is missing; claims of other artifacts that the study answers keep their verdicts."""
+    rows = [("c", "as printed", "value", 0, 100.0), ("d", "as printed", "value", 0, 100.0)]
+    claims = [claim(), claim(id="d", artifact="b")]
+    assert [each["verdict"] for each in answered(claims, *rows).values()] == ["exact", "exact"]
+    found = answered(claims, *rows, cannot_be_judged="the shapes of the data")
+    assert [each["verdict"] for each in found.values()] == ["cannot be judged", "exact"]
+    assert found["c"]["measured"] == 100

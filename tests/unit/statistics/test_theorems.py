@@ -7,12 +7,13 @@ import pytest
 
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics import theorems
+from hypersphere.theory.table import COLUMNS
 
 ROWS = [
     ("a", "p", "as printed", 10, 9, 2, 0.5, "{}", "refuted"),
-    ("a", "p", "M1", 10, 9, 0, 1e-16, "", "exact (erratum)"),
+    ("a", "p", "M1", 10, 9, 0, 1e-16, "", "no counterexample (erratum)"),
 ]
-TABLE = pd.DataFrame(ROWS, columns=theorems.COLUMNS)
+TABLE = pd.DataFrame(ROWS, columns=COLUMNS)
 
 
 def test_id_and_reading_choose_the_row() -> None:
@@ -20,7 +21,7 @@ def test_id_and_reading_choose_the_row() -> None:
     found = theorems.judge("a", "M1", Path("c.csv"), TABLE)
     assert found == {
         "measured": 1e-16,
-        "verdict": "exact (erratum)",
+        "verdict": "no counterexample (erratum)",
         "draws": 10,
         "met": 9,
         "violated": 0,

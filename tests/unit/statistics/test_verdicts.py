@@ -20,12 +20,15 @@ NAN = math.nan
     ("published", "adjusted", "primary", "expected"),
     [
         (10.0, (1.0, 9.0), (2.0, 8.0), "reproduced"),
-        (10.0, (1.0, 5.0), (2.0, 4.0), "reproduced"),  # also below half: the first rule wins
+        (10.0, (1.0, 5.0), (2.0, 4.0), "reproduced"),  # it reaches 5, half of 10
+        (10.0, (1.0, 4.9), (2.0, 4.0), "direction only"),  # and here it does not
+        (10.0, (6.0, 9.0), (6.5, 8.5), "reproduced"),
         (10.0, (-1.0, 9.0), (0.5, 7.0), "inconclusive"),
         (10.0, (-2.0, 5.5), (-1.0, 4.9), "not reproduced"),  # the primary interval is below 5
         (10.0, (-2.0, 5.5), (-1.0, 5.0), "inconclusive"),  # and must be wholly so
         (10.0, (-9.0, -1.0), (-8.0, -2.0), "not reproduced"),  # the other way round
         (-10.0, (-9.0, -1.0), (-8.0, -2.0), "reproduced"),
+        (-10.0, (-4.9, -1.0), (-4.0, -2.0), "direction only"),
         (-10.0, (-5.5, 2.0), (-4.9, 1.0), "not reproduced"),
         (-10.0, (-9.0, 1.0), (-7.0, -0.5), "inconclusive"),
         (10.0, (0.0, 9.0), (1.0, 8.0), "inconclusive"),  # touching 0 does not exclude it
@@ -38,6 +41,51 @@ def test_effects(published: float, adjusted: tuple[float, float], primary: tuple
     assert judged.verdict == expected
     shown = primary if expected == "not reproduced" else adjusted
     assert (judged.low, judged.high) == pytest.approx(shown, nan_ok=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-20, 20), st.floats(0, 5), st.floats(0, 5), st.floats(0, 5), st.floats(0.1, 20))
+def test_verdicts_and_directions_turn_with_the_sign(
+    middle: float, narrow: float, wider: float, skew: float, published: float
+) -> None:
+    """Swapping variant and baseline changes no verdict: it negates the effect, its intervals and the published one."""
+    primary = (middle - narrow, middle + narrow + skew)
+    adjusted = (primary[0] - wider, primary[1] + wider)
+    there = verdicts.of_effect(published, adjusted, primary)
+    back = verdicts.of_effect(-published, (-adjusted[1], -adjusted[0]), (-primary[1], -primary[0]))
+    assert there.verdict == back.verdict
+    same = verdicts.direction(adjusted, published)
+    assert verdicts.direction((-adjusted[1], -adjusted[0]), -published) == same
+    opposite = {"same": "opposite", "opposite": "same", "unclear": "unclear"}
+    assert verdicts.direction(adjusted, -published) == opposite[same]
+    # A verdict for the published direction needs that direction, whatever the size.
+    assert (there.verdict in (verdicts.REPRODUCED, verdicts.DIRECTION_ONLY)) == (same == "same")
+
+
+@pytest.mark.parametrize(
+    ("adjusted", "published", "expected"),
+    [
+        ((0.1, 9.0), 10.0, "same"),
+        ((0.1, 0.2), 10.0, "same"),  # whatever the size
+        ((-9.0, -0.1), 10.0, "opposite"),
+        ((-9.0, -0.1), -0.5, "same"),
+        ((-1.0, 1.0), 10.0, "unclear"),
+        ((0.0, 1.0), 10.0, "unclear"),  # touching 0 does not exclude it
+        ((-1.0, 0.0), 10.0, "unclear"),
+        ((0.1, 9.0), 0.0, "unclear"),
+        ((NAN, NAN), 10.0, "unclear"),
+        ((0.1, 9.0), NAN, "unclear"),
+    ],
+)
+def test_directions(adjusted: tuple[float, float], published: float, expected: str) -> None:
+    assert verdicts.direction(adjusted, published) == expected
+
+
+def test_what_cannot_be_judged_keeps_its_numbers_and_loses_every_verdict() -> None:
+    outcome = {"measured": 84.0, "n": 20, "verdict": "reproduced", "verdict_half": "inconclusive", "margin": 1.5}
+    found = verdicts.cannot_be_judged(outcome)
+    assert found == outcome | {"verdict": "cannot be judged", "verdict_half": None}
+    assert outcome["verdict"] == "reproduced"
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import pytest
 
 from hypersphere.declared import config as cfg
 from hypersphere.declared import errata, plan
-from hypersphere.statistics import claims, theorems
+from hypersphere.declared.claims import load
 from hypersphere.theory import build
 from hypersphere.theory.statement import examine
+from hypersphere.theory.table import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = {
-    paper: [row for row in claims.load(ROOT / "paper" / "claims" / f"{paper}.csv") if row.kind == "theorem"]
+    paper: [row for row in load(ROOT / "paper" / "claims" / f"{paper}.csv") if row.kind == "theorem"]
     for paper in plan.make(ROOT).config.papers
 }
 
@@ -51,13 +52,13 @@ def test_the_table_is_as_documented_and_comes_out_twice(tmp_path: Path, monkeypa
     files = []
     for name in ("a", "b"):
         config = made.config.model_copy(update={"root": tmp_path / name})
-        build.build(plan.Plan(config, made.cells, made.batches))
+        build.build(plan.Plan(config, made.cells))
         files.append(config.results / "theory.csv")
     assert files[0].read_bytes() == files[1].read_bytes()
     table = pd.read_csv(files[0], keep_default_na=False)
-    assert list(table.columns) == theorems.COLUMNS
+    assert list(table.columns) == COLUMNS
     assert set(table["paper"]) == set(build.documents())
-    assert set(table["verdict"]) == {"exact", "exact (erratum)", "refuted"}
+    assert set(table["verdict"]) == {"no counterexample", "no counterexample (erratum)", "refuted"}
     assert (table["draws"] == 200).all()
     for row in table.to_dict("records"):
         refuted = row["verdict"] == "refuted"
@@ -65,17 +66,25 @@ def test_the_table_is_as_documented_and_comes_out_twice(tmp_path: Path, monkeypa
         assert not refuted or json.loads(row["counterexample"])["excess"] > 0
 
 
-def test_only_the_papers_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asking_for_one_paper_drops_no_statement_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "DRAWS", 50)
     monkeypatch.setattr(cfg.Config, "results", property(lambda self: tmp_path))
-    build.build(plan.make(ROOT, {"papers": ["double_metric", "lecture"]}))
-    assert set(pd.read_csv(tmp_path / "theory.csv")["paper"]) == {"double_metric"}
+    build.build(plan.make(ROOT, {"only": ["lecture"]}))
+    assert set(pd.read_csv(tmp_path / "theory.csv")["paper"]) == set(build.documents())
 
 
 def test_the_readme_says_what_is_found() -> None:
+    """Of printed, corrected and our own statements apart."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    found = Counter(examine(each, 300).verdict for paper in build.documents() for each in build.statements(paper))
-    assert f"{found['exact']} statements hold as printed" in text
-    assert f"{found['refuted']} are refuted by a counterexample" in text
-    assert f"{found['exact (erratum)']} hold once corrected" in text
+    origin = {(claim.id, claim.reading): claim.origin for rows in CLAIMS.values() for claim in rows}
+    found = Counter(
+        (origin[each.id, each.reading], examine(each, 300).verdict == "refuted")
+        for paper in build.documents()
+        for each in build.statements(paper)
+    )
+    printed, corrected, ours = (found[name, False] + found[name, True] for name in ("printed", "corrected", "ours"))
+    assert f"of {printed} printed ones {found['printed', True]} are refuted by a counterexample" in text
+    assert f"{found['printed', False]} met none" in text
+    assert f"{found['corrected', False]} of {corrected} corrected ones" in text
+    assert f"{found['ours', False]} of {ours} of our own" in text
     assert f" {len(errata.load(ROOT))} errata say" in text

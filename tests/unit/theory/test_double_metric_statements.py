@@ -62,7 +62,7 @@ def test_verdict(statement: Statement) -> None:
     found = examine(statement, 2000)
     printed = statement.reading == "as printed"
     false = printed and label(statement) in FALSE
-    assert found.verdict == ("refuted" if false else "exact" if printed else "exact (erratum)")
+    assert found.verdict == ("refuted" if false else "no counterexample" if printed else "no counterexample (erratum)")
     assert found.met > 1000
     assert (found.counterexample is not None) == false
     assert (found.violated > 500) == false

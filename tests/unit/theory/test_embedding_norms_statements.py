@@ -38,7 +38,7 @@ def test_verdicts(name: str) -> None:
         found.verdict
         == {
             True: "refuted",
-            False: "exact" if statement.reading == "as printed" else "exact (erratum)",
+            False: "no counterexample" if statement.reading == "as printed" else "no counterexample (erratum)",
         }[name in FALSE]
     )
     assert (found.counterexample is not None) == (name in FALSE)

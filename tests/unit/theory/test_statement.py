@@ -30,12 +30,12 @@ FALSE = bound(lambda x: x.square() - x, lambda x: x > -2)
 FALSE_ON_THE_LEFT = bound(lambda x: x.square() - x, lambda x: x >= 0)
 
 
-def test_a_true_statement_is_exact_and_a_corrected_one_says_so() -> None:
+def test_a_true_statement_has_no_counterexample_and_a_corrected_one_says_so() -> None:
     found = examine(TRUE, 1000)
-    assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "exact")
+    assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "no counterexample")
     assert found.worst <= 0
     assert found.counterexample is None
-    assert examine(dataclasses.replace(TRUE, reading="M1"), 1000).verdict == "exact (erratum)"
+    assert examine(dataclasses.replace(TRUE, reading="M1"), 1000).verdict == "no counterexample (erratum)"
 
 
 def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
@@ -53,7 +53,7 @@ def test_a_correction_that_fails_is_refuted_all_the_same() -> None:
 def test_only_draws_that_meet_the_hypothesis_count() -> None:
     found = examine(FALSE_ON_THE_LEFT, 1000)
     assert 400 < found.met < 600
-    assert (found.violated, found.counterexample, found.verdict) == (0, None, "exact")
+    assert (found.violated, found.counterexample, found.verdict) == (0, None, "no counterexample")
 
 
 def test_one_simple_counterexample_is_enough() -> None:
