@@ -19,7 +19,8 @@ REPOSITORY = Path(__file__).parents[3]
 ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
 USED = {"ten": "digits", "hundred": "pairs", "flowers": None}
 CLAIM = (
-    "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source"
+    "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,"
+    "reading,sentence,source"
 )
 
 Row = tuple[str, int, bool, str, str, float | None, int | None, str]
