@@ -1,16 +1,22 @@
 """The sentences and number formats that every output shares, so that none is shown without its scale."""
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hypersphere.declared import plan, rules
-from hypersphere.declared.artifacts import Measured, Paper
+from hypersphere.declared import coordinates, rules
+from hypersphere.declared.artifacts import HISTORY, Paper, Protocol
+from hypersphere.declared.cells import Cell
 from hypersphere.declared.config import Config
+from hypersphere.declared.coordinates import Coordinates
+from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
-from hypersphere.present.results import Results, settles
+from hypersphere.present.results import ArtifactResults, Results, settles
 
 NOT_RUN = "not run"
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}
+FEW = 4
+"""So many different values are listed one by one; of more, the first and the last."""
 
 
 def number(value: float, decimals: int) -> str:
@@ -79,31 +85,54 @@ def notice(config: Config) -> str:
     return f"Not a reproduction: {kind}. No encoder trained at this scale counts for or against a published number."
 
 
-def seeds(config: Config) -> str:
-    """``n = 5 (seeds 0, 1, 2, 3, 4)``."""
-    listed = ", ".join(map(str, config.scale.seeds))
-    return f"n = {len(config.scale.seeds)} ({'seed' if len(config.scale.seeds) == 1 else 'seeds'} {listed})"
-
-
 def short_notice(config: Config) -> str:
     """The notice in three words."""
     return "Published setting." if settles(config) else "Not a reproduction."
 
 
-def conditions(config: Config, results: Results) -> str:
+def seeds(listed: Sequence[int]) -> str:
+    """``n = 5 (seeds 0, 1, 2, 3, 4)``."""
+    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {', '.join(map(str, listed))})"
+
+
+def conditions(about: ArtifactResults) -> str:
+    """n, device and library of one artifact."""
+    own = getattr(about.results.config.scale.seeds, about.artifact.seeds)
+    return f"{seeds(own)}; device {about.devices()}; torch {about.torch()}."
+
+
+def seeds_of_scale(config: Config) -> str:
+    """The seeds of a table's cells, and of a sweep's where those are others."""
+    tables, sweeps = config.scale.seeds.tables, config.scale.seeds.sweeps
+    return seeds(tables) if tables == sweeps else f"{seeds(tables)}; in sweeps {seeds(sweeps)}"
+
+
+def conditions_of_scale(results: Results) -> str:
     """n, device and library of everything at this scale."""
-    return f"{seeds(config)}; device {results.devices()}; torch {results.torch()}."
+    device, torch = (distinct(results.runs[name]) for name in ("device", "torch"))
+    return f"{seeds_of_scale(results.config)}; device {device}; torch {torch}."
 
 
-def used_datasets(config: Config, artifact: Measured) -> list[str]:
-    """The datasets that this scale really measures an artifact's columns on."""
-    return [used for column in artifact.columns if (used := config.scale.datasets[column]) is not None]
+def distinct(values: Iterable[Any]) -> str:
+    """Every value once, sorted; ``not run`` where there is none."""
+    return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
 
 
-def run_of(config: Config, paper: Paper, row: str, dataset: str) -> Run:
-    """The run (first seed) of a row ``method.variant`` on a dataset."""
-    method, _, variant = row.partition(".")
-    return plan.resolve(config, paper, method, variant, config.datasets[dataset], config.scale.seeds[0])
+def setting(paper: Paper, point: Coordinates) -> str:
+    """``batch size 512, epoch 100``: all coordinates but method, variant, dataset and measure, in words."""
+    shown = {key: value for key, value in point.items() if key not in (*coordinates.IDENTITY, "measure")}
+    return ", ".join(coordinate(paper, key, value) for key, value in coordinates.ordered(shown).items())
+
+
+def coordinate(paper: Paper, key: str, value: coordinates.Scalar) -> str:
+    """``batch size 512``."""
+    return f"{key_label(paper, key)} {paper.label(coordinates.show(value))}"
+
+
+def key_label(paper: Paper, key: str) -> str:
+    """How a key of coordinates is called: by the paper's label, or by the last part of its path."""
+    given = paper.label(key)
+    return given if given != key else key.rpartition(".")[2].replace("_", " ")
 
 
 def batch(run: Run) -> str:
@@ -124,30 +153,65 @@ def _parameter(name: str, value: Any) -> str:
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
 
 
-def protocol(config: Config, paper: Paper, artifact: Measured) -> str:
-    """Encoder, epochs and batch of the runs of an artifact."""
-    datasets = used_datasets(config, artifact)
-    if not datasets:
+def several(values: Iterable[str]) -> str:
+    """Different values in the order given: ``64``, ``64, 128``, or ``0.5 to 40`` where there are many."""
+    each = list(dict.fromkeys(values))
+    return ", ".join(each) if len(each) <= FEW else f"{each[0]} to {each[-1]}"
+
+
+def measured_cells(plan: Plan, paper: str, artifact: str) -> list[Cell]:
+    """The cells of an artifact that are measured at this scale, those of its first seed."""
+    cells = [cell for cell in plan.artifacts.get((paper, artifact), []) if cell.run is not None and not cell.missing]
+    return [cell for cell in cells if cell.run and cells[0].run and cell.run.seed == cells[0].run.seed]
+
+
+def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
+    """Encoder, epochs and batch of the runs of an artifact, and what probed them."""
+    cells = measured_cells(plan, paper.paper, artifact)
+    if not cells:
         return f"Protocol: {NOT_RUN} at this scale."
-    settings: dict[str, dict[str, None]] = {}
-    encoders: dict[str, None] = {}
-    for row in artifact.rows:
-        run = run_of(config, paper, row, datasets[0])
-        name = paper.label(row.partition(".")[0])
-        settings.setdefault(f"{run.schedule.epochs} epochs, batch {batch(run)}", {})[name] = None
-        encoders[component(run.encoder)] = None
+    by_method: dict[str, list[Run]] = {}
+    for cell in cells:
+        by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(_run(cell))
+    settings: dict[str, list[str]] = {}
+    for name, runs in by_method.items():
+        epochs, sizes = several(str(run.schedule.epochs) for run in runs), several(map(batch, runs))
+        settings.setdefault(f"{epochs} epochs, batch {sizes}", []).append(name)
     trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
-    # One row of controls stands for all methods: epoch 0 of the first one's encoder (statistics/gather.py).
-    untrained = f" (the untrained one is {next(iter(encoders))})" if len(encoders) > 1 else ""
-    return f"Protocol: encoder {' or '.join(encoders)}{untrained}; {trained}."
+    encoders = _encoders(cells)
+    shown = " or ".join(encoders) if len(encoders) <= FEW else f"{encoders[0]} and {len(encoders) - 1} others"
+    untrained = _encoders(plan.controls[paper.paper, artifact])
+    note = f" (the untrained one is {', '.join(untrained)})" if untrained and len(encoders) > len(untrained) else ""
+    probes = dict.fromkeys(_probe(plan.protocols[paper.paper], cell.protocol) for cell in cells)
+    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(probes)}."
+
+
+def _run(cell: Cell) -> Run:
+    assert cell.run is not None
+    return cell.run
+
+
+def _encoders(cells: Iterable[Cell]) -> list[str]:
+    return list(dict.fromkeys(component(_run(cell).encoder) for cell in cells))
+
+
+def _probe(protocols: dict[str, Protocol], name: str) -> str:
+    if name == HISTORY:
+        return "norm and loss as training wrote them down"
+    given = protocols[name]
+    where = " on the head's output" if given.layer == "embeddings" else ""
+    return f"probed by {component(given.probe)}{where}{', on another dataset' if given.transfer else ''}"
 
 
 def stand_in(config: Config, dataset: str) -> str:
     """``measured on digits_lt``: what a published dataset was measured on; empty where on itself."""
-    used = config.scale.datasets.get(dataset)
+    known = dataset in config.scale.datasets or dataset in config.datasets
+    used = config.used(dataset) if known else None
     if used is None:
         return f"{NOT_RUN} at this scale"
-    return "" if used == dataset else f"measured on {used}"
+    if used.source is None:
+        return f"{NOT_RUN}: no loader yet"
+    return "" if used.name == dataset else f"measured on {used.name}"
 
 
 def standing_in(config: Config, dataset: str, paper: Paper) -> str:
