@@ -12,39 +12,54 @@ class About(dict):
     def scale(self):
         from hypersphere.present import captions
 
-        return captions.of_scale(PLAN.config)
+        return captions.of_scale(PLAN)
 
-    def artifact(self, wildcards):
+    def artifact(self, paper, artifact):
         from hypersphere.present import captions
 
-        return captions.of_artifact(PLAN.config, wildcards.paper, wildcards.artifact)
+        return captions.of_artifact(PLAN, paper, artifact)
 
-    def size_of(self, wildcards):
-        studied = wildcards.artifact in PLAN.config.studied(wildcards.paper)
-        return "published size" if studied else self.in_short()
+    def studies(self, paper):
+        from hypersphere.present import captions
+
+        return captions.of_studies(PLAN, paper)
 
     def in_short(self):
         from hypersphere.present import captions
 
-        return captions.in_short(PLAN.config)
+        return captions.in_short(PLAN)
 
 
 # Captions see Snakemake's config, and nothing else of the workflow. The command's settings are taken from it before.
 config["about"] = About()
 
 
-def shown(kind, form):
-    """Keywords of report() for one file of a table or figure: under its paper, and there under its kind."""
-    return {
-        "caption": f"../report/{kind}.rst",
-        "category": lambda wildcards: PLAN.config.papers[wildcards.paper].title,
-        "subcategory": f"{kind.capitalize()}s",
-        "labels": lambda wildcards: {
-            "artifact": wildcards.artifact,
-            "file": form,
-            "scale": config["about"].size_of(wildcards),
-        },
-    }
+def shown_artifact(paper, artifact, path):
+    """One file of an artifact made from runs, as the report lists it: under its paper, and there under its kind."""
+    folder = path.parent.parent.name
+    return _reported(paper, artifact, path, "table" if folder == "tables" else "figure", config["about"].in_short())
+
+
+def shown_study(paper, path):
+    """One file of an exact study's artifact."""
+    return _reported(paper, path.stem, path, "studies", "published size")
+
+
+def _reported(paper, artifact, path, caption, scale):
+    if path.suffix in (".tex", ".png"):  # the same in another form
+        return local(path)
+    return report(
+        local(path),
+        caption=f"../report/{caption}.rst",
+        category=PLAN.config.papers[paper].title,
+        subcategory=path.parent.parent.name.capitalize(),
+        labels={"artifact": artifact, "file": path.suffix.removeprefix("."), "scale": scale},
+    )
+
+
+def claims_of(paper):
+    """Digest of a paper's published numbers: people edit them, so that their time says nothing."""
+    return provenance.file_digest(f"paper/claims/{paper}.csv")
 
 
 def shown_once(name):

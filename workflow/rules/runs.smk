@@ -1,13 +1,18 @@
 # data -> results/<scale>/runs/<run>/, a batch of runs to a job
 
 
+def trained(batch):
+    """The marker of a batch's training."""
+    return f"{RESULTS}/batches/{batch}.json"
+
+
 # Run folders are not declared: Snakemake deletes what it is told of, before a job and after a killed one, and these
 # hold finished runs and resume states. The marker holds their checksums.
 rule pretrain:
     input:
-        lambda wildcards: f"{PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset).relative_to(Path.cwd())}/manifest.json",
+        lambda wildcards: f"{local(PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset))}/manifest.json",
     output:
-        f"{RESULTS}/batches/{{batch}}.json",
+        trained("{batch}"),
     log:
         f"{LOGS}/pretrain/{{batch}}.log",
     wildcard_constraints:
@@ -22,6 +27,6 @@ rule pretrain:
         gpu=SCALE.resources.gpu,
     params:
         code=lambda wildcards: provenance.batch_digest(BATCHES[wildcards.batch]),
-        snapshots=SCALE.snapshots,
+        epochs=lambda wildcards: [PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs],
     shell:
         "hypersphere pretrain --batch {wildcards.batch} > {log} 2>&1"

@@ -61,15 +61,9 @@ def _evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     if arguments.batch:
         evaluate.evaluate_batch(plan, plan.batch(arguments.batch))
     if arguments.pixels:
-        if arguments.pixels not in plan.datasets:
-            raise HypersphereError(f"evaluate: '{arguments.pixels}' is not one of {', '.join(plan.datasets)}")
-        evaluate.evaluate_pixels(plan, plan.datasets[arguments.pixels])
-
-
-def _statistics(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.statistics import build
-
-    build.build(plan)
+        if arguments.pixels not in plan.asked_of_pixels:
+            raise HypersphereError(f"evaluate: '{arguments.pixels}' is not one of {', '.join(plan.asked_of_pixels)}")
+        evaluate.evaluate_pixels(plan, arguments.pixels)
 
 
 def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -85,40 +79,46 @@ def _simulate(plan: Plan, arguments: argparse.Namespace) -> None:
         build.build(plan, paper)
 
 
+def _studies(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import shown
+    from hypersphere.present.results import Results
+    from hypersphere.statistics import claims
+
+    if arguments.paper not in plan.config.papers:
+        raise HypersphereError(f"'{arguments.paper}' is not one of {', '.join(plan.config.papers)}")
+    claims.build_studies(plan, arguments.paper)
+    results = Results(plan)
+    for artifact in plan.config.studied(arguments.paper):
+        shown.build(results, arguments.paper, artifact)
+
+
+def _artifact(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import shown
+    from hypersphere.present.results import Results
+    from hypersphere.statistics import measure
+
+    measure.build(plan, arguments.paper, arguments.artifact)
+    shown.build(Results(plan), arguments.paper, arguments.artifact)
+
+
 def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import claims
 
     claims.build(plan)
 
 
-def _table(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import study, table
-
-    maker = study if _studied(plan, arguments) else table
-    maker.build(plan.config, arguments.paper, arguments.artifact)
-
-
-def _figure(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import figure, study
-
-    maker = study if _studied(plan, arguments) else figure
-    maker.build(plan.config, arguments.paper, arguments.artifact)
-
-
-def _studied(plan: Plan, arguments: argparse.Namespace) -> bool:
-    return arguments.paper in plan.config.papers and arguments.artifact in plan.config.papers[arguments.paper].studied
-
-
 def _scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present import scorecard
+    from hypersphere.present.results import Results
 
-    scorecard.build(plan.config)
+    scorecard.build(Results(plan))
 
 
 def _paper(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present import paper
+    from hypersphere.present.results import Results
 
-    paper.build(plan.config)
+    paper.build(Results(plan))
 
 
 def _plan(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -165,12 +165,11 @@ def _parser() -> argparse.ArgumentParser:
     add("snapshots", _snapshots, "list encoders kept at epochs, with heads, or remove those unasked for", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
-    add("statistics", _statistics, "gather evaluations into tidy tables")
-    add("theory", _theory, "hold every theorem and identity against draws and counterexamples")
+    add("theory", _theory, "check every theorem and identity against draws and counterexamples")
     add("simulate", _simulate, "the exact studies of papers, of all if none is named", (("paper",), {"nargs": "*"}))
-    add("claims", _claims, "hold tidy tables, theorems and exact studies against the published claims")
-    add("table", _table, "one table, as csv, md and tex", *both)
-    add("figure", _figure, "one figure, as svg, png and csv", *both)
+    add("studies", _studies, "judge and draw what a paper's exact studies handed over", (("paper",), {}))
+    add("artifact", _artifact, "the tidy tables of one table or figure, and the table or figure itself", *both)
+    add("claims", _claims, "compare what has been measured with every published claim")
     add("scorecard", _scorecard, "one page with every claim and its verdict")
     add("paper", _paper, "the reproduction paper as a PDF")
     anew = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train and probe it anew"})

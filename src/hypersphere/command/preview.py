@@ -21,14 +21,21 @@ class Job(NamedTuple):
 
 
 def show(plan: Plan, overrides: dict[str, Any]) -> None:
-    """Print the plan: its runs and their state, then the jobs that Snakemake would start, grouped by reason."""
+    """Print the plan: its artifacts, its runs and their state, then Snakemake's jobs, grouped by reason."""
     scale = plan.config.scale
     print(f"scale    {plan.config.scale_name}: {scale.describe}")
     print(f"results  {plan.config.results.relative_to(plan.config.root)}")
-    print(f"seeds    {', '.join(map(str, scale.seeds))}")
+    print(f"seeds    of tables {_listed(scale.seeds.tables)}; of sweeps {_listed(scale.seeds.sweeps)}")
+    for line in artifacts(plan):
+        print(line)
     print(f"\nruns ({len(plan.runs)}, in {len(plan.batches)} batches)")
     for name in plan.runs:
         print(f"  {_state(plan.run_folder(name)):<10} {name}")
+    unmeasured = {cell.run.name: cell.missing for cell in plan.cells if cell.run and cell.run.name not in plan.runs}
+    if unmeasured:
+        print(f"\nruns that cannot be measured yet ({len(unmeasured)})")
+        for name, why in unmeasured.items():
+            print(f"  {name}: {why}")
     jobs = dry_run(plan.config.root, overrides)
     print(f"\njobs that would run ({len(jobs)})" if jobs else "\nnothing would run: every result is up to date")
     grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -38,6 +45,33 @@ def show(plan: Plan, overrides: dict[str, Any]) -> None:
         print(f"  {rule} ({len(outputs)}): {reason}")
         for output in outputs:
             print(f"    {output}")
+
+
+def _listed(seeds: list[int]) -> str:
+    return ", ".join(map(str, seeds))
+
+
+def artifacts(plan: Plan) -> list[str]:
+    """A line for each artifact made from runs: its cells, how many can be measured, and why others cannot."""
+    lines = ["", "artifacts made from runs"]
+    for paper, document in plan.config.papers.items():
+        for name, declared in document.measured.items():
+            lines.append(f"  {f'{paper}/{name}':<34} {_artifact(plan, paper, name, declared.missing)}")
+    return lines
+
+
+def _artifact(plan: Plan, paper: str, name: str, missing: str | None) -> str:
+    if missing:
+        return f"not planned: {missing}"
+    cells = plan.artifacts.get((paper, name))
+    if cells is None:
+        return "left out at this scale"
+    points = {cell.text: cell for cell in cells}
+    measured = [cell for cell in points.values() if not cell.missing]
+    runs = {cell.run.name for cell in cells if cell.run and not cell.missing}
+    why = dict.fromkeys(cell.missing for cell in points.values() if cell.missing)
+    rest = f"; {len(points) - len(measured)} not: {'; '.join(why)}" if why else ""
+    return f"{len(points)} cells, {len(measured)} measured by {len(runs)} runs{rest}"
 
 
 def _state(folder: Path) -> str:

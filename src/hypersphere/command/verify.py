@@ -20,7 +20,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.integrity import manifest, provenance
 
 REBUILT = (
-    *("statistics/*.csv", "theory.csv", "simulations/**/*.csv", "claims.csv"),
+    *("statistics/**/*.csv", "theory.csv", "simulations/**/*.csv", "claims.csv"),
     *("tables/**/*", "figures/**/*", "scorecard.*", "paper.pdf"),
 )
 Checks = list[Callable[[], None]]
@@ -55,7 +55,10 @@ def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bo
     checks: dict[str, Checks] = {
         "datasets": [partial(_dataset, plan, dataset) for dataset in plan.datasets.values()],
         "runs": [partial(_run, plan, name) for name in plan.runs],
-        "evaluations": [partial(_evaluation, plan, path) for path in plan.evaluation_files],
+        "evaluations": [
+            *(partial(_evaluation, plan, name, digest) for name, asked in plan.asked.items() for digest in asked),
+            *(partial(_pixels, plan, name, digest) for name, asked in plan.asked_of_pixels.items() for digest in asked),
+        ],
     }
     if rebuild:
         rebuilt = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
@@ -79,14 +82,23 @@ def _run(plan: Plan, name: str) -> None:
     _same(folder / planning.MANIFEST, about, made)
 
 
-def _evaluation(plan: Plan, path: Path) -> None:
+def _evaluation(plan: Plan, name: str, digest: str) -> None:
     from hypersphere.training import snapshots
 
-    about = manifest.check_evaluation(path)
-    runs = next((batch.runs for batch in plan.batches if batch.id == path.stem), ())
-    made = {run: manifest.read_manifest(plan.run_folder(run.name))["files"] for run in runs}
-    weights = {run.name: snapshots.without_unasked(plan, run, listed) for run, listed in made.items()}
-    _same(path.with_suffix(".json"), about, {"code": provenance.evaluation_digest(plan, runs), "weights": weights})
+    run, path = plan.run(name), plan.evaluation(name, digest)
+    listed = manifest.read_manifest(plan.run_folder(name))["files"]
+    made = {
+        "weights": snapshots.without_unasked(plan, run, listed),
+        "code": provenance.protocol_digest(plan.asked[name][digest].protocol, run),
+        "at": [list(at) for at in sorted(plan.asked[name][digest].at)],
+    }
+    _same(path.with_suffix(".json"), manifest.check_evaluation(path), made)
+
+
+def _pixels(plan: Plan, dataset: str, digest: str) -> None:
+    path = plan.evaluation(f"pixels-{dataset}", digest)
+    code = provenance.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
+    _same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code})
 
 
 def _same(path: Path, about: dict[str, Any], made: dict[str, Any]) -> None:
@@ -112,27 +124,27 @@ def _elsewhere(plan: Plan, overrides: dict[str, Any], *kept: str) -> Iterator[Pl
 
 
 def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
-    from hypersphere.declared.artifacts import Table
-    from hypersphere.present import figure, paper, scorecard, study, table
+    from hypersphere.present import paper, scorecard, shown
+    from hypersphere.present.results import Results
     from hypersphere.simulations import build as simulations
-    from hypersphere.statistics import build, claims
+    from hypersphere.statistics import claims, measure
     from hypersphere.theory import build as theory
 
     with _elsewhere(plan, overrides, "runs", "evaluations") as again:
-        build.build(again)
         theory.build(again)
+        results = Results(again)
         for name in again.config.papers:
             if again.config.studied(name):
                 simulations.build(again, name)
+                claims.build_studies(again, name)
+            for artifact in again.config.studied(name):
+                shown.build(results, name, artifact)
+        for name, artifact in again.made:
+            measure.build(again, name, artifact)
+            shown.build(results, name, artifact)
         claims.build(again)
-        for document in again.config.papers.values():
-            for artifact, declared in document.measured.items():
-                present = table if isinstance(declared, Table) else figure
-                present.build(again.config, document.paper, artifact)
-            for artifact in again.config.studied(document.paper):
-                study.build(again.config, document.paper, artifact)
-        scorecard.build(again.config)
-        paper.build(again.config)
+        scorecard.build(results)
+        paper.build(results)
         _compare(plan.config.results, again.config.results, REBUILT)
 
 
@@ -145,10 +157,8 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
         pretrain.pretrain(again, [again.run(name)], also=snapshots.had(plan.run_folder(name)))
         try:
             _compare(plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml"))
-            path = plan.config.results / "evaluations" / f"{plan.batch_of(name).id}.csv"
-            lines = evaluate.lines_of(again, again.run(name))
-            if lines != [line for line in path.read_text().splitlines() if line.startswith(f"{name},")]:
-                raise HypersphereError(f"{path}: the rows of {name} come out differently")
+            evaluate.evaluate_runs(again, [again.run(name)])
+            _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, ("*.csv",))
         except HypersphereError as error:
             raise HypersphereError(f"{error}{_other_place(about)}") from None
 

@@ -79,15 +79,26 @@ class Protocol(Spec):
         return files.digest(self.model_dump(exclude={"transfer", "missing", "gives"}, mode="json"), 8)
 
 
-class Override(Spec):
-    """Fields of the runs whose method, variant and dataset all match."""
+def _says_which_run(when: dict[str, Any]) -> dict[str, Any]:
+    for key in when:
+        if key not in coordinates.IDENTITY and "." not in key:
+            known = ", ".join(coordinates.IDENTITY)
+            raise ValueError(f"{key}: is none of {known} and no path into the run (schedule.epochs)")
+    return when
 
-    when: dict[Literal["method", "variant", "dataset"], str | list[str]]
+
+class Override(Spec):
+    """Fields of the runs whose coordinates all match: method, variant, dataset, and paths that an artifact sets."""
+
+    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_says_which_run)]
     set: dict[str, Any]
 
-    def matches(self, identity: Mapping[str, Scalar]) -> bool:
-        """Whether every key of ``when`` names this run."""
-        return all(identity[key] in (value if isinstance(value, list) else [value]) for key, value in self.when.items())
+    def matches(self, run: Mapping[str, Scalar]) -> bool:
+        """Whether a run's identity, and the paths that are asked for, have every value of ``when``."""
+        return all(
+            run.get(key) in [coordinates.normal(one) for one in (value if isinstance(value, list) else [value])]
+            for key, value in self.when.items()
+        )
 
 
 class Measured(Spec):

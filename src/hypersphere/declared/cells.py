@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from hypersphere.declared import config as cfg
 from hypersphere.declared import coordinates, registry
@@ -50,6 +51,21 @@ class Cell:
     def final(self) -> bool:
         """Whether it is of the end of training."""
         return self.run is not None and self.epoch == self.run.schedule.epochs
+
+
+class Asked(NamedTuple):
+    """What the document asks of a cell, by which two descriptions are seen to be one."""
+
+    run: str
+    """Digest of the published run."""
+    epoch: float
+    target: str
+    rounded: float
+    """Epochs lost by rounding at this scale."""
+
+    def same(self, other: "Asked") -> bool:
+        """Whether they are one thing, described twice."""
+        return self[:3] == other[:3]
 
 
 @dataclass
@@ -105,11 +121,14 @@ class Cells:
             self.resolved[key] = resolve(self.config, paper, identity, paths, dataset, f"artifacts.{name}")
         return self.resolved[key]
 
-    def published(self, cell: Cell) -> str:
-        """Digest of the published run of a cell that has one: by it, two descriptions are seen to be one."""
+    def asked(self, cell: Cell) -> "Asked":
+        """What the document asks of a cell that has a run."""
         identity = {key: cell.coordinates[key] for key in coordinates.IDENTITY}
         key = cell.paper, coordinates.text({**identity, **coordinates.of_run(cell.coordinates)})
-        return self.resolved[key].published
+        resolved = self.resolved[key]
+        epoch = float(cell.coordinates.get("epoch", resolved.epochs))
+        exact = resolved.run.schedule.epochs * epoch / resolved.epochs
+        return Asked(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
 
     def _seeded(self, run: Run, seed: int) -> Run:
         key = run.name, seed

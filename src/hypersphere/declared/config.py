@@ -56,11 +56,16 @@ class Seeds(Spec):
         return {"tables": value, "sweeps": value} if isinstance(value, list) else value
 
 
+def _words(value: Any) -> Any:
+    """A command line's text as the list that it stands for."""
+    return value.split() if isinstance(value, str) else value
+
+
 class Settings(Spec):
     """config/config.yaml: what to rebuild and where."""
 
     scale: str = "quick"
-    only: Annotated[list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)] = []
+    only: Annotated[list[str], BeforeValidator(_words)] = Field(default_factory=list)
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None

@@ -14,7 +14,7 @@ Coordinates = Mapping[str, Scalar]
 
 IDENTITY = ("method", "variant", "dataset")
 READINGS = ("epoch", "target", "split", "label", "bucket", "corruption", "severity", "measure")
-"""``epoch`` counts the published schedule's epochs; ``target`` is the dataset that a run of another one is probed on."""
+"""``epoch`` counts the published schedule's epochs; ``target`` is the dataset that a probe looks at, if another one."""
 PAIR = "method.variant"
 """A key of axes that stands for two: ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+")

@@ -1,7 +1,8 @@
 """Kinds of artifacts: the files of present/kinds/, one each. What a kind is called, takes and writes is read here.
 
 A kind's file says, as literals: ``OF`` ("runs" or "study"), ``AXES`` (the axes it takes, and whether each is needed),
-``FOLDER`` ("tables" or "figures") and ``FORMATS`` (the files it writes, by their ending).
+``FOLDER`` ("tables" or "figures"), ``FORMATS`` (the files it writes, by their ending) and ``IMAGES`` (whether it shows
+single images).
 """
 
 from functools import cache
@@ -21,6 +22,8 @@ class Kind(NamedTuple):
     """The axes that it takes; True where one is needed."""
     folder: Literal["tables", "figures"]
     formats: tuple[str, ...]
+    images: bool
+    """Whether it shows what a probe says of single images."""
 
 
 @cache
@@ -34,4 +37,5 @@ def kind(name: str) -> Kind:
     """The kind of that name, which must exist."""
     file = FOLDER / f"{name}.py"
     of, folder = registry.literal(file, "OF", None), registry.literal(file, "FOLDER", None)
-    return Kind(of, dict(registry.literal(file, "AXES", {})), folder, tuple(registry.literal(file, "FORMATS", ())))
+    axes, formats = registry.literal(file, "AXES", {}), registry.literal(file, "FORMATS", ())
+    return Kind(of, dict(axes), folder, tuple(formats), bool(registry.literal(file, "IMAGES", False)))

@@ -1,7 +1,8 @@
 """From config to cells, runs, batches and evaluations. Imports no torch: Snakemake calls this to build its DAG."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -228,32 +229,38 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
         for cell in maker.of(paper, name, artifact)
     ]
-    _each_its_own(config, cells, maker)
-    return Plan(config, tuple(cells))
+    return Plan(config, tuple(_each_its_own(cells, maker)))
 
 
-def _each_its_own(config: cfg.Config, cells: list[Cell], maker: Cells) -> None:
+def _each_its_own(cells: list[Cell], maker: Cells) -> list[Cell]:
     """Two cells of a paper that the document tells apart never show one number.
 
-    Raises:
-        HypersphereError: the scale makes one run, or one epoch, of two.
+    Where the scale makes one run or one epoch of two, the cell that lost less by rounding keeps the number, and the
+    other cannot be measured.
     """
-    seen: dict[tuple[Any, ...], tuple[Any, Cell]] = {}
-    for cell in cells:
-        if cell.run is None or cell.target is None:
-            continue
-        key = (cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading)
-        asked = maker.published(cell), cell.coordinates.get("epoch"), cell.coordinates.get("target")
-        other, first = seen.setdefault(key, (asked, cell))
-        if other != asked and not _same_end(cell, first, other, asked):
-            raise HypersphereError(
-                f"{config.scale_file}: {cell.paper}: '{first.text}' and '{cell.text}' are one number at this scale"
-            )
+    best: dict[tuple[Any, ...], tuple[float, int, Any, Cell]] = {}
+    keys = [_number(cell) for cell in cells]
+    for place, (cell, key) in enumerate(zip(cells, keys, strict=True)):
+        if key is not None:
+            asked = maker.asked(cell)
+            best[key] = min(best.get(key, (math.inf, 0, asked, cell)), (asked.rounded, place, asked, cell), key=_first)
+    own = []
+    for cell, key in zip(cells, keys, strict=True):
+        if key is not None and not cell.missing and not maker.asked(cell).same(best[key][2]):
+            cell = replace(cell, missing=f"at this scale one number with {best[key][3].text}")
+        own.append(cell)
+    return own
 
 
-def _same_end(cell: Cell, first: Cell, other: Any, asked: Any) -> bool:
-    """Whether they differ in how the last epoch is named alone."""
-    return bool(cell.final and first.final and other[0] == asked[0] and other[2] == asked[2])
+def _first(found: tuple[float, int, Any, Cell]) -> tuple[float, int]:
+    return found[:2]
+
+
+def _number(cell: Cell) -> tuple[Any, ...] | None:
+    """Which number here a cell would show; None: none."""
+    if cell.run is None or cell.target is None:
+        return None
+    return cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:

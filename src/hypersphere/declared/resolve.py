@@ -65,7 +65,7 @@ def resolve(
         if path.split(".")[0] not in Run.model_fields or path in ("seed", "dataset"):
             known = ", ".join((*coordinates.IDENTITY, *coordinates.READINGS))
             raise HypersphereError(f"{file}: {where}: '{path}' is no field of a run and none of {known}")
-    document = _document(file, paper, identity)
+    document = _document(file, paper, identity, paths)
     asked = Layer(file, where, coordinates.nested(paths))
     plain = _merged(document)
     published = merge(plain, asked.fields)
@@ -81,12 +81,12 @@ def resolve(
     return Resolved(run, published["schedule"]["epochs"], files.digest([published, identity["dataset"]]))
 
 
-def _document(file: Path, paper: Paper, identity: Mapping[str, Scalar]) -> list[Layer]:
+def _document(file: Path, paper: Paper, identity: Mapping[str, Scalar], paths: Mapping[str, Scalar]) -> list[Layer]:
     method, variant = str(identity["method"]), str(identity["variant"])
     for kind, name, known in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
         if name not in known:
             raise HypersphereError(f"{file}: {kind}: '{name}' is not one of {', '.join(known) or 'none'}")
-    matching = [(at, one) for at, one in enumerate(paper.overrides) if one.matches(identity)]
+    matching = [(at, one) for at, one in enumerate(paper.overrides) if one.matches({**identity, **paths})]
     matching.sort(key=lambda pair: len(pair[1].when))  # the more it asks, the later it speaks
     _agree(file, matching)
     return [

@@ -17,15 +17,20 @@ from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_evaluation, check_files
 
 
-class Measured(Spec):
-    """One probe's result; ``value`` is in percent, and empty for a run that diverged."""
+class Answer(Spec):
+    """One number of one probe, in the measure's unit; empty for a run that diverged."""
 
     epoch: int
-    final: bool
-    metric: str
-    probed_on: str
+    protocol: str
+    """Digest of the probe, its parameters and its layer."""
+    measure: str
+    target: str
+    """The dataset that was probed."""
+    reading: str
+    """Which of the values of that measure: ``split=train``; empty for the only one."""
     value: float | None
     n_test: int | None
+    classes: int | None
     status: Literal["finished", "diverged"]
 
 
@@ -49,9 +54,10 @@ class Record(Spec):
     peak_memory_mb: int
     history: list[dict[str, float | None]]
     """None where a diverged run's loss or norm is not a finite number, which JSON cannot say."""
-    evaluations: list[Measured]
+    evaluations: list[Answer]
     evaluated_by: dict[str, Any]
-    """Digest of the probes' code and settings, device, threads and environment: they may be others than training's."""
+    """By protocol: its probe and layer, digest of its code, device, threads and environment, which may be others than
+    training's."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
@@ -102,16 +108,18 @@ def _history(path: Path) -> list[dict[str, float | None]]:
 
 
 def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
-    batch = plan.batch_of(run.name)
-    path = plan.config.results / "evaluations" / f"{batch.id}.csv"
-    if not path.is_file():
-        raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch.id}` makes it")
-    about = check_evaluation(path)
-    table = pd.read_csv(path, dtype={"n_test": "Int64"})
-    rows = table[table["run"] == run.name].drop(columns="run").astype(object)
-    return {
-        "evaluations": [
+    answers: list[dict[str, Any]] = []
+    by: dict[str, Any] = {}
+    for digest in plan.asked[run.name]:
+        path = plan.evaluation(run.name, digest)
+        if not path.is_file():
+            batch = plan.batch_of(run.name).id
+            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch}` makes it")
+        about = check_evaluation(path)
+        table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
+        rows = table.drop(columns="run").assign(reading=table["reading"].fillna("")).astype(object)
+        answers += [
             {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
-        ],
-        "evaluated_by": {key: about[key] for key in ("code", "device", "threads", "environment")},
-    }
+        ]
+        by[digest] = {key: about[key] for key in ("protocol", "code", "device", "threads", "environment")}
+    return {"evaluations": answers, "evaluated_by": by}

@@ -7,14 +7,14 @@ from the training loop and from the components that the run names (see `sources`
 import os
 import platform
 import sys
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
 from hypersphere.declared import registry
-from hypersphere.declared.artifacts import Studied, Table
+from hypersphere.declared.artifacts import HISTORY, Protocol, Studied
+from hypersphere.declared.cells import Cell
 from hypersphere.declared.plan import BatchOfRuns, Plan
 from hypersphere.declared.run import Component, Dataset, Run
 from hypersphere.integrity.sources import code_digest, exists
@@ -47,17 +47,37 @@ def batch_digest(batch: BatchOfRuns) -> str:
 
 def dataset_digest(dataset: Dataset) -> str:
     """Digest of all code that decides a dataset's bytes, given its archives."""
+    assert dataset.source is not None
     return code_digest("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
 
 
-def evaluation_digest(plan: Plan, runs: Sequence[Run] = ()) -> str:
-    """Digest of all code and settings that decide what the probes say of runs (or of raw pixels), given its weights."""
-    asked = [pair for run in runs for pair in plan.asked(run)] if runs else [(each, []) for each in plan.evaluations]
-    modules = {registry.module_name("probes", evaluation.probe.name) for evaluation, _ in asked}
-    modules |= {registry.module_name("encoders", run.encoder.name) for run in runs}
-    settings = [[each.model_dump(mode="json"), [dataset.name for dataset in targets]] for each, targets in asked]
-    fractions = list(plan.config.scale.snapshots)
-    return files.digest([code_digest("hypersphere.probes.evaluate", *sorted(modules)), settings, fractions])
+def protocol_digest(protocol: Protocol, run: Run | None) -> str:
+    """Digest of all code that decides what a protocol says of a run's weights (None: of raw pixels)."""
+    assert protocol.probe is not None
+    modules = {registry.module_name("probes", protocol.probe.name)}
+    if run is not None:
+        modules |= {
+            registry.module_name("encoders", run.encoder.name),
+            registry.module_name("methods", run.method.name),
+        }
+    return code_digest("hypersphere.probes.evaluate", *sorted(modules))
+
+
+def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
+    """Digest of what is asked of a batch's runs, and of all code that decides the answers, given the weights."""
+    asked = {run.name: plan.asked[run.name] for run in batch.runs}
+    made = {
+        name: {digest: protocol_digest(one.protocol, plan.runs[name]) for digest, one in of.items()}
+        for name, of in asked.items()
+    }
+    return files.digest(
+        [{name: {digest: sorted(one.at) for digest, one in of.items()} for name, of in asked.items()}, made]
+    )
+
+
+def pixels_digest(plan: Plan, dataset: str) -> str:
+    """The same of a dataset's raw pixels."""
+    return files.digest({key: protocol_digest(one, None) for key, one in plan.asked_of_pixels[dataset].items()})
 
 
 def theory_digest(plan: Plan) -> str:
@@ -74,19 +94,60 @@ def simulation_digest(plan: Plan, paper: str) -> str:
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
-    """Digest of all code that draws or lays out one artifact."""
-    declared = plan.config.papers[paper].artifacts[artifact]
+    """Digest of what an artifact shows, how it is labelled and judged, and of all code that makes it."""
+    document = plan.config.papers[paper]
+    declared = document.artifacts[artifact]
+    module = f"hypersphere.present.kinds.{declared.draw}"
+    asked: list[Any] = [
+        paper,
+        artifact,
+        declared.model_dump(mode="json"),
+        document.title,
+        document.datasets,
+        document.labels,
+    ]
     if isinstance(declared, Studied):
-        return code_digest("hypersphere.present.study", f"hypersphere.present.drawings.{paper}.{artifact}")
-    return code_digest(f"hypersphere.present.{'table' if isinstance(declared, Table) else 'figure'}")
+        return files.digest([asked, code_digest(module, f"hypersphere.present.drawings.{paper}.{artifact}")])
+    cells = [
+        [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
+        for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
+    ]
+    return files.digest([asked, cells, _scale(plan), code_digest("hypersphere.statistics.measure", module)])
 
 
-def plan_digest(plan: Plan) -> str:
-    """Digest of all that statistics and presentation read of the plan: cells, artifacts, labels, scale, rules."""
-    papers = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
-    scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job"})
-    rules = files.read_yaml(plan.config.root / "config" / "statistics.yaml")
-    return files.digest([papers, scale, rules, [cell.key for cell in plan.cells]])
+def _protocol(plan: Plan, cell: Cell) -> str:
+    return cell.protocol if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
+
+
+def studies_digest(plan: Plan, paper: str) -> str:
+    """Digest of all that draws and judges what a paper's exact studies handed over."""
+    drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
+    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.claims")])
+
+
+def claims_digest(plan: Plan) -> str:
+    """Digest of all that judging every claim reads but for measurements."""
+    cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
+    choices = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
+    return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.claims")])
+
+
+def page_digest(plan: Plan, page: str, *templates: str) -> str:
+    """Digest of all that scorecard or paper show but for results: code, kinds, texts, labels, scale."""
+    declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
+    drawings = [f"hypersphere.present.drawings.{p}.{a}" for p in plan.config.papers for a in plan.config.studied(p)]
+    code = code_digest(page, *(f"hypersphere.present.kinds.{draw}" for draw in sorted(declared)), *drawings)
+    texts = [file_digest(str(plan.config.root / template)) for template in templates]
+    return files.digest([code, texts, claims_digest(plan)])
+
+
+def _scale(plan: Plan) -> Any:
+    scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job", "leaves_out"})
+    return [plan.config.scale_name, scale, _rules(plan)]
+
+
+def _rules(plan: Plan) -> Any:
+    return files.read_yaml(plan.config.root / "config" / "statistics.yaml")
 
 
 def file_digest(path: str) -> str:

@@ -18,7 +18,8 @@ from hypersphere.errors import HypersphereError
 
 
 def forget_what_is_lost(plan: Plan) -> None:
-    """Remove the marker of each batch that lacks a file of one of its runs, and of each dataset that lacks an array.
+    """Remove the marker of each batch that lacks a file of one of its runs or evaluations, and of each dataset that
+    lacks an array.
 
     Only presence and, for arrays, size are looked at; bytes are checked when they are used and by `hypersphere verify`.
 
@@ -30,10 +31,26 @@ def forget_what_is_lost(plan: Plan) -> None:
         marked = _content(marker)
         if marker.exists() and not all(_run_is_there(plan, run.name, marked) for run in batch.runs):
             _forget(marker)
+        _forget_lost_evaluations(plan, batch.id, [run.name for run in batch.runs])
+    for name in plan.asked_of_pixels:
+        _forget_lost_evaluations(plan, f"pixels-{name}", [])
     for dataset in plan.datasets.values():
         manifest = plan.data_folder(dataset) / MANIFEST
         if manifest.exists() and not _arrays_are_there(manifest):
             _forget(manifest)
+
+
+def _forget_lost_evaluations(plan: Plan, identifier: str, runs: list[str]) -> None:
+    """Remove the marker of what a batch's runs (or a dataset's raw pixels) were asked, if an answer is lost."""
+    marker = plan.evaluated_marker(identifier)
+    if not marker.exists():
+        return
+    content = _content(marker)
+    answered = {run: _mapping(content.get(run)) for run in runs} if runs else {identifier: content}
+    paths = [plan.evaluation(subject, digest) for subject, digests in answered.items() for digest in digests]
+    whole = all(path.is_file() and path.with_suffix(".json").is_file() for path in paths)
+    if not whole or (runs and not set(runs) <= content.keys()):
+        _forget(marker)
 
 
 def _content(marker: Path) -> dict[str, Any]:

@@ -1,149 +1,226 @@
-"""Every probe of every run of a batch, features once per run, epoch and dataset."""
+"""Every probe of a batch of runs: one sealed file for each run and protocol, skipped when it is current.
+
+Features are computed once per run, epoch, dataset and layer, whatever number of protocols looks at them.
+"""
 
 import io
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.declared import registry
-from hypersphere.declared.artifacts import Evaluation
-from hypersphere.declared.plan import BatchOfRuns, Plan
-from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.artifacts import Protocol
+from hypersphere.declared.plan import Asked, BatchOfRuns, Plan
+from hypersphere.declared.run import Run
+from hypersphere.errors import HypersphereError
 from hypersphere.integrity import provenance
-from hypersphere.integrity.manifest import check_run, read_manifest
-from hypersphere.probes.features import Features, Pixels, extract
-from hypersphere.training import checkpoint, snapshots
+from hypersphere.integrity.manifest import check_evaluation, check_run
+from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
+from hypersphere.probes.measured import Measured
 from hypersphere.training import device as devices
-from hypersphere.training.build import build_encoder
-from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training import snapshots
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.loop import ENCODER
+from hypersphere.training.frozen import load_frozen
 
-COLUMNS = ("run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status")
-Row = dict[str, str | int | bool | float | None]
+COLUMNS = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
+PIXELS = "pixels"
+"""The ``run`` of what is measured on raw pixels, without an encoder."""
+Row = dict[str, str | int | float | None]
+At = tuple[int, str]
+"""Finished epochs, and the name of the dataset that is probed."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
-    """Write results/<scale>/evaluations/<batch>.csv: a row per run, epoch, metric and dataset probed.
+    """Measure all that is asked of a batch's runs, and write the marker that Snakemake waits for.
+
+    Raises:
+        HypersphereError: a run is missing or unfinished, or its files were altered.
+    """
+    files.write_json(plan.evaluated_marker(batch.id), evaluate_runs(plan, batch.runs))
+
+
+def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    """Measure all that is asked of runs; the checksum of each answer, by run and protocol.
 
     Raises:
         HypersphereError: a run is missing or unfinished, or its files were altered.
     """
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        weights = {
-            run.name: snapshots.without_unasked(plan, run, check_run(plan, run.name)["files"]) for run in batch.runs
-        }
-        rows = [row for run in batch.runs for row in _run_rows(plan, run, device)]
-        _write(plan, batch.id, rows, device, batch.runs, weights)
+        return {run.name: _of_run(plan, run, device) for run in runs}
 
 
-def evaluate_pixels(plan: Plan, dataset: Dataset) -> None:
-    """Write results/<scale>/evaluations/pixels-<dataset>.csv: the probes on raw pixels, and the number of classes."""
+def evaluate_pixels(plan: Plan, dataset: str) -> None:
+    """The same for a dataset's raw pixels."""
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        data = _open(plan, dataset)
-        seen = extract(Pixels(), data, device)
-        rows: list[Row] = [_row("pixels", 0, True, "classes", dataset, float(data.classes), len(data.test_labels))]
-        for evaluation in plan.evaluations:
-            rows.append(_probe("pixels", 0, True, evaluation, dataset, seen))
-        _write(plan, f"pixels-{dataset.name}", rows, device)
+        subject, done = f"{PIXELS}-{dataset}", {}
+        frozen: dict[str, Frozen] = {}
+        for digest, protocol in plan.asked_of_pixels[dataset].items():
+            path = plan.evaluation(subject, digest)
+            about = _about(plan, protocol, None, {}, [(0, dataset)])
+            if not is_current(path, about):
+                if not frozen:
+                    frozen[dataset] = Frozen(Pixels(), None, _open(plan, dataset), device)
+                rows, _ = _answer(PIXELS, protocol, (0, dataset), frozen[dataset], _open(plan, dataset).classes())
+                _write(path, rows, {}, about, device)
+            done[digest] = files.sha256(path)
+    files.write_json(plan.evaluated_marker(subject), done)
 
 
-def lines_of(plan: Plan, run: Run) -> list[str]:
-    """The rows that the probes give one run, as they stand in its batch's file."""
-    make_deterministic(plan.config.scale.threads)
-    with devices.acquire(plan.config.settings.device) as device:
-        return _text(list(_run_rows(plan, run, device))).splitlines()[1:]
+def _of_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
+    """Checksums of what each protocol says of a run; what is current is left as it is."""
+    weights = check_run(plan, run.name)
+    kept = snapshots.without_unasked(plan, run, weights["files"])
+    looking, done = _Looking(plan, run, device), {}
+    for digest, asked in plan.asked[run.name].items():
+        path = plan.evaluation(run.name, digest)
+        about = _about(plan, asked.protocol, run, kept, asked.at)
+        if not is_current(path, about):
+            rows, tables = _asked_of(looking, asked, weights)
+            _write(path, rows, tables, about, device)
+            print(f"{run.name}: {asked.protocol.probe and asked.protocol.probe.name} measured", flush=True)
+        done[digest] = files.sha256(path)
+    return done
 
 
-def _run_rows(plan: Plan, run: Run, device: torch.device) -> Iterator[Row]:
-    folder = plan.run_folder(run.name)
-    manifest = read_manifest(folder)
-    last = run.schedule.epochs
-    if manifest["status"] == "diverged":
-        for evaluation, targets in plan.asked(run):
-            for dataset in targets:
-                yield _row(run.name, int(manifest["epochs"]), True, evaluation.metric, dataset, None, None, "diverged")
-        return
-    for epoch in sorted({*snapshots.asked_for(plan, run), last}):
-        encoder = _load(run, folder, epoch)
+class _Looking:
+    """A run's frozen encoders, each loaded when it is first asked for."""
 
-        @cache
-        def seen(name: str, encoder: nn.Module = encoder) -> Features:
-            return extract(encoder, _open(plan, plan.datasets[name]), device)
+    def __init__(self, plan: Plan, run: Run, device: torch.device) -> None:
+        self.plan, self.run, self.device = plan, run, device
+        self.modules: dict[int, tuple[nn.Module, nn.Module]] = {}
+        self.frozen: dict[tuple[int, str, str], Frozen] = {}
 
-        for evaluation, targets in plan.asked(run):
-            # The untrained encoder (epoch 0) is a control row of every table, so every probe sees it.
-            if evaluation.at == "end" and epoch not in (0, last):
-                continue
-            for dataset in targets:
-                yield _probe(run.name, epoch, epoch == last, evaluation, dataset, seen(dataset.name))
+    def at(self, epoch: int, target: str, protocol: Protocol) -> Frozen:
+        """The encoder and head after ``epoch`` epochs, on the dataset ``target``."""
+        if epoch not in self.modules:
+            self.modules[epoch] = load_frozen(self.run, self.plan.run_folder(self.run.name), epoch)
+        key = epoch, target, protocol.layer
+        if key not in self.frozen:
+            encoder, head = self.modules[epoch]
+            self.frozen[key] = Frozen(encoder, head, _open(self.plan, target), self.device, protocol.layer)
+        return self.frozen[key]
 
 
-def _load(run: Run, folder: Path, epoch: int) -> nn.Module:
-    encoder = build_encoder(run)
-    checkpoint.load_weights(encoder, folder / (ENCODER if epoch == run.schedule.epochs else snapshot_name(epoch)))
-    return encoder
+def _asked_of(looking: _Looking, asked: Asked, manifest: dict[str, Any]) -> tuple[list[Row], dict[At, pd.DataFrame]]:
+    rows: list[Row] = []
+    tables: dict[At, pd.DataFrame] = {}
+    for at in sorted(asked.at):
+        epoch, target = at
+        if manifest["status"] == "diverged" and epoch:
+            rows += _diverged(looking.run.name, asked.protocol, at)
+            continue
+        frozen = looking.at(epoch, target, asked.protocol)
+        found, table = _answer(looking.run.name, asked.protocol, at, frozen, _open(looking.plan, target).classes())
+        rows += found
+        if table is not None:
+            tables[at] = table
+    return rows, tables
 
 
-def _open(plan: Plan, dataset: Dataset) -> store.Prepared:
-    return store.open(plan.data_folder(dataset))
+def _answer(
+    run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int
+) -> tuple[list[Row], pd.DataFrame | None]:
+    """What a protocol says of one encoder on one dataset; ``diverged`` where its features are no numbers."""
+    assert protocol.probe is not None
+    probe = registry.load("probes", protocol.probe.name)
+    try:
+        measured: Measured = probe(frozen, **protocol.probe.parameters)
+    except NotFiniteError as error:
+        print(f"note: {run}: epoch {at[0]}: {error}", flush=True)
+        return _diverged(run, protocol, at), None
+    rows = []
+    for key, value in measured.values.items():
+        measure, _, reading = key.partition(";")
+        rows.append(_row(run, protocol, at, measure, reading, value, measured.n, classes))
+    return rows, measured.table
 
 
-def _probe(run: str, epoch: int, final: bool, evaluation: Evaluation, dataset: Dataset, seen: Features) -> Row:
-    probe = registry.load("probes", evaluation.probe.name)
-    predicted: Tensor = probe(seen, **evaluation.probe.parameters)
-    correct = (predicted == seen.query_labels).double().mean().item()
-    return _row(run, epoch, final, evaluation.metric, dataset, 100 * correct, len(seen.query_labels))
+def _diverged(run: str, protocol: Protocol, at: At) -> list[Row]:
+    assert protocol.probe is not None
+    given = registry.constant("probes", protocol.probe.name, "MEASURES", ())
+    return [_row(run, protocol, at, measure, "", None, None, None, "diverged") for measure in given]
 
 
 def _row(
     run: str,
-    epoch: int,
-    final: bool,
-    metric: str,
-    dataset: Dataset,
+    protocol: Protocol,
+    at: At,
+    measure: str,
+    reading: str,
     value: float | None,
     n_test: int | None,
+    classes: int | None,
     status: str = "finished",
 ) -> Row:
-    values = (run, epoch, final, metric, dataset.name, value, n_test, status)
+    values = (run, at[0], protocol.digest, measure, at[1], reading, value, n_test, classes, status)
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _text(rows: list[Row]) -> str:
-    """As CSV; a row's text does not depend on the rows beside it."""
-    text = io.StringIO()
-    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n_test": "Int64"})
-    table.to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
-    return text.getvalue()
+def _open(plan: Plan, dataset: str) -> store.Prepared:
+    return store.open(plan.data_folder(plan.datasets[dataset]))
+
+
+def _about(
+    plan: Plan, protocol: Protocol, run: Run | None, weights: dict[str, str], at: Iterable[At]
+) -> dict[str, Any]:
+    """What decides an evaluation's bytes: a file with all of this in its manifest is current."""
+    asked = sorted(at)
+    return {
+        "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
+        "at": [list(one) for one in asked],
+        "code": provenance.protocol_digest(protocol, run),
+        "weights": weights,
+        "data": {target: _open(plan, target).digest for _, target in asked},
+        "threads": torch.get_num_threads(),
+    }
+
+
+def is_current(path: Path, about: dict[str, Any]) -> bool:
+    """Whether an evaluation is there, unaltered, and of all of ``about``."""
+    if not path.is_file():
+        return False
+    try:
+        found = check_evaluation(path)
+    except HypersphereError as error:
+        print(f"note: measuring again: {error}", flush=True)
+        return False
+    return all(found.get(key) == value for key, value in about.items())
+
+
+def table_name(path: Path, at: At) -> Path:
+    """Where the table that a probe gives for one epoch and dataset lies, beside the evaluation ``path``."""
+    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
 
 
 def _write(
-    plan: Plan,
-    name: str,
-    rows: list[Row],
-    device: torch.device,
-    runs: Sequence[Run] = (),
-    weights: dict[str, dict[str, str]] | None = None,
+    path: Path, rows: list[Row], tables: dict[At, pd.DataFrame], about: dict[str, Any], device: torch.device
 ) -> None:
-    """The rows, and beside them a manifest: their checksum, and what they were made from."""
-    path = plan.config.results / "evaluations" / f"{name}.csv"
-    files.write_text(path, _text(rows))
-    manifest = {
-        "files": {path.name: files.sha256(path)},
-        "code": provenance.evaluation_digest(plan, runs),
-        "weights": weights or {},
-        "data": {dataset.name: _open(plan, dataset).digest for dataset in plan.datasets.values()},
+    """The rows and tables, and beside them a manifest: their checksums, and what they were made from."""
+    path.with_suffix(".json").unlink(missing_ok=True)
+    files.write_text(path, _text(pd.DataFrame(rows, columns=list(COLUMNS))))
+    written = [path]
+    for at, table in tables.items():
+        files.write_text(table_name(path, at), _text(table))
+        written.append(table_name(path, at))
+    manifest = about | {
+        "files": {one.name: files.sha256(one) for one in written},
         "device": {"type": device.type, "name": devices.describe(device)},
-        "threads": torch.get_num_threads(),
         "environment": provenance.environment(),
     }
     files.write_sealed(path.with_suffix(".json"), manifest)
+
+
+def _text(table: pd.DataFrame) -> str:
+    """As CSV; a row's text does not depend on the rows beside it."""
+    text = io.StringIO()
+    whole = {column: "Int64" for column in ("n_test", "classes") if column in table}
+    table.astype(whole).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
+    return text.getvalue()

@@ -1,93 +1,128 @@
-"""claims.csv: one row per published number or comparison, and the verdict of our measurement on it."""
+"""claims.csv: one row per published number, comparison or statement, and the verdict of our measurement on it.
+
+A claim is judged by the cell that has its coordinates, and by no other.
+"""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from hypersphere.declared import config as cfg
+from hypersphere import means
+from hypersphere.declared import coordinates
 from hypersphere.declared import rules as rules_file
 from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.measures import METRICS
+from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.rules import Rules
+from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
-from hypersphere.statistics import studies, theorems, verdicts
-from hypersphere.statistics.build import write
+from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import NAN, Pooled, arms, pool
-from hypersphere.statistics.gather import MEASUREMENTS, mean_interval, read, spread
+from hypersphere.theory.table import COLUMNS as THEORY
 
 COLUMNS = [
-    *["id", "kind", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
-    *["reported_std", "measured", "measured_std", "n", "p", "scale", "reading", "verdict", "source"],
-    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "measured_on"],
-    *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study"],
+    *["id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
+    *[
+        "reported_std",
+        "measured",
+        "measured_std",
+        "n",
+        "p",
+        "scale",
+        "reading",
+        "verdict",
+        "source",
+        "direction",
+        "why",
+    ],
+    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "measured_on"],
+    *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study", "runs"],
 ]
-
-
 NOTHING: dict[str, Any] = {
-    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN},
-    **{
-        "low": NAN,
-        "high": NAN,
-        "low_power": None,
-        "margin": NAN,
-        "verdict_half": None,
-        "verdict_double": None,
-    },
-    **{"draws": None, "met": None, "violated": None, "counterexample": None, "study": None},
+    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
+    **{"why": None, "low": NAN, "high": NAN, "low_power": None, "margin": NAN, "verdict_half": None},
+    **{"verdict_double": None, "n_diverged": 0, "measured_on": None, "draws": None, "met": None, "violated": None},
+    **{"counterexample": None, "study": None, "runs": None},
 }
 """The measured columns of a claim that nothing was run for."""
 
 
 def build(plan: Plan) -> None:
-    """Write results/<scale>/claims.csv from results/<scale>/statistics/, theory.csv and paper/claims/.
+    """Write results/<scale>/claims.csv, and statistics/runs.csv, from whatever artifacts have been made.
 
-    Claims come in the order of the papers, and of the rows of each paper's file.
+    Claims come in the order of the papers, and of the rows of each paper's file. A claim of an artifact whose tables
+    are not there is ``not run``.
 
     Raises:
         HypersphereError: a file is missing or not as expected; the sentence names the claim and the column.
     """
-    config = plan.config
-    rules = rules_file.load(config.root)
-    limit = verdicts.limit(config.scale.level, config.scale_name != config.settings.scale)
-    measurements = read(check_tidy(config.results, "statistics/measurements.csv"), MEASUREMENTS)
-    effects = read(check_tidy(config.results, "statistics/effects.csv"), EFFECTS)
-    theory = read(check_tidy(config.results, "theory.csv"), theorems.COLUMNS)
+    rules = rules_file.load(plan.config.root)
     rows = []
-    for name, paper in config.papers.items():
-        file = config.root / "paper" / "claims" / f"{name}.csv"
-        claims = load(file)
-        answered = studies.judge(claims, config, name, rules)
+    for name, paper in plan.config.papers.items():
+        claims = load(plan.config.root / "paper" / "claims" / f"{name}.csv")
+        answered = _answered(plan, paper, claims, rules)
+        judges: dict[str, Judge] = {}
         for claim in claims:
-            outcome = NOTHING
-            if claim.id in answered:
-                outcome = NOTHING | answered[claim.id]
-            elif claim.kind == "theorem":
-                outcome = NOTHING | theorems.judge(claim.id, claim.reading, file, theory)
-            elif claim.kind == "value":
-                outcome = judge_value(claim, paper, measurements, rules, limit)
-            elif claim.kind == "comparison":
-                outcome = judge_comparison(claim, paper, effects, limit)
-            rows.append(_described(claim, paper, config) | outcome)
+            outcome = answered.get(claim.id)
+            if outcome is None:
+                judge = judges.setdefault(claim.artifact, Judge(plan, paper, claim.artifact, rules))
+                outcome = judge.of(claim)
+            rows.append(_described(claim, paper, plan) | NOTHING | outcome)
+    _write(plan, "claims", rows)
+    every = [run.name for key in plan.made for run in gather.trained(plan.artifacts[key])]
+    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, every), gather.RUNS)})
+
+
+def build_studies(plan: Plan, paper: str) -> None:
+    """Write results/<scale>/statistics/<paper>/studies.csv: the rows of a paper that wait for no run.
+
+    Those are its theorems, and what its exact studies answer.
+
+    Raises:
+        HypersphereError: a claim about a study's artifact has no answer, or an answer is to no claim.
+    """
+    rules, document = rules_file.load(plan.config.root), plan.config.papers[paper]
+    claims = load(plan.config.root / "paper" / "claims" / f"{paper}.csv")
+    answered = _answered(plan, document, claims, rules)
+    rows = [
+        _described(claim, document, plan) | NOTHING | answered[claim.id] for claim in claims if claim.id in answered
+    ]
+    _write(plan, f"statistics/{paper}/studies", rows)
+
+
+def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
     table = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("reported", "measured"):  # as text: elsewhere infinity is a missing number, here it says "never"
         table[column] = [_text(value) for value in table[column]]
-    write(config.results, {"claims": (table, COLUMNS)})
+    path = plan.config.results / name
+    tables.write(path.parent, {path.name: (table, COLUMNS)})
 
 
-def _described(claim: Claim, paper: Paper, config: cfg.Config) -> dict[str, Any]:
+def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> dict[str, dict[str, Any]]:
+    """The measured columns of what theorems and exact studies answer, by the claim's id."""
+    answers = plan.config.results / "simulations" / paper.paper / "answers.csv"
+    found = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
+    file = plan.config.root / "paper" / "claims" / f"{paper.paper}.csv"
+    stated = [claim for claim in claims if claim.kind == "theorem" and claim.id not in found]
+    if stated and (plan.config.results / "theory.csv").is_file():
+        theory = tables.read(check_tidy(plan.config.results, "theory.csv"), THEORY)
+        found |= {claim.id: theorems.judge(claim.id, claim.reading, file, theory) for claim in stated}
+    return found
+
+
+def _described(claim: Claim, paper: Paper, plan: Plan) -> dict[str, Any]:
     """The columns that do not depend on any measurement."""
     choices = paper.open_choices
     return claim.model_dump(exclude={"direction", "reported_n"}) | {
         "paper": paper.paper,
+        "setting": coordinates.setting(claim.coordinates),
         "reported": claim.direction or (NAN if claim.reported is None else claim.reported),
         "reported_std": NAN if claim.reported_std is None else claim.reported_std,
-        "scale": config.scale_name,
-        "measured_on": config.scale.datasets.get(claim.dataset),
+        "scale": plan.config.scale_name,
         "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
     }
 
@@ -96,44 +131,132 @@ def _text(value: float | str) -> str:
     return value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
 
 
-def judge_value(
-    claim: Claim, paper: Paper, measurements: pd.DataFrame, rules: Rules, limit: verdicts.Limit | None
-) -> dict[str, Any]:
-    """The measured columns of a printed number: our final-epoch mean over the runs that finished.
+class Judge:
+    """Judges the claims of one artifact made from runs by its tidy tables, if they are there."""
 
-    Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with the
-    published number. Where all runs diverged nothing was measured, and the verdict is inconclusive: whether the
-    published number is itself that of a failed run is for the claim's reading to say.
-    """
-    artifact = paper.measured.get(claim.artifact)
-    row = f"{claim.method}.{claim.variant}"
-    if artifact is None or claim.metric is None or row not in artifact.rows or claim.reported is None:
-        return NOTHING
-    groups = arms(measurements, paper.paper, claim.metric, artifact.rows, claim.dataset)
-    if row not in groups:
-        return NOTHING
-    pooled, values = pool(groups), groups[row].to_numpy(dtype=float)
-    low, high = mean_interval(values, rules.confidence)
-    outcome = NOTHING | {
-        "measured": float(values.mean()) if len(values) else NAN,
-        "measured_std": spread(values),
-        "n": len(values),
-        "verdict": limit or verdicts.INCONCLUSIVE,
-        "low": low,
-        "high": high,
-        "low_power": pooled.df < rules.low_power_df,
-    }
-    if limit is None and len(values):
-        outcome |= _against(claim, claim.reported, outcome["measured"], len(values), pooled, rules)
-    return outcome
+    def __init__(self, plan: Plan, paper: Paper, name: str, rules: Rules) -> None:
+        self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
+        self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
+        self.declared = paper.measured.get(name)
+        self.missing = {cell.text: cell.missing for cell in plan.artifacts.get((paper.paper, name), [])}
+        self.why = self._why()
+        if not self.why:
+            self.measurements = self._read("measurements", gather.MEASUREMENTS)
+            self.effects = self._read("effects", EFFECTS)
+            self.summary = self._read("summary", gather.SUMMARY).set_index("coordinates", drop=False)
+
+    def _why(self) -> str:
+        """Why nothing of this artifact was measured; empty if something was."""
+        if self.name in self.paper.studied:
+            return (
+                "not made yet" if self.name in self.plan.config.studied(self.paper.paper) else "its data are not here"
+            )
+        if self.declared is None:
+            return "no artifact of this name is declared"
+        if self.declared.missing:
+            return self.declared.missing
+        if f"{self.paper.paper}/{self.name}" in self.plan.config.scale.leaves_out:
+            return "left out at this scale"
+        if (self.paper.paper, self.name) not in self.plan.made:
+            return next(filter(None, self.missing.values()), "nothing of it can be measured at this scale")
+        there = (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
+        return "" if there else "not made yet"
+
+    def _read(self, name: str, columns: list[str]) -> pd.DataFrame:
+        folder = self.plan.artifact_folder(self.paper.paper, self.name).relative_to(self.plan.config.results)
+        return tables.read(check_tidy(self.plan.config.results, f"{folder.as_posix()}/{name}.csv"), columns)
+
+    def of(self, claim: Claim) -> dict[str, Any]:
+        """The measured columns of a claim."""
+        if self.why:
+            return {"why": self.why}
+        for where in (claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])):
+            if where not in self.missing:
+                return {"why": f"no cell of {self.name} has the coordinates {where}"}
+            if self.missing[where]:
+                return {"why": self.missing[where]}
+        outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
+        if "why" not in outcome:
+            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "runs": self._runs(claim)}
+        if self.declared and self.declared.cannot_be_judged:
+            outcome = verdicts.cannot_be_judged(outcome)
+        return outcome
+
+    def _runs(self, claim: Claim) -> str:
+        cells = [claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])]
+        return " ".join(dict.fromkeys(self.measurements.loc[self.measurements["coordinates"].isin(cells), "run"]))
+
+    def _diverged(self, *cells: str) -> int:
+        return int(self.summary.loc[list(cells), "n_diverged"].sum())
+
+    def _value(self, claim: Claim) -> dict[str, Any]:
+        """Of a printed number: our mean over the runs that finished.
+
+        Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
+        the published number. Where all runs diverged nothing was measured, and the verdict is inconclusive: whether
+        the published number is itself that of a failed run is for the claim's reading to say.
+        """
+        assert self.declared is not None
+        groups = arms(self.measurements, self.declared.points, claim.coordinates)
+        if claim.text not in groups or claim.reported is None:
+            return {"why": "nothing is printed to compare with" if claim.reported is None else "not made yet"}
+        pooled, values = pool(groups), groups[claim.text].to_numpy(dtype=float)
+        low, high = means.mean_interval(values, self.rules.confidence)
+        outcome = {
+            "measured": float(values.mean()) if len(values) else NAN,
+            "measured_std": means.spread(values),
+            "n": len(values),
+            "verdict": self.limit or verdicts.INCONCLUSIVE,
+            "low": low,
+            "high": high,
+            "low_power": pooled.df < self.rules.low_power_df,
+            "n_diverged": self._diverged(claim.text),
+        }
+        if self.limit is None and len(values):
+            outcome |= _against(claim, claim.reported, float(values.mean()), len(values), pooled, self.rules)
+        return outcome
+
+    def _comparison(self, claim: Claim) -> dict[str, Any]:
+        """Of a comparison: our effect, Holm's p, the smaller arm's n.
+
+        Below the published scale (``limit``) the interval is Holm's, and of the published effect only the direction is
+        looked at. An effect without an interval (one run an arm, or an arm that diverged throughout) is inconclusive.
+        """
+        against = coordinates.text(claim.compared_with)
+        rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
+        if rows.empty:
+            return {"why": f"{self.name} does not compare {claim.text} with {against}"}
+        published = 1.0 if claim.direction else claim.reported
+        if published is None:
+            return {"why": "the document prints neither a difference nor its direction"}
+        found = rows.iloc[0]
+        adjusted = (float(found["low_holm"]), float(found["high_holm"]))
+        primary = (float(found["low"]), float(found["high"]))
+        judged = (
+            verdicts.of_direction(adjusted, primary)
+            if claim.direction
+            else verdicts.of_effect(published, adjusted, primary)
+        )
+        low, high = (judged.low, judged.high) if self.limit is None else adjusted
+        return {
+            "measured": float(found["effect"]),
+            "n": int(min(found["n_variant"], found["n_baseline"])),
+            "p": float(found["p_holm"]),
+            "verdict": self.limit or judged.verdict,
+            "direction": verdicts.direction(adjusted, published) if self.limit else None,
+            "low": low,
+            "high": high,
+            "low_power": bool(found["low_power"]),
+            "n_diverged": self._diverged(claim.text, against),
+        }
 
 
-def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled, rules: Rules) -> dict[str, Any]:
+def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled, rules: Rules) -> Mapping[str, Any]:
     """p, margin, verdict and interval of our mean against a published number, at the published scale."""
     error = verdicts.value_error(n, pooled.std, claim.reported_std)
     p = verdicts.value_p(ours, published, error, pooled.df)
-    if claim.metric is None or METRICS[claim.metric].unit != "%":
-        return {"p": p}  # a margin is stated for accuracies only, so nothing else can be equivalent
+    if claim.metric is None or MEASURES[claim.metric].margin == "none":
+        return {"p": p}  # nothing can be equivalent to it without a margin
     margin = rules.margin.of(published)
     half, full, double = (
         verdicts.of_value(ours, published, error, pooled.df, margin * factor, rules) for factor in (0.5, 1, 2)
@@ -146,31 +269,4 @@ def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled
         "verdict_double": double.verdict,
         "low": full.low,
         "high": full.high,
-    }
-
-
-def judge_comparison(claim: Claim, paper: Paper, effects: pd.DataFrame, limit: verdicts.Limit | None) -> dict[str, Any]:
-    """The measured columns of a comparison: our effect, Holm's p, the smaller arm's n.
-
-    Below the published scale (``limit``) the interval is Holm's and there is no agreement with the published effect.
-    An effect without an interval (one run an arm, or an arm that diverged throughout) is inconclusive.
-    """
-    fields = ["artifact", "method", "variant", "baseline", "dataset", "metric"]
-    same = [effects[field] == getattr(claim, field) for field in fields]
-    rows = effects[np.logical_and.reduce([effects["paper"] == paper.paper, *same])]
-    if rows.empty or claim.reported is None:
-        return NOTHING
-    found = rows.iloc[0]
-    adjusted = (float(found["low_holm"]), float(found["high_holm"]))
-    primary = (float(found["low"]), float(found["high"]))
-    judged = verdicts.of_effect(claim.reported, adjusted, primary)
-    low, high = (judged.low, judged.high) if limit is None else adjusted
-    return NOTHING | {
-        "measured": float(found["effect"]),
-        "n": int(min(found["n_variant"], found["n_baseline"])),
-        "p": float(found["p_holm"]),
-        "verdict": limit or judged.verdict,
-        "low": low,
-        "high": high,
-        "low_power": bool(found["low_power"]),
     }

@@ -1,10 +1,10 @@
-"""effects.csv: what each intervention does against the baseline of its own table, with honest intervals.
+"""effects.csv: what each intervention does against the baseline of its own artifact, with honest intervals.
 
 All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
 states the rules; the arithmetic is scipy's and statsmodels'.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,33 +14,26 @@ from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 
-from hypersphere.declared.artifacts import Paper, Table
+from hypersphere.declared import coordinates
+from hypersphere.declared.artifacts import Measured
+from hypersphere.declared.coordinates import Coordinates
 from hypersphere.declared.rules import Rules
-from hypersphere.statistics.gather import is_constant, spread
+from hypersphere.means import is_constant, spread
 
 COLUMNS = [
-    *["paper", "artifact", "method", "variant", "baseline", "dataset", "measured_on", "metric"],
+    *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
     *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std", "levene_p"],
-    *[
-        "n_variant",
-        "n_baseline",
-        "welch_low",
-        "welch_high",
-        "welch_p",
-        "paired_low",
-        "paired_high",
-        "paired_p",
-    ],
+    *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p"],
     *["n_pairs", "correlation", "low_power", "detectable"],
 ]
 NAN = float("nan")
 Arms = dict[str, pd.Series]
-"""Row of a table (``method.variant``) -> final value of each finished run, indexed by seed."""
+"""Coordinates of a cell -> the value of each finished run, indexed by seed."""
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Residual spread of a one-way layout: a table's variants on one dataset."""
+    """Residual spread of a one-way layout: an artifact's cells that differ in how a run was trained alone."""
 
     std: float
     """In the metric's unit; nan where no variant has two runs."""
@@ -57,19 +50,22 @@ class Pooled:
         return self.std * float(np.sqrt(sum(1 / n for n in sizes)))
 
 
-def arms(table: pd.DataFrame, paper: str, metric: str, rows: Sequence[str], dataset: str) -> Arms:
-    """The arms of one table on one published dataset, from measurements.
+def layout(point: Coordinates) -> str:
+    """What cells have in common whose spreads are pooled: all but method, variant and fields of the run."""
+    trained = ("method", "variant", *coordinates.of_run(point))
+    return coordinates.text({key: value for key, value in point.items() if key not in trained})
 
-    A row with no run is absent; a row whose runs all diverged is there, and empty. Where a run was probed on several
-    datasets (transfer) its value is their mean, because n counts runs.
+
+def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
+    """The cells of one artifact that share a layout with ``like``, from its measurements.
+
+    A cell with no run is absent; one whose runs all diverged is there, and empty.
     """
-    wanted = (table["paper"] == paper) & (table["metric"] == metric) & (table["dataset"] == dataset)
-    here = table[wanted & table["final"].astype(bool)]
-    names = here["method"] + "." + here["variant"]
-    found = {row: here[names == row] for row in rows}
+    wanted = [coordinates.text(point) for point in points if layout(point) == layout(like)]
+    found = {cell: table[table["coordinates"] == cell] for cell in wanted}
     return {
-        row: runs[runs["status"] == "finished"].dropna(subset="value").groupby("seed")["value"].mean()
-        for row, runs in found.items()
+        cell: runs[runs["status"] == "finished"].dropna(subset="value").set_index("seed")["value"]
+        for cell, runs in found.items()
         if len(runs)
     }
 
@@ -203,40 +199,26 @@ def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) 
     }
 
 
-def of_artifact(table: pd.DataFrame, paper: str, name: str, artifact: Table, rules: Rules) -> list[dict[str, Any]]:
-    """All effects of one table, Holm-corrected together; rows whose variant or baseline was not run are absent."""
+def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.DataFrame:
+    """effects.csv: all effects of one artifact, Holm-corrected together, in the order of its cells.
+
+    Cells that have no baseline, or where either was not run, are absent. ``table`` holds the artifact's measurements.
+    """
+    points = artifact.points
     rows: list[dict[str, Any]] = []
-    for dataset in artifact.columns:
-        groups = arms(table, paper, artifact.metric, artifact.rows, dataset)
-        for row in groups:
-            method, _, variant = row.partition(".")
-            against = f"{method}.{artifact.baseline}"
-            if variant == artifact.baseline or against not in groups:
-                continue
-            key: dict[str, Any] = {"paper": paper, "artifact": name, "method": method, "variant": variant}
-            key |= {"baseline": artifact.baseline, "dataset": dataset, "metric": artifact.metric}
-            key |= {"measured_on": measured_on(table, paper, dataset)}
-            rows.append(key | effect(groups[row], groups[against], groups, rules))
+    for point in points:
+        against = artifact.compared_with(point)
+        if against is None:
+            continue
+        groups = arms(table, points, point)
+        cell, baseline = coordinates.text(point), coordinates.text(against)
+        if cell not in groups or baseline not in groups:
+            continue
+        first = table[table["coordinates"] == cell].iloc[0]
+        key = {name: first[name] for name in COLUMNS if name in table.columns}
+        rows.append(key | {"baseline": baseline} | effect(groups[cell], groups[baseline], groups, rules))
     adjusted, levels = holm([row["p"] for row in rows], rules.alpha)
     for found, p, level in zip(rows, adjusted, levels, strict=True):
         low, high = t_interval(found["effect"], found["error"], found["df"], 1 - level)
         found |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
-    return rows
-
-
-def measured_on(table: pd.DataFrame, paper: str, dataset: str) -> str:
-    """The dataset that stands for a published one in these measurements."""
-    return str(table.loc[(table["paper"] == paper) & (table["dataset"] == dataset), "measured_on"].iloc[0])
-
-
-def effects(table: pd.DataFrame, papers: Mapping[str, Paper], rules: Rules) -> pd.DataFrame:
-    """effects.csv, from measurements: every table of every paper, sorted."""
-    rows = [
-        row
-        for paper in papers.values()
-        for name, artifact in paper.artifacts.items()
-        if isinstance(artifact, Table)
-        for row in of_artifact(table, paper.paper, name, artifact, rules)
-    ]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    return frame.sort_values(["paper", "artifact", "method", "variant", "dataset"], kind="stable", ignore_index=True)
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,94 +1,218 @@
-"""Evaluations and histories, one tidy row each, joined to the cells of the papers; and their means over seeds."""
+"""Evaluations and histories as tidy rows, joined to the cells of one artifact; and their means over seeds."""
 
+import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from hypersphere.declared import coordinates, registry
+from hypersphere.declared.artifacts import HISTORY
+from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, on_pixels
+from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.manifest import read_manifest
+from hypersphere.integrity import tables
+from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
+from hypersphere.means import mean_interval, spread
 
-CELL = ["paper", "method", "variant", "dataset", "measured_on"]
-KEY = [*CELL, "seed", "run"]
-PROBE = ["epoch", "final", "metric", "probed_on"]
-MEASUREMENTS = [*KEY, *PROBE, "value", "n_test", "status"]
+CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
+PROBE = ["epoch", "final", "protocol", "protocol_digest"]
+MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
 SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
-HISTORY = [*KEY, "epoch", "loss", "norm", "learning_rate"]
 RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
-
-EVALUATION = ["run", *PROBE, "value", "n_test", "status"]
-TYPES = {"seed": "Int64", "epoch": "int64", "final": "bool", "n_test": "Int64"} | dict.fromkeys(
-    ["value", "loss", "norm", "learning_rate"], "float64"
-)
-TEXT = ["run", "metric", "probed_on", "status", *CELL, "id", "reading", "counterexample", "verdict"]
-
-PIXELS = "pixels"
-"""The `run` of a control measured on raw pixels, without an encoder."""
-CLASSES = "classes"
-"""A pixels row of this metric holds the number of classes of its dataset; it is no measurement."""
+DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
+QUANTILES = np.linspace(0, 1, 101)
+"""At which the distribution over images is kept."""
+EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
+Answer = dict[str, Any]
+Answers = dict[tuple[int, str, str, str], Answer]
+"""What a protocol says of one run, by epoch, target, measure and reading."""
 
 
-def read(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a CSV that must have ``columns``; an empty field is a missing number, and nothing else is.
+class Measurer:
+    """Looks up what was measured for cells, each file read once.
 
     Raises:
-        HypersphereError: a sentence naming the file, and the column that is missing or malformed.
+        HypersphereError: a file is missing, altered, or does not hold what a cell asks for.
     """
-    try:
-        header = pd.read_csv(path, nrows=0).columns
-        missing = [column for column in columns if column not in header]
-        if missing:
-            raise HypersphereError(f"{path}: column {missing[0]} is missing; expected: {', '.join(columns)}")
-        types = {c: t for c, t in (TYPES | dict.fromkeys(TEXT, "str")).items() if c in columns}
-        frame = pd.read_csv(path, usecols=list(columns), dtype=types, keep_default_na=False, na_values=[""])
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except (ValueError, pd.errors.ParserError) as error:
-        raise HypersphereError(f"{path}: not a table as expected ({error})") from None
-    return frame[list(columns)]
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._answers: dict[tuple[str, str], Answers] = {}
+        self._histories: dict[str, pd.DataFrame] = {}
+
+    def rows(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+        """A measurement for each cell that can be measured, in their order."""
+        return [self._row(cell) for cell in cells if cell.run is not None and not cell.missing]
+
+    def _row(self, cell: Cell) -> dict[str, Any]:
+        assert cell.run is not None
+        answer = self._from_history(cell) if cell.protocol == HISTORY else self._from_probe(cell, cell.run.name)
+        return self._described(cell) | {"seed": cell.run.seed, "run": cell.run.name} | answer
+
+    def _described(self, cell: Cell) -> dict[str, Any]:
+        measured_on = cell.run.dataset.name if cell.run else ""
+        identity = {key: str(cell.coordinates.get(key, "")) for key in coordinates.IDENTITY}
+        digest = "" if cell.protocol == HISTORY else self.plan.protocols[cell.paper][cell.protocol].digest
+        return {
+            "coordinates": cell.text,
+            **identity,
+            "setting": coordinates.setting(cell.coordinates),
+            "measure": cell.measure,
+            "measured_on": measured_on,
+            "probed_on": cell.target.name if cell.target else "",
+            "epoch": cell.epoch,
+            "final": cell.final,
+            "protocol": cell.protocol,
+            "protocol_digest": digest,
+        }
+
+    def _from_history(self, cell: Cell) -> Answer:
+        assert cell.run is not None
+        name = cell.run.name
+        if name not in self._histories:
+            manifest = check_run(self.plan, name, "history.csv")
+            rows = tables.read(self.plan.run_folder(name) / "history.csv", ("epoch", cell.measure))
+            self._histories[name] = rows.assign(diverged=manifest["status"] == "diverged")
+        history = self._histories[name]
+        row = history[history["epoch"] == cell.epoch]
+        value = float(row[cell.measure].iloc[0]) if len(row) else math.nan
+        diverged = bool(len(history) and history["diverged"].iloc[0]) or math.isinf(value)
+        # Nothing is written down of epoch 0; whatever was on the way to divergence, a diverged run has no value.
+        status = "diverged" if diverged else "finished"
+        return {"value": math.nan if diverged else value, "n_test": math.nan, "status": status}
+
+    def _from_probe(self, cell: Cell, subject: str) -> Answer:
+        assert cell.target is not None
+        protocol = self.plan.protocols[cell.paper][cell.protocol]
+        answers = self.answers(subject, protocol.digest)
+        measure = self.probes_measure(cell)
+        found = answers.get((cell.epoch, cell.target.name, measure, cell.reading))
+        diverged = answers.get((cell.epoch, cell.target.name, measure, ""))
+        if found is None and diverged is not None and diverged["status"] == "diverged":
+            found = diverged
+        if found is None:
+            path = self.plan.evaluation(subject, protocol.digest)
+            raise HypersphereError(
+                f"{path}: holds no {measure} {cell.reading} of epoch {cell.epoch}, {cell.target.name}"
+            )
+        return {key: found[key] for key in ("value", "n_test", "status")}
+
+    def probes_measure(self, cell: Cell) -> str:
+        """What the probe itself calls a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
+        protocol = self.plan.protocols[cell.paper][cell.protocol]
+        assert protocol.probe is not None
+        given = registry.constant("probes", protocol.probe.name, "MEASURES", ())
+        return str(dict(zip(protocol.measures, given, strict=True))[cell.measure])
+
+    def answers(self, subject: str, digest: str) -> Answers:
+        """All that a protocol says of a run, or of a dataset's raw pixels (``pixels-<dataset>``)."""
+        if (subject, digest) not in self._answers:
+            path = self.plan.evaluation(subject, digest)
+            check_evaluation(path)
+            rows = tables.read(path, EVALUATION).to_dict("records")
+            self._answers[subject, digest] = {
+                (int(row["epoch"]), str(row["target"]), str(row["measure"]), str(row["reading"])): {
+                    str(key): value for key, value in row.items()
+                }
+                for row in rows
+            }
+        return self._answers[subject, digest]
+
+    def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+        """Chance and raw pixels for every dataset and value that the cells have; one number each, without a seed."""
+        rows: dict[str, dict[str, Any]] = {}
+        for cell in cells:
+            if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+                continue
+            protocol = self.plan.protocols[cell.paper][cell.protocol]
+            if not on_pixels(protocol):
+                continue
+            subject = f"{PIXELS}-{cell.target.name}"
+            found = self.answers(subject, protocol.digest)[0, cell.target.name, self.probes_measure(cell), cell.reading]
+            chance = MEASURES[cell.measure].chance(int(found["classes"]))
+            for variant, value in ((PIXELS, found["value"]), (CHANCE, chance)):
+                one = self._control(cell, variant)
+                if value is not None:
+                    known = {"run": subject, "value": value, "n_test": found["n_test"], "status": "finished"}
+                    rows.setdefault(one["coordinates"], one | known)
+        return list(rows.values())
+
+    def _control(self, cell: Cell, variant: str) -> dict[str, Any]:
+        kept = ("dataset", "target", "measure", *coordinates.of_probe(cell.coordinates))
+        named = {key: value for key, value in cell.coordinates.items() if key in kept}
+        point = coordinates.ordered({**named, "method": CONTROL, "variant": variant})
+        known = {
+            "coordinates": coordinates.text(point),
+            "method": CONTROL,
+            "variant": variant,
+            "epoch": 0,
+            "final": True,
+        }
+        return self._described(cell) | known | {"setting": coordinates.setting(point), "seed": math.nan}
 
 
-def evaluations(paths: Iterable[Path]) -> pd.DataFrame:
-    """Every row of the evaluations files, controls included, each probe of a run once.
+def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """measurements.csv. Accuracies in points."""
+    table = pd.DataFrame(list(rows), columns=MEASUREMENTS)
+    numbers = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
+    return table.astype(numbers)
 
-    Raises:
-        HypersphereError: a file is missing or malformed, or two rows give one probe different values.
+
+def stack(rows: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Tables one below the other, without those that are empty."""
+    full = [table for table in rows if len(table)]
+    return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=list(columns))
+
+
+def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """summary.csv: ``table`` (measurements) over seeds; diverged runs are left out of means and counted.
+
+    n counts networks, by their seeds: controls that have none (chance, pixels) are one number each, with n = 0.
     """
-    tables = [read(path, EVALUATION) for path in sorted(paths)]
-    rows = _stack(tables, EVALUATION).drop_duplicates()
-    # A probe repeated on one encoder adds nothing to n; two answers from one encoder are an error upstream.
-    twice = rows[rows.duplicated(["run", "epoch", "metric", "probed_on"])]
-    if len(twice):
-        one = twice.iloc[0]
-        where = f"{one['metric']} of run {one['run']} at epoch {one['epoch']} on {one['probed_on']}"
-        raise HypersphereError(f"evaluations: {where} is given twice, with different values")
-    return rows
+    rows = []
+    for _, group in table.groupby("coordinates", sort=False):
+        values = group["value"].dropna().to_numpy(dtype=float)
+        low, high = mean_interval(values, confidence)
+        first = group.iloc[0]
+        rows.append(
+            {key: first[key] for key in [*CELL, *PROBE]}
+            | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
+            | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
+            | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
+        )
+    return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
 
 
-def cells(plan: Plan) -> pd.DataFrame:
-    """The key columns of every cell; a run that serves several cells has a row for each."""
-    return pd.DataFrame([cell.key for cell in plan.cells], columns=KEY).astype({"seed": "Int64"})
+def distribution(plan: Plan, cells: Sequence[Cell]) -> pd.DataFrame:
+    """Quantiles over images of what a probe says of each, for every cell and seed; in the measure's unit."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+            continue
+        path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
+        own = path.with_name(f"{path.stem}.{cell.epoch:04d}.{cell.target.name}.csv")
+        manifest = check_evaluation(path)
+        if own.name not in manifest["files"]:
+            raise HypersphereError(f"{own}: the probe of {cell.protocol} says nothing of single images")
+        table = pd.read_csv(own)
+        for key, value in coordinates.of_probe(cell.coordinates).items():
+            table = table[table[key] == value]
+        for quantile, value in zip(QUANTILES, np.quantile(table[cell.measure], QUANTILES), strict=True):
+            rows.append(
+                {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name, "quantile": quantile}
+                | {"value": value}
+            )
+    return pd.DataFrame(rows, columns=DISTRIBUTION)
 
 
-def history(plan: Plan) -> pd.DataFrame:
-    """Loss, mean embedding norm and learning rate by cell and epoch. A run with no history yet has no rows."""
-    numbers = ["epoch", "loss", "norm", "learning_rate"]
-    tables = []
-    for name in sorted(plan.runs):
-        path = plan.run_folder(name) / "history.csv"
-        if path.is_file():
-            tables.append(read(path, numbers).assign(run=name))
-    rows = cells(plan).merge(_stack(tables, ["run", *numbers]), on="run")
-    return _sorted(rows, HISTORY)
-
-
-def runs(plan: Plan) -> pd.DataFrame:
+def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
     """runs.csv: what each run was made by and of, from its manifest. A run with no manifest yet has no row."""
     rows = []
-    for name in sorted(plan.runs):
+    for name in sorted(set(names)):
         path = plan.run_folder(name) / MANIFEST
         if not path.is_file():
             continue
@@ -99,107 +223,6 @@ def runs(plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=RUNS)
 
 
-def measurements(plan: Plan, probes: pd.DataFrame, histories: pd.DataFrame) -> pd.DataFrame:
-    """measurements.csv: probes (`evaluations`), norms (from `history`) and controls. Accuracies in points."""
-    probed = cells(plan).merge(probes, on="run")
-    diverged = set(probes.loc[probes["status"] == "diverged", "run"])
-    rows = _stack([probed, _norms(histories, diverged), controls(probed, probes)], MEASUREMENTS)
-    # Whatever was recorded on the way to divergence, a diverged run has no value.
-    rows["value"] = rows["value"].where(rows["status"] == "finished")
-    return _sorted(rows, MEASUREMENTS)
-
-
-def _norms(histories: pd.DataFrame, diverged: set[str]) -> pd.DataFrame:
-    """The embedding norm per epoch as a measurement, so that curves read one table."""
-    bad = histories["run"].isin(diverged) | ~np.isfinite(histories["norm"])
-    return histories[[*KEY, "epoch"]].assign(
-        final=histories["epoch"] == histories.groupby("run")["epoch"].transform("max"),
-        metric="norm",
-        probed_on=histories["measured_on"],
-        value=histories["norm"],
-        n_test=pd.Series(pd.NA, index=histories.index, dtype="Int64"),
-        status=np.where(bad, "diverged", "finished"),
-    )
-
-
-def controls(probed: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    """Chance, raw pixels and the untrained encoder, for every dataset, metric and probe that the runs have.
-
-    All are final: epoch 0 is the only epoch that a control has. ``probed`` is in the order of the papers' rows.
-    """
-    targets = probed[["paper", "dataset", "measured_on", "metric", "probed_on"]].drop_duplicates()
-    pixels = probes[(probes["run"] == PIXELS) & (probes["status"] == "finished")]
-    classes = pixels[pixels["metric"] == CLASSES].set_index("probed_on")["value"]
-    # A transfer probe is compared with the pixels of the dataset that it transfers to: join on probed_on.
-    raw = targets.merge(pixels, on=["metric", "probed_on"]).assign(variant=PIXELS)
-    guess = targets[targets["metric"].str.endswith("_top1") & targets["probed_on"].isin(classes.index)]
-    guess = guess.assign(variant="chance", run="chance", value=100 / guess["probed_on"].map(classes))
-    untrained = _untrained(probed).assign(variant="untrained")
-    rows = [table.assign(method="control", epoch=0, final=True, status="finished") for table in (raw, guess, untrained)]
-    return _stack(rows, MEASUREMENTS)
-
-
-def _untrained(probed: pd.DataFrame) -> pd.DataFrame:
-    """One epoch-0 row per seed: methods share their encoder's initialisation, so the first method speaks for all."""
-    start = (probed["epoch"] == 0) & ~probed["final"].astype(bool)
-    rows = probed[start & (probed["variant"] == "default") & (probed["status"] == "finished")]
-    once = ["paper", "dataset", "measured_on", "seed", "metric", "probed_on"]
-    return rows.drop_duplicates(once)
-
-
-def is_constant(values: np.ndarray) -> bool:
-    """Whether values agree but for rounding: then their spread says nothing about the error."""
-    return len(values) == 0 or float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
-
-
-def spread(values: np.ndarray) -> float:
-    """Standard deviation with n-1, in the values' unit; exactly 0 for equal values, nan for fewer than two."""
-    if len(values) < 2:
-        return float("nan")
-    return 0.0 if is_constant(values) else float(np.std(values, ddof=1))
-
-
-def mean_interval(values: np.ndarray, confidence: float) -> tuple[float, float]:
-    """The t interval of a mean, in the values' unit; nan where n < 2 or nothing varies."""
-    if not spread(values) > 0:
-        return float("nan"), float("nan")
-    low, high = stats.t.interval(confidence, len(values) - 1, loc=np.mean(values), scale=stats.sem(values))
-    return float(low), float(high)
-
-
-def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """summary.csv: ``table`` (measurements) over seeds; diverged runs are left out of means and counted.
-
-    n counts networks, by their seeds: controls that have none (chance, pixels) are one number each, with n = 0.
-    """
-    by = [*CELL, "final", "metric", "probed_on"]
-    # A run that diverged early ends at another epoch: it belongs to the end of its cell all the same.
-    last = table.groupby(by)["epoch"].transform("max")
-    table = table.assign(epoch=table["epoch"].where(~table["final"].astype(bool), last))
-    rows = []
-    for key, group in table.groupby([*CELL, *PROBE], sort=True):
-        values = group["value"].dropna().to_numpy(dtype=float)
-        low, high = mean_interval(values, confidence)
-        rows.append(
-            dict(zip([*CELL, *PROBE], key, strict=True))
-            | {"mean": float(values.mean()) if len(values) else float("nan"), "std": spread(values)}
-            | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
-            | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
-        )
-    return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
-
-
-def _stack(tables: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """Rows of all tables, with the columns asked for in their fixed types."""
-    types = {column: kind for column, kind in TYPES.items() if column in columns}
-    full = [table.reindex(columns=columns) for table in tables if len(table)]
-    if not full:
-        return pd.DataFrame({c: pd.Series(dtype=types.get(c, "object")) for c in columns})
-    # Through object, because an absent column is one of missing numbers in whatever type the others have.
-    joined = pd.concat([table.astype(object) for table in full], ignore_index=True)
-    return joined.astype(types)
-
-
-def _sorted(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    by = [column for column in [*KEY, "metric", "probed_on", "epoch"] if column in columns]
-    return rows[columns].sort_values(by, kind="stable", ignore_index=True)
+def trained(cells: Iterable[Cell]) -> list[Run]:
+    """The distinct runs of cells that can be measured."""
+    return list({cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}.values())

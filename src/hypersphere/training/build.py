@@ -3,18 +3,13 @@
 from collections.abc import Callable
 from functools import partial, reduce
 from operator import add
-from pathlib import Path
 
 from torch import Tensor, nn
 
 from hypersphere.declared import registry
 from hypersphere.declared.run import Component, Run
 from hypersphere.methods.base import GradientTransform, Method, Objective, Parts
-from hypersphere.training import checkpoint
 from hypersphere.training.initialise import initialise
-
-CLASSIFIER = "classifier.weight"
-"""The tensor of a head that has a row for each class, if any has."""
 
 
 def build_encoder(run: Run) -> nn.Module:
@@ -30,7 +25,7 @@ def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
         images: how many it is to be trained on (a memory bank has a row for each).
         classes: how many classes they are of.
     """
-    method = _assemble(run, images, classes)
+    method = assemble(run, images, classes)
     initialise(method, run.seed)
     if run.initialisation is not None:
         registry.load("initialisations", run.initialisation.name)(method, **run.initialisation.parameters)
@@ -38,35 +33,7 @@ def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
     return method
 
 
-def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Module]:
-    """A run's encoder and head as they were after ``epoch`` epochs, in eval mode, without gradients, on the CPU.
-
-    No data are needed: the number of classes, where a head knows one, is read off its file.
-
-    Args:
-        run: of which they are.
-        folder: where its files are.
-        epoch: the last of the schedule, or one of which there is a snapshot.
-
-    Returns:
-        What maps [n, 3, h, w] to [n, feature_dim], and what maps that to embeddings [n, d] (see ``Method.head``).
-
-    Raises:
-        HypersphereError: a file is missing, damaged, or of another architecture.
-    """
-    last = epoch == run.schedule.epochs
-    names = (checkpoint.ENCODER, checkpoint.HEADS) if last else checkpoint.snapshot_names(epoch)
-    encoder_file, heads_file = (folder / name for name in names)
-    classifier = checkpoint.read_weights(heads_file).get(CLASSIFIER)
-    method = _assemble(run, images=1, classes=1 if classifier is None else len(classifier))
-    method.eval().requires_grad_(False)
-    encoder, head = method.encoder, method.head.eval()
-    checkpoint.load_weights(encoder, encoder_file)
-    checkpoint.load_weights(head, heads_file)
-    return encoder, head
-
-
-def _assemble(run: Run, images: int, classes: int) -> Method:
+def assemble(run: Run, images: int, classes: int) -> Method:
     """The run's model with whatever weights torch draws: not those of the run."""
     parts = Parts(
         build_encoder(run), loss_of(run), _gradient(run.gradient), images, classes, run.seed, _temperature(run)

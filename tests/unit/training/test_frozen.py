@@ -16,7 +16,8 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import loop
-from hypersphere.training.build import build_method, load_frozen
+from hypersphere.training.build import build_method
+from hypersphere.training.frozen import load_frozen
 
 from .conftest import execute
 

@@ -1,0 +1,80 @@
+# all that has been made -> claims.csv, scorecard, paper
+
+CLAIMS = [
+    f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
+]
+PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
+MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
+DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
+DRAWN += [
+    local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.outputs(paper, name)
+]
+
+
+rule claims:
+    input:
+        MADE,
+        THEORY,
+        SIMULATED.values(),
+    output:
+        report(CLAIMS[0], **shown_once("claims")),
+        CLAIMS[1:],
+    log:
+        f"{LOGS}/claims.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=provenance.claims_digest(PLAN),
+        claims=[claims_of(paper) for paper in PLAN.config.papers],
+    shell:
+        "hypersphere claims > {log} 2>&1"
+
+
+rule scorecard:
+    input:
+        CLAIMS,
+        DRAWN,
+    output:
+        report(f"{RESULTS}/scorecard.html", **shown_once("scorecard")),
+        f"{RESULTS}/scorecard.json",
+    log:
+        f"{LOGS}/scorecard.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=provenance.page_digest(
+            PLAN,
+            "hypersphere.present.scorecard",
+            "src/hypersphere/present/templates/scorecard.html",
+            "src/hypersphere/present/templates/scorecard.css",
+            "paper/errata.yaml",
+        ),
+    shell:
+        "hypersphere scorecard > {log} 2>&1"
+
+
+rule paper:
+    input:
+        CLAIMS,
+        DRAWN,
+    output:
+        report(f"{RESULTS}/paper.pdf", **shown_once("paper")),
+    log:
+        f"{LOGS}/paper.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=provenance.page_digest(
+            PLAN, "hypersphere.present.paper", "paper/reproduction.typ", "paper/layout.typ", "paper/errata.yaml"
+        ),
+    shell:
+        "hypersphere paper > {log} 2>&1"

@@ -1,0 +1,76 @@
+# theorems and exact studies: no data, no run, the same at every scale
+
+THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
+SIMULATED = {
+    paper: [
+        f"{RESULTS}/simulations/{paper}/{name}"
+        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)], "answers.csv", "manifest.json"]
+    ]
+    for paper in PLAN.config.papers
+    if PLAN.config.studied(paper)
+}
+
+
+rule theory:
+    output:
+        THEORY,
+    log:
+        f"{LOGS}/theory.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=provenance.theory_digest(PLAN),
+        plan=list(PLAN.config.papers),
+    shell:
+        "hypersphere theory > {log} 2>&1"
+
+
+for PAPER in SIMULATED:
+
+    rule:
+        name:
+            f"simulate_{PAPER}"
+        output:
+            SIMULATED[PAPER],
+        log:
+            f"{LOGS}/simulations/{PAPER}.log",
+        conda:
+            "../../environment.yml"
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            paper=PAPER,
+            code=provenance.simulation_digest(PLAN, PAPER),
+            claims=claims_of(PAPER),  # some studies are of the printed numbers themselves
+        shell:
+            "hypersphere simulate {params.paper} > {log} 2>&1"
+
+    # One job judges and draws all of a paper's studies: each takes less time than a process needs to start.
+    rule:
+        name:
+            f"studies_{PAPER}"
+        input:
+            SIMULATED[PAPER],
+            THEORY,
+        output:
+            multiext(f"{RESULTS}/statistics/{PAPER}/", "studies.csv", "manifest.json"),
+            [shown_study(PAPER, path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
+        log:
+            f"{LOGS}/studies/{PAPER}.log",
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            paper=PAPER,
+            code=provenance.studies_digest(PLAN, PAPER),
+            claims=claims_of(PAPER),
+        shell:
+            "hypersphere studies {params.paper} > {log} 2>&1"
