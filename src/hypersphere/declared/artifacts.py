@@ -14,7 +14,7 @@ from hypersphere.declared import coordinates, kinds, registry
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MeasureName, transferred
 from hypersphere.declared.recipe import Spec
-from hypersphere.declared.run import Probe
+from hypersphere.declared.run import Probe, Run
 
 Need = Literal["human_labels"]
 """What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""
@@ -81,7 +81,7 @@ class Protocol(Spec):
 
 def _says_which_run(when: dict[str, Any]) -> dict[str, Any]:
     for key in when:
-        if key not in coordinates.IDENTITY and "." not in key:
+        if key not in coordinates.IDENTITY and not ("." in key and key.split(".")[0] in Run.model_fields):
             known = ", ".join(coordinates.IDENTITY)
             raise ValueError(f"{key}: is none of {known} and no path into the run (schedule.epochs)")
     return when
@@ -148,6 +148,8 @@ class Measured(Spec):
         for key in self.baseline or {}:
             if key not in seen:
                 raise ValueError(f"baseline: {key} is on no axis")
+        if self.baseline and all(self.compared_with(point) for point in self.points):
+            raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
         return self
 
     @property
@@ -231,6 +233,16 @@ class Paper(Spec):
     """How datasets are called in print."""
     labels: dict[str, str] = Field(default_factory=dict)
     """How methods, variants and keys of coordinates are called in print."""
+
+    @model_validator(mode="after")
+    def _overrides_can_match(self) -> Self:
+        for at, override in enumerate(self.overrides):
+            for key, known in (("method", self.methods), ("variant", self.variants)):
+                asked = override.when.get(key, [])
+                for name in asked if isinstance(asked, list) else [asked]:
+                    if name not in known:
+                        raise ValueError(f"overrides.{at}.when.{key}: '{name}' is not one of {', '.join(known)}")
+        return self
 
     @property
     def measured(self) -> dict[str, Measured]:

@@ -9,6 +9,7 @@ from hypersphere.declared import config as cfg
 from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import HISTORY, Measured, Paper, Protocol
 from hypersphere.declared.coordinates import Scalar
+from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.resolve import Resolved, resolve
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
@@ -57,7 +58,7 @@ class Asked(NamedTuple):
     """What the document asks of a cell, by which two descriptions are seen to be one."""
 
     run: str
-    """Digest of the published run."""
+    """Name of the published run."""
     epoch: float
     target: str
     rounded: float
@@ -89,6 +90,10 @@ class Cells:
             points = artifact.points
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
+        for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
+            if dataset not in self.config.datasets:
+                known = ", ".join(sorted(self.config.datasets))
+                raise HypersphereError(f"{where}: {key}: '{dataset}' is not one of {known}")
         seeds = getattr(self.config.scale.seeds, artifact.seeds)
         return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
 
@@ -149,7 +154,9 @@ class Cells:
     def _target(self, point: dict[str, Scalar], protocol: str, paper: Paper, where: str) -> Dataset | None:
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
-        if transfer != (other != own):
+        # Only what fits nothing, such as norms, may look at another dataset and keep its name.
+        alone = protocol == HISTORY or MEASURES[str(point["measure"])].margin == "accuracy"
+        if transfer == (other == own) and (transfer or alone):
             what = "needs a target other than the dataset" if transfer else f"is asked of {own} alone, not of {other}"
             raise HypersphereError(f"{where}: {protocol} {what}")
         return self.config.used(other)
@@ -162,6 +169,9 @@ class Cells:
                 return f"nothing stands for {published} at this scale"
             if used.source is None:
                 return f"no loader for {used.name} yet"
+        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+        if own != other and self.config.used(own) == self.config.used(other):
+            return f"one dataset stands for {own} and {other} at this scale"
         if protocol != HISTORY and self.protocols[paper][protocol].missing:
             return f"no probe yet: {self.protocols[paper][protocol].missing}"
         return ""

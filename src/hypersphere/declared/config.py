@@ -237,8 +237,9 @@ def _typed(value: Any) -> Any:
 def _cross_check(config: Config, scale_file: Path) -> None:
     known = ", ".join(sorted(config.datasets))
     for published, used in config.scale.datasets.items():
-        if used is not None and used not in config.datasets:
-            raise HypersphereError(f"{scale_file}: datasets.{published}: '{used}' is not one of {known}")
+        for name, where in ((published, "datasets"), (used, f"datasets.{published}")):
+            if name is not None and name not in config.datasets:
+                raise HypersphereError(f"{scale_file}: {where}: '{name}' is not one of {known}")
     for name, replaced in config.scale.per_paper.items():
         if name not in config.papers:
             raise HypersphereError(f"{scale_file}: per_paper: '{name}' is not one of {', '.join(config.papers)}")
@@ -298,8 +299,8 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -
     ]
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")
-    if re.match(r"[a-z_]+: ", message):  # a component's own complaint names its parameter first
-        return f"{field}.{message}"
+    if re.match(r"[a-z0-9_.]+: ", message):  # a component's own complaint names its parameter first
+        return f"{field}.{message}" if field else message
     if problem["type"] == "extra_forbidden":
         allowed = _keys_at(model, problem["loc"][:-1])
         return f"{field}: unknown key; allowed: {', '.join(allowed)}" if allowed else f"{field}: unknown key"

@@ -18,6 +18,7 @@ READINGS = ("epoch", "target", "split", "label", "bucket", "corruption", "severi
 PAIR = "method.variant"
 """A key of axes that stands for two: ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 def normal(value: Scalar) -> Scalar:
@@ -27,10 +28,9 @@ def normal(value: Scalar) -> Scalar:
     if isinstance(value, str):
         if value in ("true", "false"):
             return value == "true"
-        try:
-            value = float(value)
-        except ValueError:
+        if not _NUMBER.fullmatch(value):  # nor is "1_000" one, nor "nan"
             return value
+        value = float(value)
     return int(value) if float(value).is_integer() else float(value)
 
 
@@ -56,7 +56,7 @@ def ordered(coordinates: Coordinates) -> dict[str, Scalar]:
 
 
 def text(coordinates: Coordinates) -> str:
-    """The canonical text, without coordinates that are empty."""
+    """The canonical text; empty for none."""
     return ";".join(f"{key}={show(value)}" for key, value in ordered(coordinates).items())
 
 

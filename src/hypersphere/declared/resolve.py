@@ -35,7 +35,7 @@ class Resolved(NamedTuple):
     epochs: int
     """Of the published schedule: what the coordinate ``epoch`` counts."""
     published: str
-    """Digest of the published run, before the scale: by it, two descriptions are seen to be one."""
+    """Name of the published run, before the scale: by it, two descriptions are seen to be one."""
 
 
 def resolve(
@@ -62,13 +62,15 @@ def resolve(
     """
     file = config.paper_file(paper.paper)
     for path in paths:
-        if path.split(".")[0] not in Run.model_fields or path in ("seed", "dataset"):
+        field = path.split(".")[0]
+        if field not in Run.model_fields or field in ("seed", "dataset"):
             known = ", ".join((*coordinates.IDENTITY, *coordinates.READINGS))
             raise HypersphereError(f"{file}: {where}: '{path}' is no field of a run and none of {known}")
     document = _document(file, paper, identity, paths)
     asked = Layer(file, where, coordinates.nested(paths))
     plain = _merged(document)
     published = merge(plain, asked.fields)
+    described = _published(published, config.datasets[str(identity["dataset"])], [*document, asked])
     layers = [*document, *_scale(config, paper.paper, str(identity["method"])), asked]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
@@ -76,9 +78,17 @@ def resolve(
         run = Run.model_validate(merged)
     except ValidationError as error:
         raise HypersphereError(_sentence(error, layers)) from None
-    except (KeyError, TypeError, ArithmeticError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise HypersphereError(f"{file}: methods.{identity['method']}: {error} is missing or not a number") from None
-    return Resolved(run, published["schedule"]["epochs"], files.digest([published, identity["dataset"]]))
+    return Resolved(run, described.schedule.epochs, described.name)
+
+
+def _published(fields: dict[str, Any], dataset: Dataset, layers: list[Layer]) -> Run:
+    """The run as the document has it: two descriptions of one, a default written out or not, have one name."""
+    try:
+        return Run.model_validate(fields | {"dataset": dataset.model_dump(), "seed": ANY_SEED})
+    except ValidationError as error:
+        raise HypersphereError(_sentence(error, layers)) from None
 
 
 def _document(file: Path, paper: Paper, identity: Mapping[str, Scalar], paths: Mapping[str, Scalar]) -> list[Layer]:
@@ -102,12 +112,19 @@ def _agree(file: Path, matching: list[tuple[int, Override]]) -> None:
     for place, (first, low) in enumerate(matching):
         for second, high in matching[place + 1 :]:
             before, after = _leaves(low.set), _leaves(high.set)
-            both = sorted(path for path, value in before.items() if after.get(path, value) != value)
+            both = sorted(one for one in before for other in after if _clash(one, before, other, after))
             if both and not low.when.keys() < high.when.keys():
                 raise HypersphereError(
                     f"{file}: overrides.{first} and overrides.{second} both match and disagree on {both[0]}; "
                     "let one of them ask for more"
                 )
+
+
+def _clash(one: str, before: Mapping[str, str], other: str, after: Mapping[str, str]) -> bool:
+    """Whether one field gets two values, or one of them as a whole and in part."""
+    if one == other:
+        return before[one] != after[other]
+    return one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _leaves(fields: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
