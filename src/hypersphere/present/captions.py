@@ -3,56 +3,63 @@ artifact itself carries, so that a report cannot claim more than what it shows.
 """
 
 import re
+from collections.abc import Sequence
 
-from hypersphere.declared.artifacts import Curves, Studied
-from hypersphere.declared.config import Config
-from hypersphere.present import figure, study, words
-from hypersphere.present.cells import sheet
+from hypersphere.declared.plan import Plan
+from hypersphere.present import pages, words
 from hypersphere.present.results import Results
+from hypersphere.present.shown import show
 
 Caption = dict[str, str | list[str]]
 
 
-def of_artifact(config: Config, paper: str, artifact: str) -> Caption:
+def of_artifact(plan: Plan, paper: str, artifact: str) -> Caption:
     """``title`` and ``notes`` of a table or figure; the first note names the scale and what it is worth.
 
     Raises:
         HypersphereError: no such artifact, or a results file is missing.
     """
-    document, results = config.papers[paper], Results(config)
-    declared = document.artifacts.get(artifact)
-    if isinstance(declared, Studied):
-        return _escaped(study.heading(declared), study.caption(results, document, artifact))
-    if isinstance(declared, Curves):
-        title = f"{words.heading(config, None)}: {declared.title}"
-        return _escaped(title, figure.caption(config, document, declared, results))
-    layout = sheet(config, document, artifact, results)
-    return _escaped(layout.title, layout.notes)
+    shown = show(Results(plan), paper, artifact)
+    return _escaped(shown.title, shown.notes)
 
 
-def of_scale(config: Config) -> Caption:
+def of_studies(plan: Plan, paper: str) -> Caption:
+    """``title`` and ``notes`` of all that the exact studies of a paper have made: size, then what each shows.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    results, document = Results(plan), plan.config.papers[paper]
+    made = [show(results, paper, name) for name in results.made(paper) if name in document.studied]
+    sizes = dict.fromkeys(one.notes[0] for one in made)
+    each = [f"{one.title}. {' '.join(one.notes[1:])}".strip() for one in made]
+    return _escaped(f"Exact studies of “{document.title}”", [*sizes, *each])
+
+
+def of_scale(plan: Plan) -> Caption:
     """``title`` and ``notes`` of everything at this scale together: scale, what it is worth, n, device and protocols.
 
     Raises:
         HypersphereError: a results file is missing.
     """
+    results = Results(plan)
     protocols = [
-        f"{paper.title}. {words.protocol(config, paper, artifact)}"
-        for paper in config.papers.values()
-        for artifact in paper.measured.values()
+        f"{paper.title}. {text}"
+        for name, paper in plan.config.papers.items()
+        for text in pages.protocols(results, name, results.made(name))
     ]
-    conditions = f"Conditions: {words.conditions(config, Results(config))}"
-    first = f"{words.scale_line(config)} {words.notice(config)}"
-    return _escaped(words.heading(config, "Everything"), [first, conditions, *dict.fromkeys(protocols)])
+    conditions = f"Conditions: {words.conditions_of_scale(results)}"
+    first = f"{words.scale_line(plan.config)} {words.notice(plan.config)}"
+    return _escaped(words.heading(plan.config, "Everything"), [first, conditions, *dict.fromkeys(protocols)])
 
 
-def in_short(config: Config) -> str:
+def in_short(plan: Plan) -> str:
     """``quick: not a reproduction``, for a list of results."""
-    notice = words.short_notice(config).rstrip(".")
-    return f"{config.scale_name}: {notice[:1].lower()}{notice[1:]}"
+    notice = words.short_notice(plan.config).rstrip(".")
+    return f"{plan.config.scale_name}: {notice[:1].lower()}{notice[1:]}"
 
 
-def _escaped(title: str, notes: list[str] | tuple[str, ...]) -> Caption:
+def _escaped(title: str, notes: Sequence[str]) -> Caption:
     return {"title": escape(title), "notes": [escape(note) for note in notes]}
 
 

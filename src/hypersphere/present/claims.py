@@ -5,27 +5,38 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
-from hypersphere.declared.measures import METRICS
-from hypersphere.present import theorems, words
+from hypersphere.declared.measures import MEASURES
+from hypersphere.present import labels, theorems, words
 from hypersphere.present.results import Results, has_no_scale, settles
 
-AGREE = ("reproduced", "exact", "exact (erratum)", "diverged as published")
+AGREE = (
+    *("reproduced", "exact", "exact (erratum)", "no counterexample", "no counterexample (erratum)"),
+    "diverged as published",
+)
 DISAGREE = ("not reproduced", "refuted")
 LARGER = "larger"
 """What a comparison reports that prints no difference."""
-ORDER = (*AGREE, *DISAGREE, "inconclusive", "laptop only", "quick only", "not run")
+UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
+ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
+OURS = "ours"
+"""The reading of what no document prints."""
+ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}
+"""Whose a claim is, and how that is said; counts of one are never added to those of another."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class Entry:
     """One claim, ready to print."""
 
     id: str
     paper: str
     artifact: str
     kind: str
+    origin: str
     sentence: str
     subject: str
     dataset: str
@@ -38,25 +49,37 @@ class Shown:
     verdict: str
     tone: str
     sensitivity: str
-    margin: str
+    direction: str
+    """Of a comparison below the published scale: ``same``, ``opposite`` or ``unclear``."""
+    why: str
+    """Of what was not run."""
     reading: str
     unstated: str
     source: str
     counterexample: str
     runs: tuple[str, ...]
     study: str
-    """The exact study that answered it, if one did."""
+    """The exact study that answers it, if one does."""
 
 
 class Apart(NamedTuple):
     """Claims by what answers them; they are never counted together."""
 
-    measured: list[Shown]
-    """Printed numbers and comparisons that need trained encoders."""
-    studied: list[Shown]
+    measured: list[Entry]
+    """Numbers and comparisons that need trained encoders."""
+    studied: list[Entry]
     """Those that an exact study answers."""
-    stated: list[Shown]
+    stated: list[Entry]
     """Theorems and identities."""
+
+
+class Count(NamedTuple):
+    """How many claims of one origin came to which verdict."""
+
+    origin: str
+    total: int
+    verdicts: list[tuple[str, str, int]]
+    """Verdict, tone and how many, settled ones first."""
 
 
 def tone(config: Config, row: dict[str, Any]) -> str:
@@ -67,64 +90,85 @@ def tone(config: Config, row: dict[str, Any]) -> str:
     return "agree" if verdict in AGREE else "disagree" if verdict in DISAGREE else "neutral"
 
 
-def shown(config: Config, results: Results) -> list[Shown]:
+def entries(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
     rows = results.claims.to_dict("records")
-    return [_shown(config, results, {str(key): value for key, value in row.items()}) for row in rows]
+    return [_entry(results.config, {str(key): value for key, value in row.items()}) for row in rows]
 
 
-def apart(claims: list[Shown]) -> Apart:
+def apart(claims: list[Entry]) -> Apart:
     """Claims by what answers them."""
     stated = [claim for claim in claims if claim.kind == "theorem"]
     studied = [claim for claim in claims if claim.study]
     return Apart([claim for claim in claims if claim.kind != "theorem" and not claim.study], studied, stated)
 
 
-def counts(claims: list[Shown]) -> list[tuple[str, str, int]]:
-    """Verdict, tone and how many, settled ones first."""
+def counts(claims: list[Entry]) -> list[Count]:
+    """By origin, printed ones first; an origin that no claim has is left out."""
+    found = []
+    for origin in ORIGINS:
+        own = [claim for claim in claims if claim.origin == origin]
+        if own:
+            found.append(Count(origin, len(own), _verdicts(own)))
+    return found
+
+
+def _verdicts(claims: list[Entry]) -> list[tuple[str, str, int]]:
     found = Counter((claim.verdict, claim.tone) for claim in claims)
     known = {verdict: at for at, verdict in enumerate(ORDER)}
     ordered = sorted(found, key=lambda pair: (known.get(pair[0], len(ORDER)), pair[0]))
     return [(verdict, colour, found[verdict, colour]) for verdict, colour in ordered]
 
 
-def _shown(config: Config, results: Results, row: dict[str, Any]) -> Shown:
+def _entry(config: Config, row: dict[str, Any]) -> Entry:
     paper = config.papers[row["paper"]]
-    metric = METRICS.get(row["metric"])
+    metric = MEASURES.get(row["metric"])
     decimals = metric.decimals if metric else 2
     compares, stated = row["kind"] == "comparison", row["kind"] == "theorem"
     verdict, half, double = row["verdict"], row["verdict_half"], row["verdict_double"]
     varies = half and double and (half, double) != (verdict, verdict)
-    return Shown(
+    on, studied = row["measured_on"], paper.studied.get(row["artifact"])
+    return Entry(
         id=row["id"],
         paper=row["paper"],
         artifact=row["artifact"],
         kind=row["kind"],
+        origin=row["origin"],
         sentence=row["sentence"],
         subject=row["sentence"] if stated or (row["study"] and row["sentence"]) else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
-        stand_in=words.stand_in(config, row["dataset"]) if row["dataset"] and not row["study"] else "",
+        stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
         metric=metric.label if metric and (row["variant"] or not row["study"]) else "",  # a sentence has none
-        setting=row["setting"],
+        setting=_in_words(paper, row, "setting"),
         published=_published(row, decimals, compares),
         ours=theorems.finding(row) if stated else _ours(row, decimals, compares),
         interval=words.interval(row["low"], row["high"], decimals, sign=compares),
         verdict=verdict,
         tone=tone(config, row),
         sensitivity=f"at D/2: {half}; at 2D: {double}" if varies else "",
-        margin=row["margin"],
+        direction=row["direction"],
+        why=row["why"],
         reading=_reading(row),
-        unstated="" if row["study"] else row["unstated"],
+        unstated="" if row["study"] or row["unstated"] == "0" else row["unstated"],
         source=row["source"],
         counterexample=theorems.counterexample(row["counterexample"]),
-        runs=tuple(results.runs_behind(row)) if not has_no_scale(row) and verdict != words.NOT_RUN else (),
-        study=row["study"],
+        runs=tuple(row["runs"].split()),
+        study=row["study"] or (studied.study if studied else ""),
     )
+
+
+def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
+    """``batch size = 512, epoch 100``."""
+    point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
+    return labels.point(paper, point, point)
 
 
 def _subject(paper: Paper, row: dict[str, Any]) -> str:
     text = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
-    return f"{text} − {paper.label(row['baseline'])}" if row["kind"] == "comparison" else text
+    if row["kind"] != "comparison":
+        return text
+    other = _in_words(paper, row, "baseline") if "=" in row["baseline"] else paper.label(row["baseline"])
+    return f"{text} − {other}"
 
 
 def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
@@ -134,26 +178,32 @@ def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
         return LARGER
     if compares:
         return words.signed(float(row["reported"]), decimals)
-    spread = f" ± {words.published(row['reported_std'], decimals)}" if row["reported_std"] else ""
-    return words.published(row["reported"], decimals) + spread
+    spread = row["reported_std"]
+    return words.published(row["reported"], decimals) + (
+        "" if math.isnan(spread) else f" ± {words.published(f'{spread:.10g}', decimals)}"
+    )
 
 
 def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
+    measured = float(row["measured"] or "nan")
+    lost = 0 if math.isnan(row["n_diverged"]) else int(row["n_diverged"])
     if row["study"] and row["metric"] == "share" and not row["baseline"]:
         places = int(row["n"])
-        held = round(row["measured"] * places / 100)
+        held = round(measured * places / 100)
         return f"{'all' if held == places else held} of {places}"
-    if row["study"] and row["n"] == 1 and not math.isnan(row["measured"]):
-        return words.number(row["measured"], decimals)
-    if math.isnan(row["measured"]):
-        return words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
-    mean = (words.signed if compares else words.number)(row["measured"], decimals)
+    if row["study"] and row["n"] == 1 and not math.isnan(measured):
+        return words.number(measured, decimals)
+    if math.isnan(measured):
+        return "diverged" if lost else words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
+    mean = (words.signed if compares else words.number)(measured, decimals)
     spread = "" if math.isnan(row["measured_std"]) else f" ± {words.number(row['measured_std'], decimals)}"
-    power = "; low power" if row["low_power"] == "True" else ""
-    return f"{mean}{spread} (n = {int(row['n'])}{power})"
+    failed, power = f"; {lost} diverged" if lost else "", "; low power" if row["low_power"] else ""
+    return f"{mean}{spread} (n = {int(row['n'])}{failed}{power})"
 
 
 def _reading(row: dict[str, Any]) -> str:
+    if row["origin"] == "ours" and row["reading"] == PRINTED:
+        return OURS
     if row["verdict"] in DISAGREE and not row["study"] and row["unstated"] not in ("", "0"):
         return f"under our reading: {row['reading']}"
     return str(row["reading"])

@@ -3,50 +3,52 @@
 import math
 from typing import Any
 
-from hypersphere.declared.artifacts import Table
-from hypersphere.declared.config import Config
 from hypersphere.present import claims
-from hypersphere.present.cells import Cell, Sheet, sheet
 from hypersphere.present.results import Results
 
 
-def numbers(config: Config) -> dict[str, Any]:
-    """How many claims have each verdict, and the mean and n of every cell of every table.
+def numbers(results: Results) -> dict[str, Any]:
+    """How many claims have each verdict, and the mean and n of every cell that was measured.
 
-    All of it stands under the name of the scale, and a column under what it was really measured on, so that no number
-    is read without either: ``quick: embedding_norms: table5: simclr.default: digits_lt: {mean: 83.2, n: 5}``.
+    All of it stands under the name of the scale, and a cell says what it was really measured on where that is another
+    dataset, so that no number is read without either. Counts are by what answers a claim, and by whose it is:
+    ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
 
     Raises:
         HypersphereError: a results file is missing.
     """
-    results = Results(config)
-    measured, studied, stated = claims.apart(claims.shown(config, results))
+    measured, studied, stated = claims.apart(claims.entries(results))
     kinds = {"claims": measured, "exact studies": studied, "theorems": stated}
-    counts = {kind: {verdict: count for verdict, _, count in claims.counts(shown)} for kind, shown in kinds.items()}
-    papers = {}
-    for paper in config.papers.values():
-        tables = [key for key, artifact in paper.artifacts.items() if isinstance(artifact, Table)]
-        if tables:
-            papers[paper.paper] = {key: _table(sheet(config, paper, key, results)) for key in tables}
-    return {config.scale_name: {**counts, **papers}}
+    counts = {kind: {count.origin: _by_verdict(count) for count in claims.counts(own)} for kind, own in kinds.items()}
+    cells = {paper: _cells(results, paper) for paper in results.config.papers}
+    return {results.config.scale_name: {**counts, **{paper: found for paper, found in cells.items() if found}}}
 
 
-def _table(layout: Sheet) -> dict[str, Any]:
-    """Rows that were measured, each with its columns that were."""
-    rows = {row.key: {_column(cell): _cell(cell) for cell in row.cells if _known(cell)} for row in layout.rows}
-    return {key: cells for key, cells in rows.items() if cells}
+def _by_verdict(count: claims.Count) -> dict[str, int]:
+    return {verdict: many for verdict, _, many in count.verdicts}
 
 
-def _known(cell: Cell) -> bool:
-    return not math.isnan(cell.mean) or cell.n_diverged > 0
+def _cells(results: Results, paper: str) -> dict[str, Any]:
+    """The measured cells of each artifact made from runs, controls among them."""
+    measured = results.config.papers[paper].measured
+    return {
+        name: {cell: _cell(row) for cell, row in results.artifact(paper, name).summary.items() if _known(row)}
+        for name in results.made(paper)
+        if name in measured
+    }
 
 
-def _column(cell: Cell) -> str:
-    trained, probed = cell.column.measured_on, cell.column.probed_on
-    return f"{trained}" if trained == probed else f"{trained} to {probed}"
+def _known(row: dict[str, Any]) -> bool:
+    return not math.isnan(row["mean"]) or _whole(row["n_diverged"]) > 0
 
 
-def _cell(cell: Cell) -> dict[str, float | int]:
+def _whole(value: float) -> int:
+    return 0 if math.isnan(value) else int(value)
+
+
+def _cell(row: dict[str, Any]) -> dict[str, float | int | str]:
     """The mean over n pretrainings; n = 0 for chance and raw pixels, which are one number and no mean of runs."""
-    mean = {} if math.isnan(cell.mean) else {"mean": cell.mean}
-    return {**mean, "n": cell.n, **({"diverged": cell.n_diverged} if cell.n_diverged else {})}
+    mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
+    lost, on = _whole(row["n_diverged"]), row["measured_on"]
+    elsewhere = {"measured_on": on} if on and on != row["dataset"] else {}
+    return {**mean, "n": _whole(row["n"]), **({"diverged": lost} if lost else {}), **elsewhere}

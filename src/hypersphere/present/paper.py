@@ -1,36 +1,38 @@
 """paper.pdf: prose from paper/reproduction.typ, every number and table from content.json, figures as svg."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typst
 
 from hypersphere.declared import errata
-from hypersphere.declared.artifacts import Curves, Paper, Table
-from hypersphere.declared.config import Config
+from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.coordinates import of_run
+from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
-from hypersphere.present import claims, figure, study, words
-from hypersphere.present.cells import Cell, Row, Sheet, sheet
+from hypersphere.present import claims, pages, words, writer
 from hypersphere.present.results import Results, settles
-from hypersphere.present.scorecard import figure_file, ledger
+from hypersphere.present.shown import Grid, Shown
 
 SOURCE = "paper/reproduction.typ"
 TIMESTAMP = 0
 """Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
 
-def build(config: Config) -> None:
+def build(plan: Plan) -> None:
     """Write ``results/<scale>/paper/content.json`` and, from it, ``results/<scale>/paper.pdf``.
 
     Raises:
-        HypersphereError: a results file or figure is missing, or the source does not compile.
+        HypersphereError: claims.csv is missing, a results file is not as expected, or the source does not compile.
     """
+    config = plan.config
     source = config.root / SOURCE
     if not source.is_file():
         raise HypersphereError(f"{source}: the file is missing")
     data = config.results / "paper" / "content.json"
-    write_json(data, content(config))
+    write_json(data, content(Results(plan)))
     try:
         pdf = typst.compile(
             str(source),
@@ -46,11 +48,10 @@ def build(config: Config) -> None:
         temporary.write_bytes(pdf)
 
 
-def content(config: Config) -> dict[str, Any]:
+def content(results: Results) -> dict[str, Any]:
     """All that the prose leaves blank."""
-    results = Results(config)
-    shown = claims.shown(config, results)
-    measured, studied, stated = claims.apart(shown)
+    config, every = results.config, claims.entries(results)
+    measured, studied, stated = claims.apart(every)
     return {
         "scale": {
             "name": config.scale_name,
@@ -59,91 +60,110 @@ def content(config: Config) -> dict[str, Any]:
             "line": words.scale_line(config),
             "notice": words.notice(config),
             "settles": settles(config),
-            "conditions": words.conditions(config, results),
-            "seeds": words.seeds(config),
-            "device": results.devices(),
-            "torch": results.torch(),
+            "conditions": words.conditions_of_scale(results),
+            "seeds": words.seeds_of_scale(config),
+            "device": words.distinct(results.runs["device"]),
+            "torch": words.distinct(results.runs["torch"]),
         },
         "confidence": words.confidence(config),
         "runs": str(len(results.runs)),
-        "claims": str(len(measured)),
-        "verdicts": _counts(measured),
-        "studied": str(len(studied)),
-        "studied_verdicts": _counts(studied),
-        "statements": str(len(stated)),
-        "statement_verdicts": _counts(stated),
-        "papers": [_paper(config, paper, results, shown) for paper in config.papers.values()],
-        "errata": ledger(config),
+        "claims": _counts(measured),
+        "studied": _counts(studied),
+        "statements": _counts(stated),
+        "papers": [_paper(results, paper, every) for paper in config.papers.values()],
+        "errata": pages.ledger(config),
         "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
     }
 
 
-def _paper(config: Config, paper: Paper, results: Results, shown: list[claims.Shown]) -> dict[str, Any]:
-    tables = {key: value for key, value in paper.artifacts.items() if isinstance(value, Table)}
-    figures = {key: value for key, value in paper.artifacts.items() if isinstance(value, Curves)}
-    measured, studied, stated = claims.apart([claim for claim in shown if claim.paper == paper.paper])
-    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in paper.artifacts]
+def _paper(results: Results, paper: Paper, every: list[claims.Entry]) -> dict[str, Any]:
+    measured, studied, stated = claims.apart([claim for claim in every if claim.paper == paper.paper])
+    there = pages.document(results, paper.paper)
+    names = [one.id for one in there.measured]
+    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
     return {
         "id": paper.paper,
         "title": paper.title,
-        "theorems": [_theorem(claim) for claim in stated],
-        "printed": [table.printed for table in tables.values() if table.printed],
-        "datasets": _datasets(config, paper),
-        "protocol": _protocol(config, paper),
-        "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()],
-        "tables": [_table(sheet(config, paper, key, results), first=at == 0) for at, key in enumerate(tables)],
-        "figures": [_figure(config, paper, key, value, results) for key, value in figures.items()],
-        "comparisons": [_comparison(claim) for claim in compared],
-        "study_tables": study.tables(config, paper, results),
-        "study_figures": _study_figures(config, paper, results),
-        "studied": [_answered(claim) for claim in studied],
+        "theorems": [_said(claim, *THEOREM) for claim in stated],
+        "datasets": _datasets(results, paper, names),
+        "protocol": _protocol(results.plan, paper, names),
+        "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()] if names else [],
+        "shown": _shown(results, paper, there.measured),
+        "comparisons": [_said(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
+        "studied_shown": _shown(results, paper, there.studied),
+        "studied": [_said(claim, *ANSWER) for claim in studied],
+        "missing": [one._asdict() for one in there.missing],
     }
 
 
-def _datasets(config: Config, paper: Paper) -> list[str]:
-    columns = dict.fromkeys(column for artifact in paper.measured.values() for column in artifact.columns)
-    return [words.standing_in(config, column, paper) for column in columns]
+THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
+COMPARISON = (
+    *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
+    *("reading", "sentence", "source"),
+)
+ANSWER = (
+    *("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric"),
+)
 
 
-def _counts(shown: list[claims.Shown]) -> list[dict[str, str]]:
-    return [{"verdict": verdict, "count": str(count)} for verdict, _, count in claims.counts(shown)]
+def _said(claim: claims.Entry, *shown: str) -> dict[str, str]:
+    return {key: getattr(claim, key) for key in shown}
 
 
-def _theorem(claim: claims.Shown) -> dict[str, str]:
-    return {key: getattr(claim, key) for key in ("subject", "source", "reading", "ours", "counterexample", "verdict")}
+def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:
+    """The published datasets of artifacts, with what each was measured on."""
+    cells = [cell for name in names for cell in results.plan.artifacts.get((paper.paper, name), [])]
+    published = dict.fromkeys(
+        str(cell.coordinates[key]) for cell in cells for key in ("dataset", "target") if key in cell.coordinates
+    )
+    return [words.standing_in(results.config, dataset, paper) for dataset in published]
+
+
+def _counts(shown: list[claims.Entry]) -> list[dict[str, Any]]:
+    """By origin, printed ones first."""
+    return [
+        {
+            "origin": count.origin,
+            "total": str(count.total),
+            "verdicts": [{"verdict": verdict, "count": str(many)} for verdict, _, many in count.verdicts],
+        }
+        for count in claims.counts(shown)
+    ]
 
 
 def _choice(paper: Paper, key: str, items: list[str]) -> dict[str, Any]:
     return {"scope": "" if key == "all" else paper.label(key), "items": items}
 
 
-def _protocol(config: Config, paper: Paper) -> dict[str, Any]:
-    """A row per variant: what was really run, at this scale."""
-    head = ["Run", "epochs", "warm-up", "batch", "learning rate", "weight decay", "objective", "intervention"]
-    rows: dict[str, list[str]] = {}
-    encoders: dict[str, None] = {}
-    for artifact in paper.measured.values():
-        datasets = words.used_datasets(config, artifact)
-        for row in artifact.rows if datasets else []:
-            run = words.run_of(config, paper, row, datasets[0])
-            method, _, variant = row.partition(".")
-            rows.setdefault(row, [f"{paper.label(method)}, {paper.label(variant)}", *_settings(run)])
-            encoders[words.component(run.encoder)] = None
-    return {"head": head, "rows": list(rows.values()), "encoders": list(encoders)}
+SETTINGS: dict[str, Callable[[Run], str]] = {
+    "epochs": lambda run: str(run.schedule.epochs),
+    "warm-up": lambda run: f"{100 * run.schedule.warmup:g} %",
+    "batch": words.batch,
+    "learning rate": lambda run: _small(run.optimiser.learning_rate),
+    "weight decay": lambda run: _small(run.optimiser.weight_decay),
+    "objective": lambda run: _components(run.objective, run.logits, run.regulariser),
+    "intervention": lambda run: _components(run.initialisation, run.gradient) or "none",
+}
 
 
-def _settings(run: Run) -> list[str]:
-    losses = [part for part in (run.objective, run.logits, run.regulariser) if part is not None]
-    changes = [part for part in (run.initialisation, run.gradient) if part is not None]
-    return [
-        str(run.schedule.epochs),
-        f"{100 * run.schedule.warmup:g} %",
-        words.batch(run),
-        _small(run.optimiser.learning_rate),
-        _small(run.optimiser.weight_decay),
-        ", ".join(words.component(part) for part in losses),
-        ", ".join(words.component(part) for part in changes) or "none",
-    ]
+def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
+    """A row per variant: what was really run, at this scale. A sweep counts where nothing else has the variant."""
+    cells = [cell for name in names for cell in words.measured_cells(plan, paper.paper, name)]
+    runs: dict[tuple[str, str], list[tuple[bool, Run]]] = {}
+    for cell in cells:
+        row = tuple(paper.label(str(cell.coordinates[key])) for key in ("method", "variant"))
+        if cell.run is not None:
+            runs.setdefault((row[0], row[1]), []).append((bool(of_run(cell.coordinates)), cell.run))
+    rows = []
+    for labels, found in runs.items():
+        plain = [run for swept, run in found if not swept] or [run for _, run in found]
+        rows.append([", ".join(labels), *(words.several(map(says, plain)) for says in SETTINGS.values())])
+    encoders = dict.fromkeys(words.component(cell.run.encoder) for cell in cells if cell.run)
+    return {"head": ["Run", *SETTINGS], "rows": rows, "encoders": list(encoders)}
+
+
+def _components(*parts: Any) -> str:
+    return ", ".join(words.component(part) for part in parts if part is not None)
 
 
 def _small(value: float) -> str:
@@ -151,48 +171,30 @@ def _small(value: float) -> str:
     return f"{value:g}".replace("e-0", "e-")
 
 
-def _table(layout: Sheet, first: bool) -> dict[str, Any]:
-    columns = [
-        {"label": column.label, "note": column.note, "published": column.has_published} for column in layout.columns
-    ]
+def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str, Any]]:
+    """Artifacts; what a scale is worth is said at length once, and in three words after that."""
+    config = results.config
+    long, short = f"{words.scale_line(config)} {words.notice(config)}", words.short_notice(config)
+    found = []
+    for at, one in enumerate(ready):
+        notes = [short if note == long and at else note for note in one.notes]
+        shown: dict[str, Any] = {"title": one.title, "notes": notes, "alt": one.alt, "inches": one.inches}
+        if one.grid is not None:
+            found.append(shown | {"grid": _grid(one.grid)})
+        else:
+            path = pages.drawing(config, paper.paper, one.id).relative_to(config.root).as_posix()
+            found.append(shown | {"path": f"/{path}"})
+    return found
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    """As JSON, with the side that each column is set to."""
     return {
-        "title": layout.title,
-        "scale": layout.scale,
-        "columns": columns,
-        "rows": [_row(row) for row in layout.rows],
-        "notes": list(layout.notes) if first else [layout.short],
+        "head": [[head._asdict() for head in heads] for heads in grid.head],
+        "corner": list(grid.corner),
+        "sides": list(writer.alignment(grid)),
+        "lines": [
+            {"labels": list(line.labels), "cells": [cell._asdict() for cell in line.cells], "control": line.control}
+            for line in grid.lines
+        ],
     }
-
-
-def _row(row: Row) -> dict[str, Any]:
-    cells = [_cell(cell) for cell in row.cells]
-    return {"labels": list(row.labels), "control": row.control, "cells": cells}
-
-
-def _cell(cell: Cell) -> dict[str, str]:
-    return {"ours": cell.ours, "difference": cell.difference, "published": cell.printed}
-
-
-def _figure(config: Config, paper: Paper, key: str, artifact: Curves, results: Results) -> dict[str, str]:
-    path = figure_file(config, paper, key).relative_to(config.root).as_posix()
-    caption = figure.caption(config, paper, artifact, results)
-    title = f"{words.heading(config, None)}: {artifact.title}"
-    # The drawing itself says scale, n, device and protocol; the caption need not repeat them.
-    shown = f"{words.short_notice(config)} {caption[1]}"
-    return {"path": f"/{path}", "title": title, "alt": " ".join(caption), "caption": shown}
-
-
-def _study_figures(config: Config, paper: Paper, results: Results) -> list[dict[str, Any]]:
-    found = study.figures(config, paper, results)
-    paths = [figure_file(config, paper, str(each["id"])).relative_to(config.root).as_posix() for each in found]
-    return [each | {"path": f"/{path}"} for each, path in zip(found, paths, strict=True)]
-
-
-def _answered(claim: claims.Shown) -> dict[str, str]:
-    shown = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
-    return {key: getattr(claim, key) for key in shown}
-
-
-def _comparison(claim: claims.Shown) -> dict[str, str]:
-    shown = ("subject", "dataset", "stand_in", "published", "ours", "interval", "verdict", "sentence", "source")
-    return {key: getattr(claim, key) for key in shown}

@@ -1,6 +1,7 @@
 """How a theorem's check is said in words: how many draws, how far off, and where it fails."""
 
 import json
+import math
 from typing import Any
 
 EXCESS = "excess"
@@ -8,10 +9,16 @@ EXCESS = "excess"
 
 
 def finding(row: dict[str, Any]) -> str:
-    """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``."""
-    violated, worst = int(row["violated"]), max(0.0, row["measured"])
+    """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``.
+
+    ``row`` is a theorem's of claims.csv; without draws it was not checked.
+    """
+    if math.isnan(row["draws"]):
+        return "not checked"
+    draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
+    worst = max(0.0, float(row["measured"]))
     many = f"{violated} violate it (by up to" if violated else "none violates it (deviation at most"
-    return f"{row['met']} of {row['draws']} draws meet the hypothesis, {many} {worst:.2g})"
+    return f"{met} of {draws} draws meet the hypothesis, {many} {worst:.2g})"
 
 
 def counterexample(text: str) -> str:

@@ -4,11 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hypersphere.declared import coordinates, rules
+from hypersphere.declared import rules
 from hypersphere.declared.artifacts import HISTORY, Paper, Protocol
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.config import Config
-from hypersphere.declared.coordinates import Coordinates
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.present.results import ArtifactResults, Results, settles
@@ -116,23 +115,6 @@ def conditions_of_scale(results: Results) -> str:
 def distinct(values: Iterable[Any]) -> str:
     """Every value once, sorted; ``not run`` where there is none."""
     return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
-
-
-def setting(paper: Paper, point: Coordinates) -> str:
-    """``batch size 512, epoch 100``: all coordinates but method, variant, dataset and measure, in words."""
-    shown = {key: value for key, value in point.items() if key not in (*coordinates.IDENTITY, "measure")}
-    return ", ".join(coordinate(paper, key, value) for key, value in coordinates.ordered(shown).items())
-
-
-def coordinate(paper: Paper, key: str, value: coordinates.Scalar) -> str:
-    """``batch size 512``."""
-    return f"{key_label(paper, key)} {paper.label(coordinates.show(value))}"
-
-
-def key_label(paper: Paper, key: str) -> str:
-    """How a key of coordinates is called: by the paper's label, or by the last part of its path."""
-    given = paper.label(key)
-    return given if given != key else key.rpartition(".")[2].replace("_", " ")
 
 
 def batch(run: Run) -> str:

@@ -1,0 +1,115 @@
+"""What scorecard and paper both show: artifacts that have results, what is not run, effects, and the errata."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypersphere.declared import coordinates, errata
+from hypersphere.declared.artifacts import Measured, Paper
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import MEASURES
+from hypersphere.present import labels, words
+from hypersphere.present.results import Results
+from hypersphere.present.shown import Shown, show
+
+NOT_MADE = "not made yet"
+NOT_DRAWN = "measured, but not drawn yet"
+
+
+class Missing(NamedTuple):
+    """An artifact that has nothing to show."""
+
+    id: str
+    printed: str
+    title: str
+    reason: str
+
+
+class Document(NamedTuple):
+    """The artifacts of one paper."""
+
+    measured: list[Shown]
+    """Made from runs."""
+    studied: list[Shown]
+    """Made from exact studies."""
+    missing: list[Missing]
+    """All others."""
+
+
+def document(results: Results, paper: str) -> Document:
+    """What there is to show of a paper, and what there is not."""
+    declared, made = results.config.papers[paper], results.made(paper)
+    ready = {name: show(results, paper, name) for name in made}
+    there = {name: one for name, one in ready.items() if one.grid or drawing(results.config, paper, one.id).is_file()}
+    missing = []
+    for name, artifact in declared.artifacts.items():
+        if name not in there:
+            reason = NOT_DRAWN if name in made else _reason(results, declared, name)
+            missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
+    measured = [one for name, one in there.items() if name in declared.measured]
+    return Document(measured, [one for name, one in there.items() if name in declared.studied], missing)
+
+
+def _reason(results: Results, paper: Paper, name: str) -> str:
+    config, artifact = results.config, paper.artifacts[name]
+    if f"{paper.paper}/{name}" in config.scale.leaves_out:
+        return "left out at this scale"
+    if not isinstance(artifact, Measured):
+        lacks = name not in config.studied(paper.paper)
+        return f"needs {', '.join(artifact.needs).replace('_', ' ')}, which are not here" if lacks else NOT_MADE
+    if artifact.missing:
+        return artifact.missing
+    cells = results.plan.artifacts.get((paper.paper, name), [])
+    reasons = dict.fromkeys(cell.missing for cell in cells)
+    return NOT_MADE if "" in reasons else "; ".join(reasons)
+
+
+def drawing(config: Config, paper: str, name: str) -> Path:
+    """The svg of a figure."""
+    return config.results / "figures" / paper / f"{name}.svg"
+
+
+def effects(results: Results, paper: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Every effect of artifacts made from runs: a cell minus the cell that it is compared with, in words."""
+    document = results.config.papers[paper]
+    return [_effect(document, name, row) for name in names for row in results.artifact(paper, name).effects.values()]
+
+
+def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:
+    where = f"{paper.paper}/{name}: effects.csv"
+    point, other = (coordinates.parse(row[key], where) for key in ("coordinates", "baseline"))
+    measure = MEASURES[str(point["measure"])]
+    decimals, on = measure.decimals, row["measured_on"]
+    keys = [key for key in point if key not in ("dataset", "target", "measure")]
+    differing = [key for key in other if other[key] != point.get(key)]
+    return {
+        "artifact": name,
+        "subject": labels.point(paper, point, keys),
+        "baseline": labels.point(paper, other, differing),
+        "dataset": labels.point(paper, point, ("dataset", "target")),
+        "measured_on": on if on != point["dataset"] else "",
+        "metric": measure.label,
+        "effect": words.signed(row["effect"], decimals),
+        "p": words.p_value(row["p_holm"]),
+        "n": f"{words.number(row['n_variant'], 0)}, {words.number(row['n_baseline'], 0)}",
+        "low_power": bool(row["low_power"]),
+        "detectable": words.number(row["detectable"], decimals),
+        "holm": words.interval(row["low_holm"], row["high_holm"], decimals),
+        "welch": words.interval(row["welch_low"], row["welch_high"], decimals),
+        "paired": words.interval(row["paired_low"], row["paired_high"], decimals),
+    }
+
+
+def protocols(results: Results, paper: str, names: Sequence[str]) -> list[str]:
+    """How the runs of artifacts were made and probed, each sentence once."""
+    document = results.config.papers[paper]
+    texts = [words.protocol(results.plan, document, name) for name in names if name in document.measured]
+    return list(dict.fromkeys(texts))
+
+
+def ledger(config: Config) -> list[dict[str, Any]]:
+    """The errata under the title of their document, in the order of config/papers; those of several come last."""
+    entries = errata.load(config.root)
+    titles = {key: paper.title for key, paper in config.papers.items()} | {errata.SEVERAL: "Across the documents"}
+    listed = {title: [entry.model_dump() for entry in errata.of(key, entries)] for key, title in titles.items()}
+    return [{"title": title, "entries": found} for title, found in listed.items() if found]

@@ -1,0 +1,264 @@
+"""The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from hypersphere.errors import HypersphereError
+from hypersphere.present import claims, scorecard
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Collects classes, ids and links, and checks that tags close in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.classes: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        given = dict(attrs)
+        self.classes += (given.get("class") or "").split()
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.links += [given[key] or "" for key in ("href", "src") if key in given]
+        if tag == "img":
+            self.images.append(given)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="session")
+def page(quick: Any) -> str:
+    """The quick page's text."""
+    return quick.read("scorecard.html")
+
+
+def section(page: str, name: str) -> str:
+    """From a heading to the next."""
+    return page[page.index(f'<h2 id="{name}"') :].split("<h2 ")[1]
+
+
+def row(page: str, name: str) -> str:
+    """A claim's row."""
+    return page[page.index(f'<tr id="{name}"') :].split("</tr>")[0]
+
+
+def plain(html: str) -> str:
+    """What is read of it."""
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
+    parsed = Page(page)
+    assert all(link.startswith(("#", "data:")) for link in parsed.links)
+    assert {link[1:] for link in parsed.links if link.startswith("#")} <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert re.search(r"https?://|@import|url\(|<script", page) is None
+    assert all(image["alt"] for image in parsed.images)
+
+
+def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
+    assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
+    assert re.findall(r"<code>(.+?)</code>", row(page, "alpha.cut.gain")) == ["run-a", "run-b", "run-c"]
+    assert "no runs" in row(page, "alpha.sweep")
+
+
+def test_a_claim_is_shown_in_words(page: str) -> None:
+    """Read off the fixture's rows by hand."""
+    assert plain(row(page, "alpha.cut")).endswith(
+        "run-b Photos measured on digits 61.1 64.0 (n = 2) [63.0, 65.0] ○ quick only as printed "
+        "somewhere; 2 open choices"
+    )
+    assert "Plain, cut (c=3) kNN accuracy; batch size = 128" in plain(row(page, "alpha.sweep"))
+    assert "Plain, cut (c=3) − batch size = 64" in plain(row(page, "alpha.wider"))
+    assert "beta = 1, m1 = 0.4 diverges diverges (n = 3)" in plain(row(page, "alpha.never"))
+    assert "All are so – all of 5" in plain(row(page, "alpha.shares"))
+
+
+def test_what_was_not_run_says_why_and_is_folded(page: str) -> None:
+    assert plain(row(page, "alpha.faces")).endswith(
+        "○ not run nothing stands for faces as printed somewhere; 2 open choices"
+    )
+    before = page[: page.index('<tr id="alpha.faces"')]
+    assert before[before.rindex("<details class") :].startswith('<details class="block">')
+    before = page[: page.index('<tr id="alpha.cut"')]
+    assert before[before.rindex('<details class="block') :].startswith('<details class="block" open>')
+
+
+def test_direction_has_no_colour(page: str) -> None:
+    found = row(page, "alpha.cut.gain")
+    assert '<span class="second">direction: same</span>' in found
+    assert "badge neutral" in found
+    assert "direction:" not in row(page, "alpha.cut")
+
+
+def test_counts_keep_printed_corrected_and_ours_apart(page: str) -> None:
+    """Counted by hand in the fixture's claims."""
+    lists = [plain(text) for text in re.findall(r'<ul class="counts.*?</ul>', page, re.DOTALL)]
+    assert lists == [
+        "4 numbers and comparisons, printed 2 ○ quick only 2 ○ not run",
+        "1 numbers and comparisons, corrected by an erratum 1 ○ quick only",
+        "1 numbers and comparisons, of our own 1 ○ quick only",
+        "4 claims answered by exact studies, printed 1 ✓ exact 1 ✓ no counterexample 1 ✓ diverged as published "
+        "1 ○ cannot be judged",
+        "1 theorems and identities, printed 1 ✕ refuted",
+        "1 theorems and identities, corrected by an erratum 1 ✓ no counterexample (erratum)",
+    ]
+
+
+def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
+    measured = re.findall(r'class="badge (\w+)"', section(page, "claims"))
+    assert set(measured) == {"neutral"}
+    assert "Not a reproduction" in page
+    text = published.read("scorecard.html")
+    assert "agree" in re.findall(r'class="badge (\w+)"', section(text, "claims"))
+    assert "Not a reproduction" not in text
+
+
+def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
+    found = section(page, "theorems")
+    assert {"agree", "disagree"} <= set(re.findall(r'class="badge (\w+)"', found))
+    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in found
+    assert re.findall(r'href="#(\w+)"', found) == ["X2"]
+
+
+def test_what_is_made_is_shown_and_the_rest_is_not_run(page: str) -> None:
+    assert 'id="alpha-table1"' in section(page, "shown")
+    assert [image["src"].partition(",")[0] for image in Page(page).images] == ["data:image/svg+xml;base64"]
+    missing = section(page, "missing")
+    ids = {"sweep", "later", "only_faces", "robustness", "texts", "skipped", "people"}
+    assert set(re.findall(r'<tr id="alpha-(\w+)"', missing)) == ids
+    assert "Table 4 texts Texts runs on texts" in plain(missing)
+
+
+def test_a_table_is_as_its_kind_laid_it_out(page: str) -> None:
+    found = section(page, "shown")
+    assert plain(found).startswith(
+        'id="shown">Tables and figures On Alpha Table 1: Accuracy Photos measured on digits Faces '
+        "Method Variant ours published ours Plain default 60.0 ± 0.9 (2) baseline 56.5 not run"
+    )
+    assert '<th scope="colgroup" class="group" colspan="2">' in found
+    assert plain(found).endswith("chance 10.0 – – Scale quick &amp; more. What table1_ holds.")
+
+
+def test_controls_are_the_lines_that_tables_mark(page: str) -> None:
+    rows = re.findall(r'<tr class="control.*?</tr>', section(page, "controls"), re.DOTALL)
+    assert [plain(one) for one in rows] == ["chance 10.0 – –"]
+    assert "Plain" not in section(page, "controls")
+
+
+def test_effects_are_said_in_words(page: str) -> None:
+    """The one effect of the fixture: cut against default on photos, which digits stand for."""
+    rows = re.findall(r"<tr><th.*?</tr>", section(page, "effects").split("<tbody>")[1], re.DOTALL)
+    assert [plain(one) for one in rows] == [
+        "table1 kNN accuracy Plain, cut (c=3) against default Photos measured on digits +4.0 low power "
+        "[+2.5, +5.5] &lt;0.001 [+2.8, +5.2] – 2, 2 1.4"
+    ]
+
+
+def test_runs_are_listed_without_seconds(page: str) -> None:
+    listed = re.findall(r'<tr><th scope="row"><code>(.+?)</code>', section(page, "runs"))
+    assert listed == ["run-a", "run-b", "run-c"]
+
+
+def test_every_erratum_has_a_row(page: str) -> None:
+    assert re.findall(r'<tr id="(\w+)"', section(page, "errata")) == ["X2"]
+
+
+def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> None:
+    entries = {one.id: one for one in claims.entries(make("paper", verdict="not reproduced").results)}
+    assert entries["alpha.cut"].tone == "disagree"
+    assert entries["alpha.cut"].reading == "under our reading: as printed"
+    assert entries["alpha.wider"].reading == "ours"
+
+
+def test_diverged_runs_are_counted(make: Any) -> None:
+    world = make()
+    world.claims[0] |= {"n": 1, "n_diverged": 1}
+    world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
+    world.write_claims()
+    first, second = claims.entries(world.results)[:2]
+    assert (first.ours, second.ours) == ("64.0 (n = 1; 1 diverged)", "diverged")
+
+
+def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
+    """Without an answer claims.csv names no study; the config does."""
+    world = make()
+    world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.write_claims()
+    measured, studied, _ = claims.apart(claims.entries(world.results))
+    assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
+
+
+@pytest.mark.parametrize(("scale", "overrides"), [("quick", {}), ("paper", {"epochs": 2})])
+@pytest.mark.parametrize("verdict", ["reproduced", "direction only", "not reproduced", "exact"])
+def test_a_small_scale_that_claims_a_verdict_is_refused(
+    make: Any, scale: str, overrides: dict[str, Any], verdict: str
+) -> None:
+    world = make(scale, verdict=verdict, **overrides)
+    with pytest.raises(HypersphereError, match=f"says '{verdict}', but scale {scale}.* settles nothing"):
+        scorecard.context(world.results)
+
+
+def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -> None:
+    world = make("paper", verdict="laptop only", epochs=2)
+    world.build()
+    text = world.read("scorecard.html")
+    assert "Not a reproduction: numbers of the published scale were changed" in text
+    assert set(re.findall(r'class="badge (\w+)"', section(text, "claims"))) == {"neutral"}
+
+
+def test_text_from_files_is_escaped(make: Any) -> None:
+    world = make()
+    world.edit("claims.csv", "as printed", "<b>as</b> printed")
+    world.build()
+    assert "&lt;b&gt;as&lt;/b&gt; printed" in world.read("scorecard.html")
+
+
+def test_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
+    world = make()
+    (world.folder / "figures" / "alpha" / "curve.svg").unlink()
+    world.build()
+    text = world.read("scorecard.html")
+    assert not Page(text).images
+    assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
+
+
+@pytest.mark.parametrize("verdict", [*claims.ORDER])
+def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
+    trained = {"kind": "value", "study": "", "verdict": verdict}
+    stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
+    assert claims.tone(quick.plan.config, trained) == "neutral"
+    settled = verdict in (*claims.AGREE, *claims.DISAGREE)
+    for world, one in ((published, trained), (quick, stated), (published, stated), (quick, studied)):
+        assert (claims.tone(world.plan.config, one) == "neutral") is not settled
+
+
+def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
+    world = make()
+    (world.plan.artifact_folder("alpha", "table1") / "summary.csv").unlink()
+    (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
+    world.claims = [one | {"verdict": "not run", "measured": "", "draws": None} for one in world.claims]
+    world.claims = [one | dict.fromkeys(("study", "runs", "measured_on"), "") | {"n": 0} for one in world.claims]
+    world.write_claims()
+    world.edit("statistics/runs.csv", world.read("statistics/runs.csv").split("\n", 1)[1], "")
+    world.build()
+    text = world.read("scorecard.html")
+    assert "cpu" not in section(text, "runs")
+    assert "Device not run; torch not run" in plain(text)
+    assert "None at this scale." in section(text, "effects")
+    assert plain(section(text, "shown")).endswith("figures None.")
+    assert "not checked" in section(text, "theorems")
