@@ -1,5 +1,6 @@
 # make reproduce needs Python 3.11 or later and make; everything else is installed into .venv from requirements.lock.
 SCALE ?= quick
+ONLY ?=
 SET ?=
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,6 +10,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
 MAKEFLAGS += --no-print-directory
+CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
+SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce restore plan report verify test test-long lint bench lock clean-results
 
@@ -16,6 +19,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  SCALE=quick|smoke|laptop|paper   how big (default: quick)"
+	@echo "  ONLY=\"margins/table2 lecture\"   artifacts, or papers, to make alone (default: all)"
 	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; such results get a folder of their own"
 
 $(READY): requirements.lock pyproject.toml
@@ -31,22 +35,22 @@ $(READY): requirements.lock pyproject.toml
 setup: $(READY) ## install everything into .venv
 
 reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
-	@snakemake --cores all --config scale=$(SCALE) $(SET)
+	@snakemake --cores all --config $(CHOSEN)
 
 restore: $(READY) ## fetch a release's results with DVC instead of making them, and check every byte (docs/dvc.md)
 	@python -m hypersphere.command.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
 
 plan: $(READY) ## what would run, what is done, and why each thing would run again
-	@hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s))
+	@hypersphere plan $(SETTINGS)
 
 report: $(READY) ## results/<scale>/report.html: all of a finished scale on one page, and how it was made
-	@folder=$$(hypersphere plan --set scale=$(SCALE) $(foreach s,$(SET),--set $(s)) | awk '$$1 == "results" {print $$2}'); \
+	@folder=$$(hypersphere plan $(SETTINGS) | awk '$$1 == "results" {print $$2}'); \
 	  test -n "$$folder" || exit 2; \
-	  snakemake --report "$$folder/.part.html" --config scale=$(SCALE) $(SET) && \
+	  snakemake --report "$$folder/.part.html" --config $(CHOSEN) && \
 	  mv "$$folder/.part.html" "$$folder/report.html" && echo "$$folder/report.html"
 
 verify: $(READY) ## hold results against their manifests, rebuild what follows; RERUN=<run> trains one again
-	@hypersphere verify --set scale=$(SCALE) $(foreach s,$(SET),--set $(s)) $(foreach r,$(RERUN),--rerun $(r))
+	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))
 
 test: $(READY) ## all tests but those of a minute or more each
 	@pytest -n 2 -m "not long"

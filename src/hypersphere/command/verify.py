@@ -83,14 +83,13 @@ def _run(plan: Plan, name: str) -> None:
 
 
 def _evaluation(plan: Plan, name: str, digest: str) -> None:
-    from hypersphere.training import snapshots
+    from hypersphere.probes import evaluate
 
-    run, path = plan.run(name), plan.evaluation(name, digest)
-    listed = manifest.read_manifest(plan.run_folder(name))["files"]
+    run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
     made = {
-        "weights": snapshots.without_unasked(plan, run, listed),
-        "code": provenance.protocol_digest(plan.asked[name][digest].protocol, run),
-        "at": [list(at) for at in sorted(plan.asked[name][digest].at)],
+        "weights": evaluate.looked_at(run, asked, manifest.read_manifest(plan.run_folder(name))),
+        "code": provenance.protocol_digest(asked.protocol, run),
+        "at": [list(at) for at in sorted(asked.at)],
     }
     _same(path.with_suffix(".json"), manifest.check_evaluation(path), made)
 
@@ -158,7 +157,8 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
         try:
             _compare(plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml"))
             evaluate.evaluate_runs(again, [again.run(name)])
-            _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, ("*.csv",))
+            asked = tuple(f"{digest}*.csv" for digest in plan.asked[name])
+            _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{_other_place(about)}") from None
 

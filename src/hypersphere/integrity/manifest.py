@@ -51,12 +51,17 @@ def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
 
 
 def check_evaluation(path: Path) -> dict[str, Any]:
-    """The manifest beside an evaluations file whose bytes are those that the probes wrote.
+    """The manifest beside an evaluations file; its bytes, and those of the tables beside it, are those that the probes
+    wrote.
 
     Raises:
-        DamagedError: the file or its manifest is missing or altered; the next Snakemake evaluates again.
+        DamagedError: a file or the manifest is missing or altered; the next Snakemake evaluates again.
     """
-    return check_listed(path, path.with_suffix(".json"))
+    proof = path.with_suffix(".json")
+    manifest = check_listed(path, proof)
+    for name in manifest["files"].keys() - {path.name}:
+        check_listed(path.with_name(name), proof)
+    return manifest
 
 
 def check_tidy(results: Path, name: str) -> Path:

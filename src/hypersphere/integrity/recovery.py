@@ -48,9 +48,13 @@ def _forget_lost_evaluations(plan: Plan, identifier: str, runs: list[str]) -> No
     content = _content(marker)
     answered = {run: _mapping(content.get(run)) for run in runs} if runs else {identifier: content}
     paths = [plan.evaluation(subject, digest) for subject, digests in answered.items() for digest in digests]
-    whole = all(path.is_file() and path.with_suffix(".json").is_file() for path in paths)
-    if not whole or (runs and not set(runs) <= content.keys()):
+    if not all(map(_evaluation_is_there, paths)) or (runs and not set(runs) <= content.keys()):
         _forget(marker)
+
+
+def _evaluation_is_there(path: Path) -> bool:
+    names = _mapping(_content(path.with_suffix(".json")).get("files"))
+    return path.name in names and all(path.with_name(name).is_file() for name in names)
 
 
 def _content(marker: Path) -> dict[str, Any]:

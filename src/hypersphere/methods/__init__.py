@@ -1,0 +1,1 @@
+"""Wiring: which network sees which view, which way gradients flow, what is remembered. Equations are in objectives."""

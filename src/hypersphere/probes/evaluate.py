@@ -24,9 +24,8 @@ from hypersphere.integrity.manifest import check_evaluation, check_run
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
 from hypersphere.probes.measured import Measured
 from hypersphere.training import device as devices
-from hypersphere.training import snapshots
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.frozen import load_frozen
+from hypersphere.training.frozen import load_frozen, weight_files
 
 COLUMNS = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
 PIXELS = "pixels"
@@ -76,18 +75,23 @@ def evaluate_pixels(plan: Plan, dataset: str) -> None:
 
 def _of_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
     """Checksums of what each protocol says of a run; what is current is left as it is."""
-    weights = check_run(plan, run.name)
-    kept = snapshots.without_unasked(plan, run, weights["files"])
+    manifest = check_run(plan, run.name)
     looking, done = _Looking(plan, run, device), {}
     for digest, asked in plan.asked[run.name].items():
         path = plan.evaluation(run.name, digest)
-        about = _about(plan, asked.protocol, run, kept, asked.at)
+        about = _about(plan, asked.protocol, run, looked_at(run, asked, manifest), asked.at)
         if not is_current(path, about):
-            rows, tables = _asked_of(looking, asked, weights)
+            rows, tables = _asked_of(looking, asked, manifest)
             _write(path, rows, tables, about, device)
             print(f"{run.name}: {asked.protocol.probe and asked.protocol.probe.name} measured", flush=True)
         done[digest] = files.sha256(path)
     return done
+
+
+def looked_at(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
+    """What of a run decides what a protocol says of it: its status, and the checksums of the weights at its epochs."""
+    names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
+    return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
 
 
 class _Looking:
@@ -204,7 +208,8 @@ def _write(
     path: Path, rows: list[Row], tables: dict[At, pd.DataFrame], about: dict[str, Any], device: torch.device
 ) -> None:
     """The rows and tables, and beside them a manifest: their checksums, and what they were made from."""
-    path.with_suffix(".json").unlink(missing_ok=True)
+    for old in (path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.csv")):
+        old.unlink(missing_ok=True)
     files.write_text(path, _text(pd.DataFrame(rows, columns=list(COLUMNS))))
     written = [path]
     for at, table in tables.items():

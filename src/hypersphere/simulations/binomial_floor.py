@@ -26,8 +26,8 @@ TEST_SIZES: Mapping[str, int] = {
     "cifar100": 10_000,
     "cifar10_lt": 10_000,
     "cifar100_lt": 10_000,
-    "corrupted_cifar10": 10_000,
-    "colored_mnist": 10_000,
+    **{f"corrupted_cifar10_{ratio}": 10_000 for ratio in ("0_5", "1", "2", "5")},
+    **{f"colored_mnist_{ratio}": 10_000 for ratio in ("0_5", "1", "2", "5")},
     "stl10": 8_000,
     # Validation sets, the only ones with public labels: 50 images a class.
     "imagenet": 50_000,
@@ -221,7 +221,8 @@ def binomial_floor(context: Context) -> Study:
     spread = (by_table.cumcount() + 0.5) / by_table["z"].transform("size") - 0.5
     effects["column"] = effects["table"].map({name: k for k, name in enumerate(in_order(effects["table"]))})
     effects["across"] = effects["column"] + 0.8 * spread  # side by side in their table's column, in printed order
-    effects["series"] = effects["method"] if effects["method"].nunique() > 1 else effects["variant"]
+    several = by_table["method"].nunique().max() > 1  # some table has more than one method
+    effects["series"] = effects["method"] if several else effects["variant"]
     effects["beyond"] = beyond(effects).astype(int)
     shown = effects[[*CELL, "difference", "error", "z", "beyond", "series", "column", "across"]]
     made = {"binomial_floor": summary(cells, effects), "binomial_effects": shown}

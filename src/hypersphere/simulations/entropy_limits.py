@@ -45,13 +45,13 @@ def entropy_limits(context: Context) -> Study:
 
 
 def printed(context: Context) -> list[Row]:
-    """The rows of the table, from the claims about it, whose settings read ``normalised, temperature 0.05``."""
+    """The rows of the table, from the claims about it, which say ``normalised`` and ``objective.temperature``."""
     claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
     rows = []
     for claim in claims:
         if claim.artifact == "table5_limits" and claim.reported is not None:
-            normalised, _, temperature = claim.setting.partition(", temperature ")
-            rows.append(Row(claim.id, float(temperature), normalised == "normalised", claim.reported))
+            temperature, normalised = claim.coordinates["objective.temperature"], claim.coordinates["normalised"]
+            rows.append(Row(claim.id, float(temperature), bool(normalised), claim.reported))
     return rows
 
 

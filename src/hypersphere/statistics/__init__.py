@@ -1,0 +1,1 @@
+"""From evaluations to tidy tables, effects and verdicts. Whatever is computed of results is computed here."""

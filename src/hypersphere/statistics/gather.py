@@ -86,20 +86,25 @@ class Measurer:
         return {"value": math.nan if diverged else value, "n_test": math.nan, "status": status}
 
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
-        assert cell.target is not None
-        protocol = self.plan.protocols[cell.paper][cell.protocol]
-        answers = self.answers(subject, protocol.digest)
-        measure = self.probes_measure(cell)
-        found = answers.get((cell.epoch, cell.target.name, measure, cell.reading))
-        diverged = answers.get((cell.epoch, cell.target.name, measure, ""))
-        if found is None and diverged is not None and diverged["status"] == "diverged":
-            found = diverged
-        if found is None:
-            path = self.plan.evaluation(subject, protocol.digest)
-            raise HypersphereError(
-                f"{path}: holds no {measure} {cell.reading} of epoch {cell.epoch}, {cell.target.name}"
-            )
+        found = self._found(cell, subject, cell.epoch)
         return {key: found[key] for key in ("value", "n_test", "status")}
+
+    def _found(self, cell: Cell, subject: str, epoch: int) -> Answer:
+        """What a cell's protocol says of a run, or of raw pixels.
+
+        Raises:
+            HypersphereError: it says nothing of the cell's reading at this epoch.
+        """
+        assert cell.target is not None
+        digest = self.plan.protocols[cell.paper][cell.protocol].digest
+        answers, measure, target = self.answers(subject, digest), self.probes_measure(cell), cell.target.name
+        found, whole = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
+        if found is None and whole is not None and whole["status"] == "diverged":  # then of all readings
+            found = whole
+        if found is None:
+            what = " ".join(filter(None, (measure, cell.reading)))
+            raise HypersphereError(f"{self.plan.evaluation(subject, digest)}: no {what} of epoch {epoch} on {target}")
+        return found
 
     def probes_measure(self, cell: Cell) -> str:
         """What the probe itself calls a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
@@ -132,7 +137,7 @@ class Measurer:
             if not on_pixels(protocol):
                 continue
             subject = f"{PIXELS}-{cell.target.name}"
-            found = self.answers(subject, protocol.digest)[0, cell.target.name, self.probes_measure(cell), cell.reading]
+            found = self._found(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(found["classes"]))
             for variant, value in ((PIXELS, found["value"]), (CHANCE, chance)):
                 one = self._control(cell, variant)
@@ -187,16 +192,24 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
 
 
-def distribution(plan: Plan, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Quantiles over images of what a probe says of each, for every cell and seed; in the measure's unit."""
+def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
+    """Quantiles over images of what a probe says of each, for every cell and seed; in the measure's unit.
+
+    ``measured`` holds the cells' measurements: of a run that diverged there are no quantiles.
+
+    Raises:
+        HypersphereError: a file is missing or altered, or a probe says nothing of single images.
+    """
     rows: list[dict[str, Any]] = []
+    diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
     for cell in cells:
         if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
             continue
+        if (cell.text, cell.run.name) in diverged:
+            continue
         path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
         own = path.with_name(f"{path.stem}.{cell.epoch:04d}.{cell.target.name}.csv")
-        manifest = check_evaluation(path)
-        if own.name not in manifest["files"]:
+        if own.name not in check_evaluation(path)["files"]:
             raise HypersphereError(f"{own}: the probe of {cell.protocol} says nothing of single images")
         table = pd.read_csv(own)
         for key, value in coordinates.of_probe(cell.coordinates).items():

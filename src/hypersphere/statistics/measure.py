@@ -32,5 +32,5 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         "runs": (gather.runs(plan, [run.name for run in gather.trained(cells)]), gather.RUNS),
     }
     if kinds.kind(declared.draw).images:
-        written["distribution"] = (gather.distribution(plan, cells), gather.DISTRIBUTION)
+        written["distribution"] = (gather.distribution(plan, cells, own), gather.DISTRIBUTION)
     tables.write(plan.artifact_folder(paper, artifact), written)

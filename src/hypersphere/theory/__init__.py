@@ -1,0 +1,1 @@
+"""Theorems and identities as statements that draws can contradict."""

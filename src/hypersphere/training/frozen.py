@@ -12,6 +12,12 @@ CLASSIFIER = "classifier.weight"
 """The tensor of a head that has a row for each class, if any has."""
 
 
+def weight_files(run: Run, epoch: int) -> tuple[str, str]:
+    """Where a run's encoder and head after ``epoch`` epochs are, in its folder."""
+    last = epoch == run.schedule.epochs
+    return (checkpoint.ENCODER, checkpoint.HEADS) if last else checkpoint.snapshot_names(epoch)
+
+
 def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Module]:
     """A run's encoder and head as they were after ``epoch`` epochs, in eval mode, without gradients, on the CPU.
 
@@ -28,9 +34,7 @@ def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Modul
     Raises:
         HypersphereError: a file is missing, damaged, or of another architecture.
     """
-    last = epoch == run.schedule.epochs
-    names = (checkpoint.ENCODER, checkpoint.HEADS) if last else checkpoint.snapshot_names(epoch)
-    encoder_file, heads_file = (folder / name for name in names)
+    encoder_file, heads_file = (folder / name for name in weight_files(run, epoch))
     classifier = checkpoint.read_weights(heads_file).get(CLASSIFIER)
     method = assemble(run, images=1, classes=1 if classifier is None else len(classifier))
     method.eval().requires_grad_(False)

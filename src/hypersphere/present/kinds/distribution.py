@@ -1,6 +1,143 @@
 """Distributions of what a probe says of single images, side by side."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from hypersphere.declared import coordinates
+from hypersphere.present import drawn, labels, notes, panels, style, words, writer
+from hypersphere.present.points import IDENTITY, Point, Points
+from hypersphere.present.shown import Context, Shown
+
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
+IMAGES = True
 FORMATS = ("svg", "png", "csv")
+
+FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "quantile", "value", "scale")
+PANEL = 2.0
+"""Inches: the height of a panel."""
+VIOLIN, BESIDE = 0.42, 0.7
+"""Inches: the least width of a violin with its room, and what the labels beside a panel take."""
+
+
+def build(context: Context) -> None:
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    outputs = context.results.plan.outputs(context.paper.paper, context.name)
+    with style.applied():
+        drawn.save(draw(points), outputs, writer.as_csv(FIELDS, _rows(points)))
+
+
+def shown(context: Context) -> Shown:
+    """The figure's heading and caption.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    below = _notes(points)
+    return Shown(context.name, notes.heading(points), below, alt=" ".join(below), inches=drawn.WIDTH)
+
+
+def _notes(points: Points) -> tuple[str, ...]:
+    kept = points.tables.distribution["quantile"].nunique()
+    said = (
+        f"Violins: {notes.measured(points)}, of single images: {kept} quantiles of each run, all seeds together, cut "
+        "at the least and the greatest; dashed: quartiles."
+    )
+    return notes.of(points, said)
+
+
+def _rows(points: Points) -> list[list[object]]:
+    """The tidy lines: every quantile of every run."""
+    scale, found = points.context.results.config.scale_name, []
+    by_cell = dict(iter(points.tables.distribution.groupby("coordinates")))
+    for cell in points.every:
+        names = [cell.coordinates.get(key, "") for key in coordinates.IDENTITY]
+        identity = [cell.text, *names, coordinates.setting(cell.coordinates), cell.coordinates["measure"]]
+        where = [cell.summary.get(name) for name in ("measured_on", "probed_on", "epoch")]
+        for row in by_cell.get(cell.text, pd.DataFrame()).to_dict("records"):
+            kept = [row[name] for name in ("seed", "run", "quantile", "value")]
+            found.append([*identity, *where, *kept, scale])
+    return found
+
+
+def draw(points: Points) -> Figure:
+    """A panel for each point of ``panels``, and in it a row of violins for each of ``rows``."""
+    rows, wide = panels.measured(points, "rows", ("panels", "x")), len(points.axis("x"))
+    beside = panels.measured(points, "panels", ("rows", "x"))
+    each = [{**panel, **row} for row in rows for panel in beside]
+    most = max(1, min(3, int(drawn.WIDTH / (VIOLIN * wide + BESIDE))))
+    across = len(beside) if len(rows) > 1 and len(beside) <= most else most
+    placed = panels.arrange(each, min(across, len(each)))
+    down, across = panels.size(placed)
+    inches = drawn.WIDTH / across
+    slant = panels.slanted(panels.names(points, "x"), inches - BESIDE)
+    height = PANEL * down + (1.1 if slant else 0.5)
+    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    axes = part.subplots(down, across, squeeze=False)
+    for panel in placed:
+        axis = axes[panel.row][panel.column]
+        cells = [points.at(panel.point, x) for x in points.axis("x")]
+        _panel(axis, points, cells, inches)
+        axis.set_title(panels.title(points, panel.point, placed, inches - 0.4), loc="left")
+        axis.set_ylabel(labels.measure(str(cells[0].coordinates["measure"])) if panel.measured else "")
+        axis.set_xlabel(panels.axis_label(points, "x") if panel.lowest else "")
+        axis.tick_params(axis="x", labelbottom=panel.lowest or not slant)
+    panels.hide_unused(axes, placed)
+    part.align_ylabels(list(axes[:, 0]))
+    return figure
+
+
+def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) -> None:
+    table = points.tables.distribution
+    places = {cell.text: at for at, cell in enumerate(cells)}
+    own = table[table["coordinates"].isin(list(places))]
+    if own.empty:
+        panels.blank(axis)
+        axis.set_xticks([])
+        return
+    values = own["value"]
+    spread = panels.logarithmic(list(values))
+    colours = dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True))
+    sns.violinplot(
+        x=own["coordinates"].map(places),
+        y=values,
+        hue=own["coordinates"].map(places),
+        order=list(places.values()),
+        palette=colours,
+        legend=False,
+        cut=0,
+        inner="quart",
+        density_norm="width",
+        log_scale=(False, spread),
+        linewidth=0.8,
+        ax=axis,
+    )
+    if spread:
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+    panels.name_ticks(axis, panels.names(points, "x"), inches - BESIDE)
+    known = set(own["coordinates"])
+    for cell in cells:
+        if cell.text not in known:
+            place: dict[str, Any] = {
+                "transform": axis.get_xaxis_transform(),
+                "ha": "center",
+                "va": "center",
+                "color": style.GREY,
+            }
+            axis.text(places[cell.text], 0.5, words.NOT_RUN.replace(" ", "\n"), fontsize=6.5, **place)
+    axis.set_xlim(-0.6, len(cells) - 0.4)

@@ -1,6 +1,138 @@
 """A heat map: one coordinate down, one across, a mean over seeds in each square."""
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from seaborn.utils import relative_luminance
+
+from hypersphere.declared.coordinates import Coordinates
+from hypersphere.present import drawn, labels, notes, panels, style, words, writer
+from hypersphere.present.points import FIELDS, Point, Points
+from hypersphere.present.shown import Context, Shown
+
 OF = "runs"
 AXES = {"panels": False, "rows": True, "columns": True}
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
+
+SQUARE, BESIDE, HIGH = 0.5, 1.35, 0.34
+"""Inches: the least width of a square, what labels and colour bar take beside them, and a square's height."""
+EQUAL_CONTRAST = 0.179
+"""The relative luminance that black and white stand out from alike (WCAG 2)."""
+COLOURS = "cividis"
+"""Perceptually uniform, and the same to colour-blind readers."""
+
+
+def build(context: Context) -> None:
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    outputs = context.results.plan.outputs(context.paper.paper, context.name)
+    with style.applied():
+        drawn.save(draw(points), outputs, writer.as_csv(FIELDS, points.rows()))
+
+
+def shown(context: Context) -> Shown:
+    """The figure's heading and caption.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    below = _notes(points)
+    return Shown(context.name, notes.heading(points), below, alt=" ".join(below), inches=drawn.WIDTH)
+
+
+def _notes(points: Points) -> tuple[str, ...]:
+    said = f"Squares: {notes.measured(points)}, mean over independent pretrainings; a colour scale for each panel."
+    controls = "; ".join(dict.fromkeys(_control(points, control) for control in points.controls))
+    printed = notes.published(points, "In parentheses: the numbers of")
+    return notes.of(points, " ".join(filter(None, (said, f"Controls: {controls}." if controls else "", printed))))
+
+
+def _control(points: Points, control: Point) -> str:
+    """``raw pixels 41.2 (CIFAR-10)``."""
+    name = words.CONTROLS[str(control.coordinates["variant"])]
+    of = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
+    told = [key for key in of if any(other.coordinates.get(key) != of[key] for other in points.controls)]
+    where = labels.point(points.context.paper, of, told)
+    return f"{name} {words.number(control.mean, control.measure.decimals)}{f' ({where})' if where else ''}"
+
+
+def draw(points: Points) -> Figure:
+    """A heat map for each panel, as many beside each other as leave room for the numbers."""
+    wide, high = len(points.axis("columns")), len(points.axis("rows"))
+    known = panels.measured(points, "panels", ("rows", "columns"))
+    placed = panels.arrange(known, max(1, min(len(known), int(drawn.WIDTH / (SQUARE * wide + BESIDE)), 3)))
+    down, across = panels.size(placed)
+    inches = drawn.WIDTH / across
+    height = down * (HIGH * high + 0.75) + 0.3
+    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    axes = part.subplots(down, across, squeeze=False)
+    for panel in placed:
+        axis = axes[panel.row][panel.column]
+        _panel(part, axis, points, panel.point, inches)
+        if len(placed) > 1:
+            axis.set_title(panels.title(points, panel.point, placed, inches - 0.6), loc="left")
+    panels.hide_unused(axes, placed)
+    return figure
+
+
+def _panel(part: SubFigure, axis: Axes, points: Points, panel: Coordinates, inches: float) -> None:
+    cells = [[points.at(panel, row, column) for column in points.axis("columns")] for row in points.axis("rows")]
+    size = max(6.5, min(8.0, 15 * (inches - BESIDE) / len(cells[0])))
+    if all(math.isnan(cell.mean) for line in cells for cell in line):
+        panels.blank(axis)
+        axis.set_xticks([])
+        return
+    means, texts = (_frame([[read(cell) for cell in line] for line in cells]) for read in (_mean, _text))
+    look = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white", "annot_kws": {"size": size}}
+    bar = {"label": labels.measure(str(cells[0][0].coordinates["measure"])), "aspect": 18, "pad": 0.02}
+    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar_kws=bar, **look)
+    _contrast(axis)
+    axis.set_facecolor("#EFEFEF")
+    axis.grid(visible=False)
+    for down, line in enumerate(cells):
+        for right, cell in enumerate(line):
+            if math.isnan(cell.mean):
+                place: dict[str, Any] = {"ha": "center", "va": "center", "color": style.GREY, "linespacing": 1.0}
+                axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), fontsize=6.5, **place)
+    panels.name_ticks(axis, panels.names(points, "columns"), inches - BESIDE, 0.5)
+    axis.set_yticks([at + 0.5 for at in range(len(cells))], panels.names(points, "rows"), rotation=0)
+    axis.tick_params(length=0)
+    axis.set_xlabel(panels.axis_label(points, "columns"))
+    name = panels.axis_label(points, "rows")
+    short = len(name) < 3
+    axis.set_ylabel(name, rotation=0 if short else 90, va="center", ha="right" if short else "center")
+
+
+def _contrast(axis: Axes) -> None:
+    """Dark numbers on all but the darkest squares: the turning point of the web's rule for contrast, not seaborn's."""
+    mesh = axis.collections[0]
+    wide = round(axis.get_xlim()[1])
+    for text in axis.texts:
+        right, down = text.get_position()
+        colour = mesh.get_facecolor()[int(down) * wide + int(right)]
+        text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
+
+
+def _frame(values: Sequence[Sequence[float | str]]) -> pd.DataFrame:
+    return pd.DataFrame([list(line) for line in values])
+
+
+def _mean(cell: Point) -> float:
+    return cell.mean
+
+
+def _text(cell: Point) -> str:
+    """``83.2``, and below it what is printed: ``(81.9)``."""
+    printed = f"\n({cell.printed})" if cell.claim else ""
+    return words.number(cell.mean, cell.measure.decimals) + printed

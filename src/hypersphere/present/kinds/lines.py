@@ -1,6 +1,261 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from hypersphere.declared.coordinates import Coordinates, Scalar, show
+from hypersphere.present import drawn, labels, notes, panels, style, words, writer
+from hypersphere.present.points import FIELDS, Point, Points
+from hypersphere.present.shown import Context, Shown
+
 OF = "runs"
 AXES = {"panels": False, "lines": True, "x": True}
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
+
+PANEL = 2.1
+"""Inches: the height of a panel."""
+ACROSS = 3
+"""Panels beside each other, at most."""
+LOG_RANGE = 8.0
+"""Largest over smallest mean from which an axis without a unit is logarithmic."""
+BAND_FROM = 3
+"""Seeds from which an interval is drawn as a band; of fewer, each seed has a line."""
+LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
+"""Controls that are drawn as level lines, and their dashes."""
+PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
+
+
+def build(context: Context) -> None:
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    outputs = context.results.plan.outputs(context.paper.paper, context.name)
+    with style.applied():
+        drawn.save(draw(points), outputs, writer.as_csv(FIELDS, points.rows()))
+
+
+def shown(context: Context) -> Shown:
+    """The figure's heading and caption.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    below = _notes(points)
+    return Shown(context.name, notes.heading(points), below, alt=" ".join(below), inches=drawn.WIDTH)
+
+
+def _notes(points: Points) -> tuple[str, ...]:
+    level = words.confidence(points.context.results.config)
+    seen = {cell.count("n") for cell in points.every if cell.summary}
+    drawn_as = [f"bands: {level} t intervals, cut at the panel's edge"] if any(n >= BAND_FROM for n in seen) else []
+    drawn_as += ["thin lines: single runs"] if any(1 < n < BAND_FROM for n in seen) else []
+    drawn_as += [f"level lines: {' and '.join(_levels(points).values())}"] if _levels(points) else []
+    said = f"Shown: {notes.measured(points)}. {'; '.join(['Lines: mean over independent pretrainings', *drawn_as])}."
+    return notes.of(points, " ".join(filter(None, (said, notes.published(points, "Hollow markers repeat")))))
+
+
+def _levels(points: Points) -> dict[str, str]:
+    """The controls that are drawn, with their names."""
+    measured = {str(control.coordinates["variant"]) for control in points.controls}
+    return {kind: words.CONTROLS[kind] for kind in LEVELS if kind in measured}
+
+
+def draw(points: Points) -> Figure:
+    """Panels, with heading, legend and conditions outside of them."""
+    placed = panels.arrange(panels.measured(points, "panels", ("lines", "x")), ACROSS)
+    down, across = panels.size(placed)
+    beside = across == 1
+    drawing = _Drawing(points, (0.65 if beside else 1 / across) * drawn.WIDTH)
+    entries = len(drawing.handles)
+    legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // drawing.columns)
+    slant = drawing.named and panels.slanted(panels.names(points, "x"), drawing.inches)
+    height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
+    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    axes = part.subplots(down, across, squeeze=False)
+    for panel in placed:
+        axis = axes[panel.row][panel.column]
+        drawing.panel(axis, panel.point)
+        if panel.titled:
+            axis.set_title(panels.title(points, panel.point, placed, drawing.inches), loc="left")
+        if panel.measured:
+            axis.set_ylabel(labels.measure(str(drawing.cells(panel.point)[0].coordinates["measure"])))
+        if panel.lowest:
+            axis.set_xlabel(panels.axis_label(points, "x"))
+        elif slant:
+            axis.tick_params(axis="x", labelbottom=False)
+    panels.hide_unused(axes, placed)
+    part.align_ylabels(list(axes[:, 0]))
+    handles, names = list(drawing.handles.values()), list(drawing.handles)
+    if beside:
+        part.legend(handles, names, loc="outside right upper", handlelength=2.6)
+    else:
+        part.legend(handles, names, loc="outside upper left", ncols=drawing.columns, handlelength=2.6)
+    return figure
+
+
+@dataclass
+class _Drawing:
+    """How lines look, and where x is: the same in every panel."""
+
+    points: Points
+    inches: float
+    """Width of a panel."""
+
+    @cached_property
+    def lines(self) -> list[dict[str, Scalar]]:
+        return panels.measured(self.points, "lines", ("panels", "x"))
+
+    @cached_property
+    def x(self) -> list[float]:
+        """Where each point of the axis x stands."""
+        keys, given = labels.varying(self.points.axis("x")), self.points.axis("x")
+        if len(keys) == 1 and panels.numeric(values := [point[keys[0]] for point in given]):
+            return [float(value) for value in values]
+        return [float(at) for at in range(len(given))]
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether places on the axis x are names and no numbers."""
+        return not panels.axis_label(self.points, "x")
+
+    def cells(self, panel: Coordinates) -> list[Point]:
+        """Every cell of a panel."""
+        return [cell for line in self.lines for cell in self._along(panel, line)]
+
+    def _along(self, panel: Coordinates, line: Coordinates) -> list[Point]:
+        return [self.points.at(panel, line, x) for x in self.points.axis("x")]
+
+    def panel(self, axis: Axes, panel: Coordinates) -> None:
+        """Draw one panel."""
+        cells = self.cells(panel)
+        if all(math.isnan(cell.mean) for cell in cells):
+            panels.blank(axis)
+            axis.set_xticks([])
+            return
+        self._across(axis)
+        for kind in LEVELS:
+            self._level(axis, panel, kind)
+        for at, line in enumerate(self.lines):
+            self._line(axis, self._along(panel, line), self.look(at))
+        self._limits(axis, panel, cells)
+
+    def look(self, at: int) -> dict[str, Any]:
+        """Colour and marker by line, dashes by what varies first (the method, say)."""
+        first = labels.varying(self.lines)[0]
+        groups = list(dict.fromkeys(line.get(first) for line in self.lines))
+        group = groups.index(self.lines[at].get(first)) if 1 < len(groups) < len(self.lines) else 0
+        count = len(style.COLOURS)
+        return {
+            "color": style.COLOURS[at % count],
+            "marker": style.MARKERS[(at + at // count) % len(style.MARKERS)],
+            "linestyle": style.DASHES[group % len(style.DASHES)],
+        }
+
+    def _line(self, axis: Axes, cells: list[Point], look: dict[str, Any]) -> None:
+        known = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
+        places, means = [x for x, _ in known], [cell.mean for _, cell in known]
+        every = max(1, len(known) // 8)
+        sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
+        banded = [(x, cell) for x, cell in known if cell.count("n") >= BAND_FROM]
+        low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
+        axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
+        if any(1 < cell.count("n") < BAND_FROM for _, cell in known):
+            self._single_runs(axis, known, look["color"])
+        printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
+        axis.plot(
+            [x for x, _ in printed],
+            [y for _, y in printed],
+            **PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]},
+            zorder=4,
+        )
+
+    def _single_runs(self, axis: Axes, known: list[tuple[float, Point]], colour: str) -> None:
+        places = {cell.text: x for x, cell in known}
+        table = self.points.tables.measurements
+        table = table[table["coordinates"].isin(list(places)) & table["value"].notna()]
+        for _, own in table.groupby("seed"):
+            run = sorted((places[str(row["coordinates"])], row["value"]) for row in own.to_dict("records"))
+            axis.plot([x for x, _ in run], [y for _, y in run], color=colour, linewidth=0.6, alpha=0.7, zorder=2)
+
+    def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
+        """A control: level where it is one number, grey where it is that of all lines."""
+        runs = [[self.points.control(kind, cell) for cell in self._along(panel, line)] for line in self.lines]
+        series = {tuple(one.text for one in run): (at, run) for at, run in reversed(list(enumerate(runs)))}
+        for at, run in series.values():
+            look = {"color": style.GREY if len(series) == 1 else self.look(at)["color"], "linestyle": LEVELS[kind]}
+            known = [(x, one.mean) for x, one in zip(self.x, run, strict=True) if one.summary]
+            if len({one.text for one in run}) == 1:
+                for _, mean in known[:1]:
+                    axis.axhline(mean, linewidth=1.1, zorder=1.5, **look)
+            else:
+                axis.plot([x for x, _ in known], [y for _, y in known], linewidth=1.1, zorder=1.5, **look)
+
+    def _across(self, axis: Axes) -> None:
+        """The axis x: names, or numbers with a tick at each where there is room."""
+        if self.named:
+            panels.name_ticks(axis, panels.names(self.points, "x"), self.inches)
+            axis.set_xlim(-0.4, len(self.x) - 0.6)
+            return
+        spread = panels.logarithmic(self.x)
+        if spread:
+            axis.set_xscale("log")
+        axis.set_xlabel("")
+        at = {x: math.log(x) if spread else x for x in self.x}
+        low, high = min(at.values()), max(at.values())
+        ticks = panels.thinned({x: (place - low) / ((high - low) or 1.0) for x, place in at.items()})
+        axis.xaxis.set_major_locator(FixedLocator(ticks) if len(self.x) <= 12 else MaxNLocator(5, integer=True))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: show(float(f"{value:.10g}"))))
+        axis.xaxis.set_minor_locator(NullLocator())
+
+    def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
+        """Limits from the means and, up to half as much again, the bands: few seeds' bands would swallow the lines."""
+        levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
+        means = [cell.mean for cell in cells] + [cell.published for cell in cells] + levels
+        means = [mean for mean in means if math.isfinite(mean)]
+        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
+        edges = [edge for edge in edges if math.isfinite(edge)]
+        low, high = min(means), max(means)
+        axis.set_ylabel("")
+        if low > 0 and high / low >= LOG_RANGE and not cells[0].measure.unit:
+            axis.set_yscale("log")
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.yaxis.set_minor_formatter(NullFormatter())
+            axis.set_ylim(low / 1.3, high * 1.3)
+            return
+        room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
+        axis.set_ylim(max(min([*edges, low]), low - room) - margin, min(max([*edges, high]), high + room) + margin)
+
+    @cached_property
+    def handles(self) -> dict[str, Line2D]:
+        """What the legend shows: every line, the controls, and the published numbers."""
+        config, paper = self.points.context.results.config, self.points.context.paper
+        keys = labels.varying(self.lines)
+        found = {
+            labels.standing(config, paper, line, keys): Line2D([], [], **self.look(at))
+            for at, line in enumerate(self.lines)
+        }
+        for kind, name in _levels(self.points).items():
+            found[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+        if any(math.isfinite(cell.published) for cell in self.points.every):
+            found["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        return found
+
+    @cached_property
+    def columns(self) -> int:
+        """Of a legend above the panels."""
+        longest = max(map(len, self.handles))
+        return max(1, min(len(self.handles), int(drawn.WIDTH / (0.6 + 0.065 * longest))))

@@ -1,5 +1,44 @@
 """A figure of an exact study."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from hypersphere.present import drawn, studies, style
+from hypersphere.present.shown import Context, Shown
+
 OF = "study"
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
+
+
+def build(context: Context) -> None:
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
+
+    Raises:
+        HypersphereError: no study makes it at this scale, or a results file is missing.
+    """
+    table = studies.computed(context)
+    with style.applied():
+        outputs = context.results.plan.outputs(context.paper.paper, context.name)
+        drawn.save(draw(context, table), outputs, studies.source(context))
+
+
+def shown(context: Context) -> Shown:
+    """The figure's heading and caption.
+
+    Raises:
+        HypersphereError: no study makes it at this scale, or a results file is missing.
+    """
+    said = studies.said(context, studies.computed(context))
+    inches = studies.drawing(context.paper.paper, context.name).SIZE[0]
+    return Shown(context.name, studies.heading(context.artifact), said, alt=" ".join(said[:2]), inches=inches)
+
+
+def draw(context: Context, table: pd.DataFrame) -> Figure:
+    """The drawing between its heading and its small print: what was computed, and at which size."""
+    paper, artifact = context.paper.paper, context.name
+    module = studies.drawing(paper, artifact)
+    small = f"{paper}/{artifact}. {module.note(table)} {studies.SIZE_NOTICE}"
+    figure, part = drawn.framed(studies.heading(context.artifact), [small], *module.SIZE)
+    module.draw(part, table)
+    return figure

@@ -1,0 +1,86 @@
+"""Imports go one way between the folders of the package, and no two modules import each other in a circle."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("",),  # errors, files, keyed, means
+    ("declared",),
+    ("integrity",),
+    ("objectives", "views", "encoders", "datasets"),
+    ("methods",),
+    ("training",),
+    ("probes",),
+    ("simulations", "theory"),
+    ("statistics",),
+    ("present",),
+    ("command",),
+)
+LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
+
+
+def modules() -> dict[str, Path]:
+    return {
+        ".".join(("hypersphere", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__main__.py"
+    }
+
+
+def imported(path: Path, known: dict[str, Path]) -> set[str]:
+    """Modules of this package that a file imports, at its top or anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            members = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name for name in members if name in known} or {node.module}
+    return {name for name in found if name in known and name != "hypersphere"}
+
+
+def level(module: str) -> int:
+    parts = module.split(".")
+    return LEVEL[parts[1] if len(parts) > 2 or parts[-1] in LEVEL else ""]
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    known = modules()
+    return {name: imported(path, known) for name, path in known.items()}
+
+
+def test_every_folder_has_its_layer() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == LEVEL.keys() - {""}
+
+
+def test_nothing_imports_upwards(graph: dict[str, set[str]]) -> None:
+    upwards = [
+        f"{name} imports {other}" for name, others in graph.items() for other in others if level(other) > level(name)
+    ]
+    assert upwards == []
+
+
+def test_no_circle(graph: dict[str, set[str]]) -> None:
+    left = {name: set(others) - {name} for name, others in graph.items()}
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    assert sorted(left) == []
+
+
+def test_control_a_module_that_imports_the_command_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "low.py"
+    path.write_text("from hypersphere.command import cli\n")
+    assert [level(name) for name in imported(path, modules())] == [LEVEL["command"]]
+
+
+def test_each_folder_says_what_lives_there() -> None:
+    silent = [
+        folder for folder in LEVEL if folder and not (PACKAGE / folder / "__init__.py").read_text().startswith('"""')
+    ]
+    assert silent == []
