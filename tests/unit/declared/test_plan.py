@@ -1,129 +1,265 @@
-"""From config to runs: each once, in batches that depend on nothing else, without torch."""
+"""From cells to runs, batches and what is asked of each: each once, nothing borrowed, without torch."""
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan, merge
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
+
+Planned = Callable[..., Plan]
+ROOT = Path(__file__).resolve().parents[3]
+SCALES = sorted(path.stem for path in (ROOT / "config" / "scales").glob("*.yaml"))
+ONE_SEED = {"seeds": [0]}
+FIXED = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
+
+
+def table(**fields: Any) -> dict[str, Any]:
+    return {"draw": "table", "title": "A table", "measure": "knn_top1", **fields}
+
+
+CATS = table(rows={"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]}, columns={"dataset": "cats"})
+DOGS = table(rows={"method": "simclr", "variant": ["baseline", "hot"]}, columns={"dataset": "dogs"})
+BOTH = table(rows={"method": "simclr", "variant": "baseline"}, columns={"dataset": ["cats", "dogs"]})
+THREE = {"artifacts.table": ..., "artifacts.cats": CATS, "artifacts.dogs": DOGS, "artifacts.both": BOTH}
 
 
 @pytest.fixture
-def plan(tiny_root: Path) -> Plan:
-    return planning.make(tiny_root)
+def plan(planned: Planned) -> Plan:
+    """Three tables that share some of their runs."""
+    return planned(paper=THREE)
 
 
-def change(root: Path, file: str, **values: Any) -> None:
-    path = root / "config" / file
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | values))
-
-
-def test_a_run_is_the_merge_of_paper_method_variant_and_scale(plan: Plan) -> None:
-    """By hand from embedding_norms.yaml and the tiny scale (batch / 16, four epochs, width 2)."""
-    (cell,) = [c for c in plan.cells if (c.method, c.variant, c.dataset) == ("simclr", "gradscale", "cifar10_lt")]
-    run = cell.run
-    assert run.dataset.name == "upright"
-    assert (run.method.name, run.method.parameters) == ("simclr", {"hidden": 8, "dim": 4})
-    assert (run.encoder.name, run.encoder.parameters) == ("resnet8", {"width": 2})
-    assert run.objective.parameters == {"temperature": 0.5}
-    assert run.optimiser.learning_rate == 0.03
-    assert (run.optimiser.momentum, run.optimiser.nesterov) == (0.9, True)
-    assert (run.schedule.epochs, run.schedule.warmup) == (4, 0.2)
-    assert (run.batch.size, run.batch.micro) == (16, 16)
-    assert run.gradient is not None
-    assert run.gradient.parameters == {"power": 1}
-    assert run.initialisation is None
-    assert run.views.brightness == 0.8
-
-
-def test_the_published_scale_is_the_paper(config_root: Path) -> None:
-    """Norms paper: App. C.1 (rates, batches, 10 epochs of warm-up), Sec. 6 (c = 3 and 9; rate / 6, 100 epochs)."""
-    cells = planning.make(config_root, {"scale": "paper", "papers": ["embedding_norms"]}).cells
-    runs = {(c.method, c.variant): c.run for c in cells}
-    for run in runs.values():
-        assert run.schedule.epochs == 500
-        assert (run.encoder.name, run.encoder.parameters["depth"]) == ("resnet", 50)
-    rates = {key: run.optimiser.learning_rate for key, run in runs.items()}
-    assert rates["simclr", "default"] == rates["simclr", "cut3"] == 0.18
-    assert rates["simclr", "gradscale"] == pytest.approx(0.18 / 6)
-    assert rates["simsiam", "default"] == rates["simsiam", "cut9"] == 0.12
-    warm = {key: run.schedule.warmup * run.schedule.epochs for key, run in runs.items()}
-    assert warm.pop(("simclr", "gradscale")) == pytest.approx(100)
-    assert list(warm.values()) == pytest.approx([10] * 4)
-    sizes = {method: (run.batch.size, run.batch.micro) for (method, _), run in runs.items()}
-    assert sizes == {"simclr": (256, 256), "simsiam": (1024, 256)}
-    cuts = {variant: run.initialisation.parameters for (_, variant), run in runs.items() if run.initialisation}
-    assert cuts == {"cut3": {"c": 3}, "cut9": {"c": 9}}
-
-
-def test_a_schedule_longer_than_training_is_so_in_proportion(tiny_root: Path) -> None:
-    """A cosine over 512 epochs of which 400 are trained (erratum N18), at four epochs: by hand, 5 of 4."""
-    file = tiny_root / "config" / "papers" / "embedding_norms.yaml"
-    text = file.read_text()
-    file.write_text(text.replace("{epochs: 500, warmup: 0.02}", "{epochs: 400, warmup: 0.02, horizon: 512}"))
-    schedules = {cell.run.schedule for cell in planning.make(tiny_root).cells}
-    assert {(schedule.epochs, schedule.horizon) for schedule in schedules} == {(4, 5)}
-
-
-def test_what_a_scale_replaces_for_one_paper_is_of_its_runs_alone(config_root: Path) -> None:
-    """By hand from quick.yaml: the lecture's rate is 0.48 there, the norms paper's stay as they are."""
-    cells = planning.make(config_root, {"scale": "quick"}).cells
-    rates = {(cell.paper, cell.method): cell.run.optimiser.learning_rate for cell in cells if cell.variant == "default"}
-    assert rates["embedding_norms", "simclr"] == 0.18
-    assert rates["lecture", "simclr"] == rates["lecture", "dino"] == 0.48
-    change(config_root, "scales/quick.yaml", per_paper={"lecture": {"methods": {"vicreg": {}}}})
-    with pytest.raises(HypersphereError, match=r"quick.yaml: per_paper.lecture.methods: 'vicreg' is not one of super"):
-        planning.make(config_root, {"scale": "quick"})
-
-
-def test_every_cell_of_every_artifact_is_planned_once(plan: Plan) -> None:
-    keys = [(c.method, c.variant, c.dataset, c.run.seed) for c in plan.cells]
-    rows = ["simclr.default", "simclr.cut3", "simclr.gradscale", "simsiam.default", "simsiam.cut9"]
-    expected = [(*row.split("."), dataset, 0) for row in rows for dataset in ("cifar10_lt", "cifar100_lt")]
-    assert sorted(keys) == sorted(expected)  # flowers102_lt has no dataset at this scale
-
-
-def test_a_run_that_two_cells_share_is_trained_once(tiny_root: Path) -> None:
-    """Two published datasets that one small dataset stands for."""
-    change(
-        tiny_root,
-        "scales/tiny.yaml",
-        datasets={"cifar10_lt": "upright", "cifar100_lt": "upright", "flowers102_lt": None},
-    )
-    plan = planning.make(tiny_root)
-    assert len(plan.cells) == 10
-    assert len(plan.runs) == 5
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_released_config_is_planned_at_every_scale(scale: str) -> None:
+    plan = planning.make(ROOT, {"scale": scale})
+    assert plan.runs
+    assert plan.made
     batched = [run.name for batch in plan.batches for run in batch.runs]
     assert sorted(batched) == sorted(plan.runs)
 
 
+def test_a_run_that_several_cells_share_is_planned_once(plan: Plan) -> None:
+    """By hand: four of cats (of which ``both`` shows one), two of dogs (one), two seeds each."""
+    assert len([cell for cell in plan.cells if cell.artifact == "both"]) == 2 * 2
+    assert len(plan.cells) == (4 + 2 + 2) * 2
+    assert len(plan.runs) == (4 + 2) * 2
+    assert plan.made == [("p", "cats"), ("p", "dogs"), ("p", "both")]
+    assert {cell.run.name for cell in plan.cells if cell.run} == plan.runs.keys()
+    assert all(run.name == name for name, run in plan.runs.items())
+
+
+def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> None:
+    root = project()
+    file = root / "config" / "papers" / "p.yaml"
+    file.with_name("q.yaml").write_text(file.read_text().replace("paper: p\n", "paper: q\n"))
+    plan = planning.make(root)
+    assert len(plan.cells) == 2 * 16
+    assert len(plan.runs) == 16
+    assert {cell.missing for cell in plan.cells} == {""}
+
+
+def test_every_run_name_says_its_seed(plan: Plan) -> None:
+    assert {run.seed for run in plan.runs.values()} == {0, 1}
+    for cell in plan.cells:
+        assert cell.run is not None
+        assert cell.run.name == type(cell.run).model_validate(cell.run.model_dump()).name
+
+
+# No number is borrowed
+
+
+def lost(plan: Plan) -> dict[Any, str]:
+    """Why cells are missing, by their epoch."""
+    return {cell.coordinates["epoch"]: cell.missing for cell in plan.cells}
+
+
+def epochs(*published: int) -> dict[str, Any]:
+    return table(
+        rows={"epoch": list(published)}, columns={"dataset": "cats"}, fixed={"method": "simclr", "variant": "hot"}
+    )
+
+
+@pytest.mark.parametrize("order", [(0, 4, 6, 10), (10, 6, 4, 0)])
+def test_the_epoch_that_loses_more_by_rounding_is_not_shown(planned: Planned, order: tuple[int, ...]) -> None:
+    """At a tenth, by hand: 4 is 0.4, which is 0's number; 6 is 0.6, which is 10's."""
+    plan = planned(table=epochs(*order), scale=ONE_SEED | {"epochs": 10})
+    number = "at this scale one number with method=simclr;variant=hot;dataset=cats;epoch={};measure=knn_top1"
+    assert lost(plan) == {0: "", 4: number.format(0), 6: number.format(10), 10: ""}
+
+
+def test_every_epoch_is_shown_where_there_are_enough(planned: Planned) -> None:
+    assert set(lost(planned(table=epochs(0, 4, 6, 10))).values()) == {""}
+
+
+def test_two_runs_that_a_scale_makes_one_are_not_both_shown(planned: Planned) -> None:
+    """Nothing is rounded: the first keeps the number."""
+    rows = {"method": "simclr", "variant": ["hot", "baseline", "cut"]}
+    plan = planned(
+        table=table(rows=rows, columns={"dataset": "cats"}),
+        scale=ONE_SEED | {"methods.simclr.objective.temperature": 0.2},
+    )
+    hot, baseline, cut = plan.cells
+    assert hot.missing == cut.missing == ""
+    assert baseline.missing == f"at this scale one number with {hot.text}"
+    assert baseline.run == hot.run
+    assert len(plan.runs) == 2
+
+
+def test_two_datasets_that_one_stands_for_are_not_both_shown(planned: Planned) -> None:
+    plan = planned(scale={"datasets": {"dogs": "cats"}})
+    missing = {cell.coordinates["dataset"]: cell.missing.partition(" with ")[0] for cell in plan.cells}
+    assert missing == {"cats": "", "dogs": "at this scale one number"}
+    assert len(plan.runs) == 8
+
+
+@pytest.mark.parametrize("epoch", [{}, {"epoch": 100}])
+@pytest.mark.parametrize(
+    ("again", "field"),
+    [
+        ({"variant": "baseline"}, {"objective.temperature": 1}),  # where the variant writes 1.0
+        ({"variant": "baseline"}, {"objective.temperature": 1.0, "optimiser.momentum": 0.9}),  # a default written out
+        ({"variant": "hot"}, {"schedule.epochs": 100}),
+    ],
+)
+@pytest.mark.parametrize("shrunk", ["published", 10])
+def test_one_thing_described_twice_is_shown_twice(
+    planned: Planned, again: dict[str, Any], field: dict[str, Any], epoch: dict[str, Any], shrunk: Any
+) -> None:
+    columns = {"method": "simclr", "dataset": "cats"}
+    one = table(rows={"variant": "hot"}, columns=columns)
+    two = table(rows=again | field | epoch, columns=columns)
+    paper = {"artifacts.table": ..., "artifacts.one": one, "artifacts.two": two}
+    plan = planned(paper=paper, scale=ONE_SEED | {"epochs": shrunk})
+    assert [cell.missing for cell in plan.cells] == ["", ""]
+    assert len(plan.runs) == 1
+
+
+def test_what_is_told_apart_by_a_reading_or_a_protocol_is_two_numbers(planned: Planned) -> None:
+    splits = table(rows={"split": ["train", "test"]}, columns={"epoch": 100}, measure="norm", by="norms", fixed=FIXED)
+    plan = planned(
+        paper={"artifacts.table": ..., "artifacts.splits": splits, "artifacts.history": splits | {"by": "history"}},
+        scale=ONE_SEED,
+    )
+    assert [cell.missing for cell in plan.cells] == [""] * 4
+
+
+# What is asked of a run
+
+
+def test_what_is_asked_of_each_run(planned: Planned) -> None:
+    """By hand: two epochs on its own dataset, the control at epoch 0, and the transfer at the end."""
+    steps = table(
+        rows={"method": "simclr", "variant": "baseline"}, columns={"epoch": [40, 100]}, fixed={"dataset": "cats"}
+    )
+    away = steps | {"columns": {"target": "dogs"}, "measure": "transfer_top1"}
+    cut = table(rows={"method": "simclr", "variant": "cut"}, columns={"dataset": "cats"}, measure="norm", by="norms")
+    loss = table(rows={"method": "simsiam", "variant": "cut"}, columns={"dataset": "cats"}, measure="loss")
+    paper = {"artifacts.table": ...} | {
+        f"artifacts.{n}": a for n, a in zip("abcd", (steps, away, cut, loss), strict=True)
+    }
+    plan = planned(paper=paper, scale=ONE_SEED | {"epochs": 10})
+    knn, norms = (plan.protocols["p"][name].digest for name in ("knn", "norms"))
+    found = {
+        (run.method.name, run.tag): {digest: sorted(one.at) for digest, one in plan.asked[name].items()}
+        for name, run in plan.runs.items()
+    }
+    assert found == {
+        ("simclr", "default"): {knn: [(0, "cats"), (0, "dogs"), (4, "cats"), (10, "cats"), (10, "dogs")]},
+        ("simclr", "cut3"): {norms: [(10, "cats")]},
+        ("simsiam", "cut3"): {},
+    }
+    kept = {(run.method.name, run.tag): plan.kept_epochs(run) for run in plan.runs.values()}
+    assert kept == {("simclr", "default"): [0, 4, 10], ("simclr", "cut3"): [10], ("simsiam", "cut3"): []}
+    pixels = {dataset: list(asked) for dataset, asked in plan.asked_of_pixels.items()}
+    assert pixels == {"cats": [knn], "dogs": [knn]}  # and not norms, which raw pixels have none of
+    assert [plan.pixels_of("p", name) for name in "abcd"] == [["cats"], ["dogs"], [], []]
+
+
+def test_the_same_protocol_under_two_names_is_asked_once(planned: Planned) -> None:
+    paper = {"evaluations.again": {"like": "knn"}, "artifacts.table": ...}
+    paper |= {f"artifacts.{name}": BOTH | {"by": name} for name in ("knn", "again")}
+    plan = planned(paper=paper)
+    assert {len(asked) for asked in plan.asked.values()} == {1}
+    assert {cell.missing for cell in plan.cells} == {""}
+
+
+def test_a_papers_protocol_changes_no_other_papers(project: Callable[..., Path]) -> None:
+    root = project()
+    file = root / "config" / "papers" / "p.yaml"
+    text = file.read_text().replace("paper: p\n", "paper: q\n").replace("k: 200", "k: 5")
+    file.with_name("q.yaml").write_text(text)
+    plan = planning.make(root)
+    probes = {name: protocols["knn"].probe for name, protocols in plan.protocols.items()}
+    assert {name: probe and probe.parameters for name, probe in probes.items()} == {"p": {}, "q": {"k": 5}}
+    trained = [asked for asked in plan.asked.values() if asked]
+    assert {len(asked) for asked in trained} == {2}
+
+
+def test_a_scale_replaces_parameters_of_probes(planned: Planned) -> None:
+    plan = planned(scale={"probes": {"knn": {"k": 5}}})
+    protocols = plan.protocols["p"]
+    assert {name: one.probe and one.probe.parameters for name, one in protocols.items()} == {
+        "knn": {"k": 5},
+        "transfer": {"k": 5},
+        "norms": {},
+        "later": None,
+    }
+    assert protocols["transfer"].transfer
+
+
+def test_a_wrong_parameter_of_a_scales_probe_is_said(refused: Callable[..., str]) -> None:
+    said = refused(scale={"probes": {"knn": {"k": 0}}})
+    assert said.startswith("scales/small.yaml: probes.knn")
+    assert "greater than 0" in said
+
+
+# Batches
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_batches_hold_every_run_once_and_no_more_than_they_may(tiny_root: Path, size: int) -> None:
-    change(tiny_root, "scales/tiny.yaml", runs_per_job=size, seeds=[0, 1])
-    plan = planning.make(tiny_root)
+def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned, size: int) -> None:
+    plan = planned(paper=THREE, scale={"runs_per_job": size})
     batched = [run.name for batch in plan.batches for run in batch.runs]
     assert sorted(batched) == sorted(plan.runs)
     for batch in plan.batches:
         assert 1 <= len(batch.runs) <= size
         (kind,) = {(run.method.name, run.dataset.name) for run in batch.runs}
         assert batch.id.startswith("-".join(kind))
+        assert all(plan.batch_of(run.name) is batch for run in batch.runs)
     assert len({batch.id for batch in plan.batches}) == len(plan.batches)
-    expected = {("simclr", 6): 2, ("simsiam", 4): 2}  # runs of a method on each of two datasets
-    assert len(plan.batches) == sum(-(-count // size) * datasets for (_, count), datasets in expected.items())
+    # by hand, for two seeds: of cats one shared run, one more of simclr, two of simsiam; of dogs one shared, one more
+    assert len(plan.batches) == sum(-(-runs // size) for runs in (2, 2, 4, 2, 2))
 
 
-def test_a_batch_is_named_by_its_runs(tiny_root: Path) -> None:
-    before = {batch.id: [run.name for run in batch.runs] for batch in planning.make(tiny_root).batches}
-    change(tiny_root, "scales/tiny.yaml", threads=2, describe="other", snapshots=[1.0])
-    after = {batch.id: [run.name for run in batch.runs] for batch in planning.make(tiny_root).batches}
-    assert after == before
-    change(tiny_root, "scales/tiny.yaml", seeds=[1])
-    assert not before.keys() & {batch.id for batch in planning.make(tiny_root).batches}
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_an_artifact_waits_for_no_run_but_its_own(planned: Planned, size: int) -> None:
+    plan = planned(paper=THREE, scale={"runs_per_job": size})
+    for paper, artifact in plan.made:
+        shown = {cell.run.name for cell in plan.artifacts[paper, artifact] if cell.run}
+        trained = [run.name for batch in plan.batches_of(paper, artifact) for run in batch.runs]
+        assert sorted(trained) == sorted(shown)
+
+
+def test_an_artifact_that_shows_nothing_needs_no_batch(planned: Planned) -> None:
+    plan = planned(table=table(rows={"method": "simclr", "variant": "cut"}, columns={"dataset": "birds"}))
+    assert plan.made == []
+    assert plan.batches == ()
+    assert plan.batches_of("p", "table") == []
+
+
+def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
+    def batches(**scale: Any) -> dict[str, list[str]]:
+        return {batch.id: [run.name for run in batch.runs] for batch in planned(scale=scale).batches}
+
+    before = batches()
+    assert batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0}) == before
+    assert not before.keys() & batches(seeds=[2, 3]).keys()
 
 
 def test_lookups(plan: Plan) -> None:
@@ -131,67 +267,25 @@ def test_lookups(plan: Plan) -> None:
     assert plan.batch(batch.id) is batch
     name = batch.runs[0].name
     assert plan.run(name) == batch.runs[0]
-    with pytest.raises(HypersphereError, match="no batch 'x' at scale tiny"):
+    with pytest.raises(HypersphereError, match="no batch 'x' at scale small"):
         plan.batch("x")
-    with pytest.raises(HypersphereError, match="no run 'x' at scale tiny"):
+    with pytest.raises(HypersphereError, match="no run 'x' at scale small"):
         plan.run("x")
 
 
-def test_transfer_goes_to_the_other_datasets(plan: Plan) -> None:
-    assert plan.datasets.keys() == {"upright", "turned"}
-    (run,) = [c.run for c in plan.cells if (c.method, c.variant, c.dataset) == ("simclr", "cut3", "cifar10_lt")]
-    asked = {evaluation.metric: [target.name for target in targets] for evaluation, targets in plan.asked(run)}
-    assert asked["transfer_top1"] == ["turned"]
-    assert asked["knn_top1"] == asked["linear_top1"] == ["upright"]
+def test_what_only_asks_for_changes_no_batch(planned: Planned, plan: Plan) -> None:
+    some = planned(paper=THREE, config={"only": ["p/cats"]})
+    assert some.batches == plan.batches
+    assert some.config.results == plan.config.results
 
 
-def test_a_run_is_asked_only_what_its_own_papers_ask(every_method: Plan) -> None:
-    """The lecture's table wants kNN and the linear probe, and no transfer; the norms paper's wants that too."""
-    both = planning.make(every_method.config.root, {"papers": ["embedding_norms", "lecture"]})
-    asked = {
-        cell.paper: {evaluation.metric: [d.name for d in targets] for evaluation, targets in both.asked(cell.run)}
-        for cell in both.cells
-        if (cell.method, cell.variant) in (("simclr", "cut3"), ("byol", "default")) and cell.dataset != "cifar100_lt"
-    }
-    assert asked["lecture"] == {"knn_top1": ["plain"], "linear_top1": ["plain"]}
-    assert asked["embedding_norms"]["transfer_top1"] == ["turned"]  # and not the lecture's dataset
-    assert asked["embedding_norms"].keys() == {evaluation.metric for evaluation in both.evaluations}
-
-
-def test_the_scale_replaces_parameters_of_probes(plan: Plan) -> None:
-    probes = {e.metric: e.probe for e in plan.evaluations}
-    assert probes["knn_top1"].parameters == {"k": 5}  # the temperature is the default
-    assert probes["linear_top1"].parameters == {}
-
-
-@pytest.mark.parametrize(
-    ("below", "above", "expected"),
-    [
-        ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
-        ({"m": {"name": "x", "p": 1}}, {"m": {"p": 2}}, {"m": {"name": "x", "p": 2}}),
-        ({"m": {"name": "x", "p": 1}}, {"m": {"name": "x", "q": 2}}, {"m": {"name": "x", "p": 1, "q": 2}}),
-        ({"m": {"name": "x", "p": 1}}, {"m": {"name": "y", "q": 2}}, {"m": {"name": "y", "q": 2}}),
-        ({"a": {"b": 1}}, {"a": None}, {"a": None}),
-        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
-    ],
-)
-def test_merge(below: dict[str, Any], above: dict[str, Any], expected: dict[str, Any]) -> None:
-    """By the rule: deep, but a component of another name replaces the one below whole."""
-    before = repr((below, above))
-    assert merge(below, above) == expected
-    assert repr((below, above)) == before
-
-
-def test_planning_imports_no_torch(config_root: Path) -> None:
+def test_planning_imports_no_torch() -> None:
     """Snakemake plans often, and torch takes seconds."""
     code = (
-        "import sys; from pathlib import Path; import hypersphere.declared.plan, hypersphere.command.cli;"
-        "import hypersphere.integrity.provenance,"
-        "hypersphere.command.preview, hypersphere.integrity.evidence;"
-        "plan = hypersphere.declared.plan.make(Path(sys.argv[1]));"
-        "[hypersphere.integrity.provenance.batch_digest(batch) for batch in plan.batches];"
-        "hypersphere.integrity.provenance.plan_digest(plan);"
+        "import sys; from pathlib import Path; import hypersphere.declared.plan as planning;"
+        "plan = planning.make(Path(sys.argv[1]));"
+        "plan.batches, plan.asked, plan.asked_of_pixels, [plan.outputs(*key) for key in plan.made];"
         "sys.exit('torch' in sys.modules or 'torchvision' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(config_root)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
