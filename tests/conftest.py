@@ -2,17 +2,14 @@
 
 import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from filelock import FileLock
 
 from hypersphere.declared import plan as planning
@@ -20,40 +17,8 @@ from hypersphere.declared.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 
-DATASETS: dict[str, Any] = {
-    name: {"source": {"name": "digits", "task": task, "train_per_class": count, "test_per_class": 3}}
-    for name, task, count in (("plain", "upright", 8), ("upright", "upright", 8), ("turned", "turned", 5))
-}
-SCALE: dict[str, Any] = {
-    "scale": "tiny",
-    "level": "quick",
-    "describe": "for tests",
-    "seeds": [0],
-    "datasets": {"cifar10": "plain", "cifar10_lt": "upright", "cifar100_lt": "turned", "flowers102_lt": None},
-    "epochs": 4,
-    "batch_divisor": 16,
-    "learning_rate_factor": 1.0,
-    "run": {"encoder": {"name": "resnet8", "width": 2}},
-    "methods": {
-        "instance_discrimination": {"method": {"dim": 4}},
-        "cmc": {
-            "encoder": {"name": "lab_streams", "backbone": "resnet8", "width": 2},
-            "method": {"dim": 4},
-        },
-        "simclr": {"method": {"hidden": 8, "dim": 4}},
-        "mocov2": {"method": {"hidden": 8, "dim": 4, "queue": 20, "groups": 2}},
-        "mocov3": {"method": {"hidden": 8, "dim": 4}},
-        "byol": {"method": {"hidden": 8, "dim": 4}},
-        "simsiam": {"method": {"hidden": 8, "dim": 4, "bottleneck": 2}},
-        "swav": {"method": {"hidden": 8, "dim": 4, "prototypes": 5}},
-        "dino": {"method": {"hidden": 8, "bottleneck": 4, "prototypes": 5}},
-    },
-    "probes": {"knn": {"k": 5}},
-    "snapshots": [0.0, 0.5, 1.0],
-    "threads": 1,
-    "runs_per_job": 3,
-    "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0},
-}
+PROJECT = ROOT / "tests" / "project"
+"""Two small papers with claims and errata: pipelines are tested on them, never on the real ones."""
 
 
 def _missing_tests(names: list[str]) -> list[str]:
@@ -73,18 +38,6 @@ def _functions(path: Path) -> set[str]:
 def missing_tests() -> Callable[[list[str]], list[str]]:
     """Of names such as ``unit/test_docs.py::test_x`` (``tests/`` before it or not), those that no test has."""
     return _missing_tests
-
-
-def _keep_studies(root: Path, *papers: str) -> None:
-    for file in (root / "config" / "papers").glob("*.yaml"):
-        if file.stem not in papers:
-            _drop(file, r"^  (\w+):\n    kind: study_\w+\n(    .*\n)*")
-    _drop(root / "config" / "papers" / "lecture.yaml", r"^  methods_\w+:\n(    .*\n)*")
-
-
-def _drop(file: Path, artifacts: str) -> None:
-    text = re.sub(artifacts, "", file.read_text(), flags=re.MULTILINE)
-    file.write_text(re.sub(r"^artifacts:\n+(?=\S|\Z)", "", text, flags=re.MULTILINE))
 
 
 @pytest.fixture(scope="session")
@@ -115,16 +68,6 @@ def _once(folder: Path, make: Callable[[], None]) -> None:
 def once() -> Callable[[Path, Callable[[], None]], None]:
     """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it."""
     return _once
-
-
-@pytest.fixture(scope="session")
-def keep_studies() -> Callable[..., None]:
-    """``keep_studies(root, *papers)``: take the exact studies of all other papers out of config/ under a root.
-
-    They take most of a minute, as does the lecture's table of every method, which goes too; and what is tested of a
-    pipeline is true of one as of all.
-    """
-    return _keep_studies
 
 
 @pytest.fixture
@@ -170,20 +113,18 @@ def config_root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tiny_root(config_root: Path) -> Path:
-    """The same with the scale and datasets above, and ``scale: tiny`` as the setting; nothing is prepared."""
-    _add_tiny(config_root)
-    _keep_studies(config_root)
-    return config_root
+def project_root(tmp_path: Path) -> Path:
+    """A copy of tests/project under a temporary root, its scale ``quick``; nothing is prepared."""
+    shutil.copytree(PROJECT, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
-def _add_tiny(root: Path) -> None:
-    folder = root / "config"
-    (folder / "scales" / "tiny.yaml").write_text(yaml.safe_dump(SCALE))
-    with (folder / "datasets.yaml").open("a") as handle:
-        handle.write("\n" + yaml.safe_dump(DATASETS))
-    settings = yaml.safe_load((folder / "config.yaml").read_text()) | {"scale": "tiny", "device": "cpu"}
-    (folder / "config.yaml").write_text(yaml.safe_dump(settings))
+@pytest.fixture
+def tiny_root(project_root: Path) -> Path:
+    """The same, its scale ``tiny``."""
+    settings = project_root / "config" / "config.yaml"
+    settings.write_text(settings.read_text().replace("scale: quick", "scale: tiny"))
+    return project_root
 
 
 @pytest.fixture
@@ -193,10 +134,9 @@ def tiny_plan(tiny_root: Path) -> Plan:
 
 
 @pytest.fixture
-def every_method(config_root: Path) -> Plan:
-    """Every method's run on 80 images, by the lecture's table at the scale above; the images are prepared."""
-    _add_tiny(config_root)
-    return _prepared(planning.make(config_root, {"papers": ["lecture"]}))
+def every_method(project_root: Path) -> Plan:
+    """Every method's run of four epochs on 80 images, kept at the ends and the middle; the images are prepared."""
+    return _prepared(planning.make(project_root, {"scale": "methods"}))
 
 
 def _prepared(plan: Plan) -> Plan:

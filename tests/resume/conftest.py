@@ -15,7 +15,7 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 
 EPOCHS = 8
-IMAGES = 80  # of `upright`: ten classes of eight
+IMAGES = 80  # of `plain`: ten classes of eight
 
 
 class Forks:
