@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from hypersphere.declared import coordinates
 from hypersphere.declared.claims import Claim, load
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
@@ -50,10 +51,12 @@ TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "tra
 CONTRASTIVE = "contrastive_top1"
 """An accuracy too, over an unknown number of pairs."""
 
-BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512")
+SWEPT = ("logits.s",)
+"""Keys of settings by which the rows of a table differ, as others do by their variant (margins, Tables 9 and 10)."""
+BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
 """What variants are compared with in their table: the plain method; in the double-metric paper's Table 7 at tau = 0.3
 the row of another paper; in LMCL's Table 3 its own lambda; in the lecture's Table 5 the better row without
-normalisation, and in its Table A.3 the smallest batch.
+normalisation, and in its Table A.3 the smallest batch; in the margins paper's Tables 9 and 10 no emphasis.
 """
 FAILED = "N40"
 """The reading of a run that failed, which is no effect."""
@@ -77,14 +80,22 @@ def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
     names: dict[str, str] = {}
     for claim in claims:
         if claim.kind == "value" and claim.metric in (*TESTED, CONTRASTIVE):
-            target = claim.dataset.rpartition("_to_")[2]
-            known = TEST_SIZES.get(target) if claim.metric in TESTED else None
-            place = (claim.method, claim.dataset, claim.setting, claim.metric, claim.variant)
-            rows.append((names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, known))
+            target = claim.coordinates.get("target", claim.dataset)
+            known = TEST_SIZES.get(str(target)) if claim.metric in TESTED else None
+            place = (claim.method, claim.dataset, *_setting_and_variant(claim))
+            row = (names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, known)
+            rows.append(row)
     cells = pd.DataFrame(rows, columns=[*CELL, "reading", "accuracy", "examples"])
     cells = cells.astype({"accuracy": float, "examples": float})
     cells["floor"] = floor(cells["accuracy"].to_numpy(), cells["examples"].to_numpy())
     return cells
+
+
+def _setting_and_variant(claim: Claim) -> tuple[str, str | None, str]:
+    """Setting, metric and variant of a claim; what a table sweeps is its variant, and no setting."""
+    swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
+    rest = {key: value for key, value in claim.coordinates.items() if key not in swept}
+    return coordinates.setting(rest), claim.metric, coordinates.text(swept) or claim.variant
 
 
 def differences(variants: pd.DataFrame, baselines: pd.DataFrame, on: list[str]) -> pd.DataFrame:

@@ -85,8 +85,10 @@ def made(tmp_path: Path) -> Make:
             for table, cells in tables.items():
                 for (method, variant), row in cells.items():
                     for dataset, accuracy in row.items():
-                        cell = {"method": method, "variant": variant, "dataset": dataset, "reported": accuracy}
-                        cell |= {"id": f"{table}.{method}.{variant}.{dataset}", "kind": "value", "setting": "s"}
+                        trained_on, _, target = dataset.partition("_to_")
+                        setting = f"target={target}" if target else "batch.size=256"
+                        cell = {"method": method, "variant": variant, "dataset": trained_on, "reported": accuracy}
+                        cell |= {"id": f"{table}.{method}.{variant}.{dataset}", "kind": "value", "setting": setting}
                         cell |= {"artifact": table.lower().replace(" ", ""), "metric": "linear_top1", "source": table}
                         reading = readings.get(f"{variant}_{dataset}", "as printed")
                         origin = "printed" if reading == "as printed" else "corrected"
@@ -159,12 +161,22 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None
 
 
 def test_a_transfer_is_tested_on_its_target(made: Make) -> None:
-    effects = made("margins", MARGINS).tables["binomial_effects"].set_index(["method", "dataset", "variant"])
-    for dataset, new, old, images in (
-        ("tiny_imagenet_to_stl10", 72.567, 72.013, 8_000),
-        ("stl10_to_tiny_imagenet", 32.070, 31.140, 10_000),
-    ):
-        assert effects.loc[("mocov3", dataset, "ratio"), "z"] == pytest.approx(z(new, old, images), abs=1e-9)
+    effects = made("margins", MARGINS).tables["binomial_effects"].set_index(["method", "setting", "variant"])
+    for target, new, old, images in (("stl10", 72.567, 72.013, 8_000), ("tiny_imagenet", 32.070, 31.140, 10_000)):
+        expected = pytest.approx(z(new, old, images), abs=1e-9)
+        assert effects.loc[("mocov3", f"target={target}", "ratio"), "z"] == expected
+
+
+def test_rows_that_differ_by_a_swept_setting_are_held_against_its_least() -> None:
+    """Margins paper, Table 9, CIFAR-10: s of 10 and 20 against 1, in one setting."""
+    rows = {"1": 91.142, "10": 92.386, "20": 92.624}
+    cells = study.printed_cells(
+        printed("Table 9", "cifar10", "linear_top1", "pos", value, f"logits.s={s};schedule.epochs=1000")
+        for s, value in rows.items()
+    )
+    effects = study.printed_effects(cells).set_index("variant")
+    assert effects["difference"].to_dict() == {"logits.s=10": 1.244, "logits.s=20": 1.482}
+    assert set(effects["setting"]) == {"schedule.epochs=1000"}
 
 
 def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -> None:
@@ -206,8 +218,9 @@ def test_a_loss_is_no_gain_however_far(made: Make) -> None:
     assert answers(found)["norms.binomial_floor.table6", "as printed"] == (1, 2)
 
 
-def printed(artifact: str, dataset: str, metric: str, variant: str, reported: float) -> Claim:
-    cell = {"kind": "value", "artifact": artifact, "source": artifact, "setting": "s", "reading": "as printed"}
+def printed(artifact: str, dataset: str, metric: str, variant: str, reported: float, setting: str = "") -> Claim:
+    cell = {"id": "c", "kind": "value", "artifact": artifact, "source": artifact, "reading": "as printed"}
+    cell |= {"setting": setting}
     return Claim.model_construct(
         **cell, method="simclr", dataset=dataset, metric=metric, variant=variant, reported=reported
     )

@@ -12,7 +12,7 @@ from hypersphere.simulations import learning_rates as study
 from hypersphere.simulations.study import Context
 
 BATCHES = (256, 512, 1024)
-CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"papers": ["embedding_norms"]}), "embedding_norms")
+CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {}), "embedding_norms")
 
 
 def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:
