@@ -80,7 +80,7 @@ def draw(points: Points) -> Figure:
     for panel in placed:
         axis = axes[panel.row][panel.column]
         _panel(part, axis, points, panel.point, inches)
-        if len(placed) > 1:
+        if panel.point:
             axis.set_title(panels.title(points, panel.point, placed, inches - 0.6), loc="left")
     panels.hide_unused(axes, placed)
     return figure

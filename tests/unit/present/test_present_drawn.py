@@ -1,34 +1,35 @@
 """A drawing's text does not show the last bits of a layout, which depend on where its parts lie in memory."""
 
+import io
 import re
+from pathlib import Path
 
+import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
-from hypersphere.present import study, style
+from hypersphere.present import drawn, style
 
 
-def drawn(shift: float) -> str:
+def line(shift: float) -> str:
     """A line in axes that are ``shift`` of the figure's width out of their place."""
     with style.applied():
         figure = Figure(figsize=(3, 2))
         figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0.1234567, 1 / 3, 0.3])
-        return study.as_svg(figure)
+        return drawn.as_svg(figure)
 
 
 def test_last_bits_do_not_show() -> None:
-    assert drawn(1e-13) == drawn(0.0)
+    assert line(1e-13) == line(0.0)
 
 
 def test_what_can_be_seen_does() -> None:
     """The control: a hundredth of a point."""
-    assert drawn(0.01 / 72 / 3) != drawn(0.0)
+    assert line(0.01 / 72 / 3) != line(0.0)
 
 
 def test_without_care_they_would_show() -> None:
     """The other control: matplotlib's own text differs, in the names of clipping areas."""
-    import io
-
     texts = []
     for shift in (0.0, 1e-13):
         with style.applied():
@@ -42,11 +43,31 @@ def test_without_care_they_would_show() -> None:
 
 @pytest.mark.parametrize("pattern", [r'<clipPath id="p\d+">', r'clip-path="url\(#p\d+\)"', r"scale\(0\.\d{4,}\)"])
 def test_areas_are_numbered_and_glyphs_keep_their_scale(pattern: str) -> None:
-    assert re.search(pattern, drawn(0.0))
+    assert re.search(pattern, line(0.0))
 
 
 def test_every_area_that_is_used_is_defined() -> None:
-    text = drawn(0.0)
+    text = line(0.0)
     used = set(re.findall(r'(?:url\(|xlink:href=")#([\w-]+)', text))
     assert used <= set(re.findall(r'id="([\w-]+)"', text))
     assert len(used) > 3
+
+
+def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
+    paths = [tmp_path / f"x.{form}" for form in ("svg", "png", "csv")]
+    with style.applied():
+        figure, part = drawn.framed("A heading " * 12, ["small print " * 40, "more"], 4.0, 1.0)
+        part.subplots().plot([0, 1])
+        drawn.save(figure, paths, "a\n1\n")
+    svg = paths[0].read_text(encoding="utf-8")
+    assert "dc:date" not in svg
+    assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace("http://matplotlib.org/", "")
+    assert b"Software" not in paths[1].read_bytes()
+    assert paths[2].read_text(encoding="utf-8") == "a\n1\n"
+
+
+def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:
+    with matplotlib.rc_context({"font.size": 31.0}):
+        with style.applied():
+            assert matplotlib.rcParams["font.size"] == 8.0
+        assert matplotlib.rcParams["font.size"] == 31.0

@@ -1,0 +1,86 @@
+"""How coordinates are called in print, and what a published dataset was really measured on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hypersphere.declared import coordinates
+from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.config import Config
+from hypersphere.declared.coordinates import Coordinates, Scalar
+from hypersphere.declared.measures import MEASURES
+from hypersphere.present import words
+
+SHRINKS = ("epoch", "batch", "schedule", "optimiser")
+"""Where the coordinates begin whose values a smaller scale shrinks."""
+
+
+def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
+    """The keys that tell points apart, in the order written; all of them where nothing does."""
+    keys = list(dict.fromkeys(key for point in points for key in point))
+    told = tuple(key for key in keys if len({point.get(key) for point in points}) > 1)
+    return told or tuple(keys)
+
+
+def together(keys: Sequence[str]) -> list[tuple[str, ...]]:
+    """Keys in groups that are one label each: a dataset and the other one that is probed are said together."""
+    both = "dataset" in keys and "target" in keys
+    groups = [("dataset", "target") if both and key == "dataset" else (key,) for key in keys]
+    return [group for group in groups if not (both and group == ("target",))]
+
+
+def key(paper: Paper, name: str) -> str:
+    """``s`` for ``logits.s``: the paper's own label, or the last part of the path."""
+    label = paper.label(name)
+    return label if label != name else name.rpartition(".")[2].replace("_", " ")
+
+
+def title(paper: Paper, keys: Sequence[str]) -> str:
+    """What a column of labels is: ``Method``, ``s``."""
+    label = key(paper, keys[0])
+    return label[:1].upper() + label[1:] if "." not in keys[0] else label
+
+
+def value(paper: Paper, name: str, given: Scalar) -> str:
+    """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``."""
+    text = coordinates.show(given)
+    if name == "measure":
+        return measure(text)
+    if name in coordinates.IDENTITY:
+        return paper.label(text)
+    if name == "target":
+        return f"→ {paper.label(text)}"
+    if name in coordinates.READINGS:
+        return f"{key(paper, name)} {paper.label(text)}"
+    if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
+        return paper.label(text)
+    return f"{key(paper, name)} = {text}"
+
+
+def measure(name: str) -> str:
+    """``kNN accuracy (%)``."""
+    known = MEASURES[name]
+    return f"{known.label} ({known.unit})" if known.unit else known.label
+
+
+def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
+    """``SimCLR, s = 10, CIFAR-10 → CIFAR-100``; keys that the point lacks are left out."""
+    groups = together([name for name in keys if name in given])
+    return ", ".join(" ".join(value(paper, name, given[name]) for name in group) for group in groups)
+
+
+def stand_in(config: Config, given: Mapping[str, Scalar]) -> str:
+    """``measured on digits_lt → turned_digits_lt``: what stands for a point's dataset and target, if anything does."""
+    published = [str(given[name]) for name in ("dataset", "target") if name in given]
+    notes = [words.stand_in(config, name) for name in published]
+    for note in notes:
+        if note.startswith(words.NOT_RUN):
+            return note
+    used = [config.used(name) for name in published]
+    return f"measured on {' → '.join(one.name for one in used if one)}" if any(notes) else ""
+
+
+def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
+    """``CIFAR-10 (measured on digits_lt)``."""
+    wanted = list(keys)
+    note = stand_in(config, {name: given[name] for name in wanted if name in given})
+    text = point(paper, given, wanted)
+    return f"{text} ({note})" if note else text

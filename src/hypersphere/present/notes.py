@@ -1,0 +1,101 @@
+"""What must be said of what is made from runs: scale, what is shown, n, device, protocol, what is missing."""
+
+from collections import Counter
+
+from hypersphere.declared import coordinates
+from hypersphere.declared.artifacts import Measured, Studied
+from hypersphere.declared.config import Config
+from hypersphere.declared.measures import MEASURES
+from hypersphere.present import labels, words
+from hypersphere.present.points import Points
+from hypersphere.present.results import settles
+
+
+def heading(points: Points) -> str:
+    """``Table 5 at scale quick: kNN accuracy``."""
+    artifact = points.artifact
+    return f"{words.heading(points.context.results.config, artifact.printed)}: {artifact.title}"
+
+
+def of(points: Points, shown: str) -> tuple[str, ...]:
+    """All notes, the one that names the scale first.
+
+    Args:
+        points: of the artifact.
+        shown: what stands in a cell, or what lines and bands are: a sentence, or some.
+    """
+    context = points.context
+    config = context.results.config
+    return tuple(
+        filter(
+            None,
+            (
+                f"{words.scale_line(config)} {words.notice(config)}",
+                shown,
+                _shared(points),
+                f"Conditions: {words.conditions(points.tables)}",
+                words.protocol(context.results.plan, context.paper, context.name),
+                _shrunk(points, config),
+                _missing(points),
+                unjudged(points.artifact),
+            ),
+        )
+    )
+
+
+def measured(points: Points) -> str:
+    """``kNN accuracy (%; weighted k-nearest-neighbour vote)``, of every measure that is shown."""
+    names = dict.fromkeys(str(cell.coordinates["measure"]) for cell in points.every)
+    return "; ".join(
+        f"{MEASURES[name].label} ({MEASURES[name].unit or 'no unit'}; {MEASURES[name].what})" for name in names
+    )
+
+
+def unjudged(artifact: Measured | Studied) -> str:
+    """Why the numbers of the document cannot be judged by ours; empty if they can."""
+    return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
+
+
+def _shared(points: Points) -> str:
+    """``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``: coordinates that no axis shows."""
+    context, shown = points.context, {key for of in points.axes.values() for key in labels.varying(of)}
+    same = {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
+    text = labels.standing(context.results.config, context.paper, same, same)
+    return f"Everywhere: {text}." if text else ""
+
+
+def _shrunk(points: Points, config: Config) -> str:
+    """That the coordinates shown are the document's, where a scale makes smaller ones of them."""
+    keys = {key.partition(".")[0] for cell in points.every for key in cell.coordinates}
+    if settles(config) or not keys & set(labels.SHRINKS):
+        return ""
+    return f"Epochs, batches and rates are named as published; scale {config.scale_name} shrinks them in proportion."
+
+
+def _missing(points: Points) -> str:
+    """``Not run: 4 of 20 cells (nothing stands for stl10 at this scale).``."""
+    reasons = Counter(cell.missing for cell in points.every if cell.missing)
+    if not reasons:
+        return ""
+    said = "; ".join(f"{count} {'cell' if count == 1 else 'cells'} ({why})" for why, count in reasons.items())
+    return f"Not run, of {len(points.every)}: {said}."
+
+
+def published(points: Points, where: str) -> str:
+    """Whose numbers stand beside ours; empty where none do."""
+    if all(cell.claim is None for cell in points.every):
+        return ""
+    document = points.context.paper.title
+    return (
+        f"{where} {points.artifact.printed or 'the document'} of “{document}”: published images, encoder and schedule."
+    )
+
+
+def difference(points: Points) -> str:
+    """What a mean is compared with, in words; empty where it stands by itself."""
+    baseline = points.artifact.baseline
+    if baseline is None:
+        return ""
+    paper, level = points.context.paper, words.confidence(points.context.results.config)
+    other = labels.point(paper, coordinates.ordered(baseline), baseline)
+    return f"; below it, the difference from {other}, all else equal, with its {level} interval after Holm's correction"

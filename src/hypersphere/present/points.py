@@ -1,0 +1,202 @@
+"""An artifact's points, each joined with what is known of it: mean, effect, printed value, and why it is missing."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from hypersphere.declared import coordinates
+from hypersphere.declared.artifacts import Measured
+from hypersphere.declared.cells import CONTROL
+from hypersphere.declared.claims import Claim
+from hypersphere.declared.coordinates import Coordinates, Scalar
+from hypersphere.declared.measures import MEASURES, Measure
+from hypersphere.present import words
+from hypersphere.present.results import ArtifactResults
+from hypersphere.present.shown import Context
+
+IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
+FIELDS = (
+    *IDENTITY,
+    *("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged"),
+    *("baseline", "effect", "effect_low", "effect_high", "p_holm", "low_power"),
+    *("published", "published_std", "missing", "scale"),
+)
+"""Of the csv of a table, and of a figure that is drawn from means."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell: a mean over seeds, its effect over the baseline, and the published number beside it."""
+
+    coordinates: Coordinates
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    effect: Mapping[str, Any] = field(default_factory=dict)
+    claim: Claim | None = None
+    missing: str = ""
+    """Why it cannot be measured at this scale."""
+    is_baseline: bool = False
+    control: bool = False
+
+    @property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return coordinates.text(self.coordinates)
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured."""
+        return MEASURES[str(self.coordinates["measure"])]
+
+    def number(self, name: str) -> float:
+        """A number of the summary; NaN where there is none."""
+        return float(self.summary.get(name, math.nan))
+
+    def count(self, name: str) -> int:
+        """A count of the summary; 0 where there is none."""
+        number = self.number(name)
+        return 0 if math.isnan(number) else int(number)
+
+    @property
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return self.number("mean")
+
+    @property
+    def published(self) -> float:
+        """The printed number; NaN where none is."""
+        return math.nan if self.claim is None or self.claim.reported is None else self.claim.reported
+
+    @property
+    def ours(self) -> str:
+        """``83.2 ± 0.5 (5)``; n in parentheses."""
+        decimals, lost = self.measure.decimals, self.count("n_diverged")
+        if math.isnan(self.mean):
+            known = self.control or self.summary  # nothing is written down before the first epoch, say
+            return "diverged" if lost else "–" if known else words.NOT_RUN
+        std = self.number("std")
+        spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
+        single = self.control and not spread  # chance and raw pixels are one number, not a mean of runs
+        count = "" if single else f" ({self.count('n')}{f'; {lost} diverged' if lost else ''})"
+        return words.number(self.mean, decimals) + spread + count
+
+    @property
+    def difference(self) -> str:
+        """``+1.2 [+0.4, +2.0]``; ``baseline`` for the cell that others are compared with; else empty."""
+        if self.is_baseline:
+            return "" if math.isnan(self.mean) else "baseline"
+        if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
+            return ""
+        decimals = self.measure.decimals
+        bounds = words.interval(self.effect["low_holm"], self.effect["high_holm"], decimals)
+        low_power = " low power" if self.effect["low_power"] else ""
+        return f"{words.signed(effect, decimals)} {bounds}{low_power}"
+
+    @property
+    def printed(self) -> str:
+        """The published number as printed, or an en dash."""
+        if self.claim is None or self.claim.reported is None:
+            return "–"
+        decimals, std = self.measure.decimals, self.claim.reported_std
+        spread = "" if std is None else f" ± {words.published(f'{std:.10g}', decimals)}"
+        return words.published(f"{self.claim.reported:.10g}", decimals) + spread
+
+    def fields(self, scale: str) -> list[Any]:
+        """The values of ``FIELDS``."""
+        identity = [self.coordinates.get(key, "") for key in coordinates.IDENTITY]
+        said = [self.text, *identity, coordinates.setting(self.coordinates), self.coordinates["measure"]]
+        ours = [self.summary.get(name) for name in FIELDS[len(IDENTITY) : FIELDS.index("baseline")]]
+        effect = [
+            self.effect.get(name) for name in ("baseline", "effect", "low_holm", "high_holm", "p_holm", "low_power")
+        ]
+        printed = (self.claim.reported, self.claim.reported_std) if self.claim else (None, None)
+        return [*said, *ours, *effect, *printed, self.missing, scale]
+
+
+@dataclass
+class Points:
+    """Every point of an artifact made from runs."""
+
+    context: Context
+    _known: dict[str, Point] = field(default_factory=dict)
+
+    @cached_property
+    def tables(self) -> ArtifactResults:
+        """The tidy tables."""
+        return self.context.results.artifact(self.context.paper.paper, self.context.name)
+
+    @property
+    def artifact(self) -> Measured:
+        """Its declaration."""
+        return self.tables.artifact
+
+    @cached_property
+    def axes(self) -> dict[str, list[dict[str, Scalar]]]:
+        """The points of each of its axes."""
+        return self.artifact.axes
+
+    def axis(self, name: str) -> list[dict[str, Scalar]]:
+        """The points of an axis; of one that it has not, a single empty one."""
+        return self.axes.get(name, [{}])
+
+    def at(self, *parts: Coordinates) -> Point:
+        """The cell at a point of every axis."""
+        whole: dict[str, Scalar] = dict(self.artifact.fixed)
+        for part in parts:
+            whole |= part
+        if self.artifact.measure:
+            whole["measure"] = self.artifact.measure
+        return self._of(coordinates.ordered(whole))
+
+    def _of(self, point: Coordinates) -> Point:
+        text = coordinates.text(point)
+        if text not in self._known:
+            self._known[text] = self._joined(point, text)
+        return self._known[text]
+
+    def _joined(self, point: Coordinates, text: str) -> Point:
+        baseline = self.artifact.baseline
+        return Point(
+            point,
+            self.tables.summary.get(text, {}),
+            self.tables.effects.get(text, {}) if baseline else {},
+            self.tables.printed(point),
+            self._missing.get(text, ""),
+            baseline is not None and self.artifact.compared_with(point) is None,
+        )
+
+    @cached_property
+    def _missing(self) -> dict[str, str]:
+        return self.tables.missing
+
+    @cached_property
+    def every(self) -> list[Point]:
+        """Every cell; the innermost axis varies fastest."""
+        return [self._of(point) for point in self.artifact.points]
+
+    def control(self, kind: str, under: Point) -> Point:
+        """The control (chance, pixels, untrained) that a cell stands over."""
+        kept = ("dataset", "target", "measure", *coordinates.of_probe(under.coordinates))
+        same = {key: value for key, value in under.coordinates.items() if key in kept}
+        point = coordinates.ordered({**same, "method": CONTROL, "variant": kind})
+        return Point(point, self.tables.summary.get(coordinates.text(point), {}), control=True)
+
+    @cached_property
+    def controls(self) -> list[Point]:
+        """Every control that was measured, each once."""
+        found = {(one := self.control(kind, cell)).text: one for kind in words.CONTROLS for cell in self.every}
+        return [one for one in found.values() if one.summary]
+
+    @property
+    def fixed(self) -> dict[str, Scalar]:
+        """The coordinates that all cells share."""
+        first = self.every[0].coordinates
+        return {
+            key: value for key, value in first.items() if all(cell.coordinates.get(key) == value for cell in self.every)
+        }
+
+    def rows(self) -> list[list[Any]]:
+        """The tidy lines of every cell and control, with the columns ``FIELDS``."""
+        scale = self.context.results.config.scale_name
+        return [point.fields(scale) for point in (*self.every, *self.controls)]

@@ -1,0 +1,215 @@
+"""A small project of its own (project/), and tidy tables of made-up numbers in its results folder."""
+
+import math
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from hypersphere.declared import coordinates
+from hypersphere.declared import plan as planning
+from hypersphere.declared.artifacts import Measured
+from hypersphere.declared.cells import Cell
+from hypersphere.declared.claims import load
+from hypersphere.declared.plan import Plan
+from hypersphere.integrity import tables
+from hypersphere.present import shown
+from hypersphere.present.results import Results
+from hypersphere.statistics import claims, effects, gather
+
+PROJECT = Path(__file__).parent / "project"
+PAPER = "made_up"
+NAN = math.nan
+CHANCE, PIXELS, UNTRAINED = 10.0, 41.25, 35.5
+GAIN = {"plain": 25.0, "cut": 29.0}
+NORM = {"plain": 8.0, "cut": 0.9}
+
+
+def mean_of(cell: Cell) -> float:
+    """A smooth made-up number: accuracies of 40 to 70, norms that grow."""
+    at, variant = cell.coordinates, str(cell.coordinates["variant"])
+    if cell.measure == "norm":
+        return NORM[variant] * (1 + cell.epoch) ** 0.6
+    assert cell.run is not None
+    course = (cell.epoch / cell.run.schedule.epochs) ** 0.5
+    start = 35.0 if at["dataset"] == "first" else 12.0
+    gain = GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)
+    best = abs(math.log(float(at.get("objective.temperature", 0.5)) / 0.5))
+    return start + gain * course - 3 * best + 0.002 * float(at.get("batch.size", 0))
+
+
+@dataclass
+class Made:
+    """A results folder: its tidy tables by artifact and name, to change before they are written."""
+
+    plan: Plan
+    tables: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for (_, name), cells in self.plan.artifacts.items():
+            self.tables[name] = self._of(self.plan.config.papers[PAPER].measured[name], cells)
+
+    def _of(self, artifact: Measured, cells: list[Cell]) -> dict[str, pd.DataFrame]:
+        own = [cell for cell in cells if cell.run is not None and not cell.missing]
+        each = {cell.text: cell for cell in own}
+        seeds = sorted({cell.run.seed for cell in own if cell.run})
+        summary = [self._row(cell, mean_of(cell), 0.9, len(seeds)) for cell in each.values()]
+        return {
+            "measurements": pd.DataFrame([self._measurement(cell) for cell in own]),
+            "summary": pd.DataFrame([*summary, *self._controls(list(each.values()), len(seeds))]),
+            "effects": self._effects(artifact, each, len(seeds)),
+            "distribution": pd.DataFrame(
+                [quantile for cell in own for quantile in self._quantiles(cell)], columns=gather.DISTRIBUTION
+            ),
+            "runs": pd.DataFrame(
+                [self._run(cell) for cell in {cell.run.name: cell for cell in own if cell.run}.values()]
+            ),
+        }
+
+    def _described(self, point: coordinates.Coordinates, cell: Cell) -> dict[str, Any]:
+        assert cell.run is not None
+        assert cell.target is not None
+        return {
+            "coordinates": coordinates.text(point),
+            **{key: point[key] for key in coordinates.IDENTITY},
+            **{"setting": coordinates.setting(point), "measure": cell.measure, "measured_on": cell.run.dataset.name},
+            **{"probed_on": cell.target.name, "epoch": cell.epoch, "final": cell.final, "protocol": cell.protocol},
+            **{"protocol_digest": "c0de", "n_test": 360},
+        }
+
+    def _row(self, cell: Cell, mean: float, std: float, n: int) -> dict[str, Any]:
+        low, high = (mean - 1.1 * std, mean + 1.1 * std) if n > 1 else (NAN, NAN)
+        spread = {"std": std if n > 1 else NAN, "n": n, "low": low, "high": high, "n_diverged": 0}
+        return self._described(cell.coordinates, cell) | {"mean": mean, **spread}
+
+    def _measurement(self, cell: Cell) -> dict[str, Any]:
+        assert cell.run is not None
+        known = {"seed": cell.run.seed, "run": cell.run.name, "status": "finished"}
+        return self._described(cell.coordinates, cell) | known | {"value": mean_of(cell) + 0.9 * (cell.run.seed - 0.5)}
+
+    def _controls(self, cells: list[Cell], n: int) -> list[dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for cell in cells:
+            for variant, mean, std in (("chance", CHANCE, NAN), ("pixels", PIXELS, NAN), ("untrained", UNTRAINED, 0.8)):
+                if cell.measure != "norm":
+                    kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "measure")}
+                    point = coordinates.ordered({**kept, "method": "control", "variant": variant})
+                    known = {"mean": mean, "std": std, "low": NAN, "high": NAN, "n_diverged": 0, "epoch": 0}
+                    row = self._described(point, cell) | known | {"n": 0 if math.isnan(std) else n, "final": True}
+                    found.setdefault(coordinates.text(point), row)
+        return list(found.values())
+
+    def _effects(self, artifact: Measured, cells: dict[str, Cell], n: int) -> pd.DataFrame:
+        rows = []
+        for text, cell in cells.items():
+            other = artifact.compared_with(cell.coordinates)
+            if other is not None:
+                effect = mean_of(cell) - mean_of(cells[coordinates.text(other)])
+                bounds = {"low_holm": effect - 1.5, "high_holm": effect + 1.5, "p_holm": 0.0002, "low_power": n < 3}
+                known = {"coordinates": text, "baseline": coordinates.text(other), "effect": effect}
+                rows.append({**dict.fromkeys(effects.COLUMNS, NAN), **known, **bounds})
+        return pd.DataFrame(rows, columns=effects.COLUMNS)
+
+    def _quantiles(self, cell: Cell) -> list[dict[str, Any]]:
+        assert cell.run is not None
+        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
+        spread = [(at / 100, mean_of(cell) * math.exp(0.8 * (at / 50 - 1) ** 3)) for at in range(0, 101, 2)]
+        return (
+            [{**known, "quantile": quantile, "value": value} for quantile, value in spread]
+            if (cell.measure == "norm" and "epoch" not in cell.coordinates)
+            else []
+        )
+
+    def _run(self, cell: Cell) -> dict[str, Any]:
+        assert cell.run is not None
+        made_by = {"device": "cpu", "threads": 1, "torch": "2.13.0", "code": "c0de", "data": "da7a"}
+        return {"run": cell.run.name, "status": "finished", "epochs": cell.run.schedule.epochs, **made_by}
+
+    def change(self, artifact: str, table: str, where: str, **values: Any) -> None:
+        """Set columns of the rows whose coordinates are ``where``."""
+        rows = self.tables[artifact][table]
+        chosen = rows["coordinates"] == where
+        assert chosen.any(), where
+        for column, value in values.items():
+            rows.loc[chosen, column] = value
+
+    def results(self) -> Results:
+        """Write every tidy table, as the statistics do, and read them anew."""
+        columns = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
+        columns |= {"distribution": gather.DISTRIBUTION, "runs": gather.RUNS}
+        for name, own in self.tables.items():
+            written = {table: (rows, columns[table]) for table, rows in own.items()}
+            tables.write(self.plan.artifact_folder(PAPER, name), written)
+        self._studies()
+        return Results(self.plan)
+
+    def _studies(self) -> None:
+        folder = self.plan.config.results
+        study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
+        columns = list(study.columns)
+        tables.write(folder / "simulations" / PAPER, {"sketch": (study, columns), "steps": (study, columns)})
+        printed = load(self.plan.config.root / "paper" / "claims" / f"{PAPER}.csv")
+        rows = [
+            {**dict.fromkeys(claims.COLUMNS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
+            | {"kind": claim.kind, "source": claim.source, "variant": claim.variant, "metric": claim.metric or ""}
+            | {"reported": "" if claim.reported is None else str(claim.reported), "measured": "7"}
+            | {"verdict": "exact" if claim.kind == "theorem" else "reproduced"}
+            for claim in printed
+            if claim.artifact in ("steps", "theorem1")
+        ]
+        tables.write(
+            folder / "statistics" / PAPER, {"studies": (pd.DataFrame(rows, columns=claims.COLUMNS), claims.COLUMNS)}
+        )
+
+    def build(self, *names: str) -> Path:
+        """Write the files of artifacts, of all if none is named; the results folder."""
+        results = self.results()
+        for name in names or self.plan.config.papers[PAPER].artifacts:
+            shown.build(results, PAPER, name)
+        return self.plan.config.results
+
+    def show(self, name: str) -> shown.Shown:
+        """An artifact as others show it."""
+        return shown.show(self.results(), PAPER, name)
+
+
+def _sketch() -> ModuleType:
+    module: Any = ModuleType(f"hypersphere.present.drawings.{PAPER}.sketch")
+    module.SIZE = (4.0, 2.0)
+    module.note = lambda table: f"Three steps of {len(table)}."
+    module.draw = lambda figure, table: figure.subplots().plot(table["step"], table["value"])
+    return module
+
+
+def _steps() -> ModuleType:
+    module: Any = ModuleType(f"hypersphere.present.drawings.{PAPER}.steps")
+    module.note = lambda table: "Steps | γ‖z‖² <script>alert(1)</script>."
+
+    def rows(table: pd.DataFrame, own: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+        printed = {row["variant"]: row["reported"] for row in own.to_dict("records")}
+        return ["Name", "Ours", "Printed"], [[name, "7.0", f"{value:g}"] for name, value in printed.items()]
+
+    module.rows = rows
+    return module
+
+
+Make = Callable[..., Made]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """``make(scale="small", folder="project", **overrides)``: tidy tables of a scale, not written yet."""
+    for module in (_sketch(), _steps()):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    def _make(scale: str = "small", folder: str = "project", **overrides: Any) -> Made:
+        shutil.copytree(PROJECT, tmp_path / folder, dirs_exist_ok=True)
+        return Made(planning.make(tmp_path / folder, {"scale": scale, **overrides}))
+
+    return _make
