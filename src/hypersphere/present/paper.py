@@ -91,7 +91,7 @@ def _paper(results: Results, paper: Paper, every: list[claims.Entry]) -> dict[st
         "shown": _shown(results, paper, there.measured),
         "comparisons": [_said(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
         "studied_shown": _shown(results, paper, there.studied),
-        "studied": [_said(claim, *ANSWER) for claim in studied],
+        "studied": [_said(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
         "missing": [one._asdict() for one in there.missing],
     }
 

@@ -145,6 +145,15 @@ def test_every_theorem_is_there_with_its_counterexample(quick: Any) -> None:
     assert (corrected["reading"], corrected["counterexample"]) == ("X2", "")
 
 
+def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
+    world = make()
+    world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.write_claims()
+    made = paper.content(world.results)
+    assert len(made["papers"][0]["studied"]) == 3
+    assert made["studied"][0]["total"] == "4"
+
+
 def test_every_erratum_is_there(quick: Any) -> None:
     """X1 is about a document that the fixture does not have; X2 is about several."""
     assert [group["title"] for group in content(quick)["errata"]] == ["Across the documents"]
