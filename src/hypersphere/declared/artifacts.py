@@ -205,14 +205,14 @@ def _liked(evaluations: Any) -> Any:
     """Protocols with ``like: other`` filled in from that one."""
     if not isinstance(evaluations, dict):
         return evaluations
+    whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
     filled = {}
     for name, given in evaluations.items():
         if isinstance(given, dict) and "like" in given:
-            like = evaluations.get(given["like"])
-            if not isinstance(like, dict) or "like" in like:
-                known = ", ".join(key for key, value in evaluations.items() if "like" not in (value or {}))
-                raise ValueError(f"{name}: like: '{given['like']}' is not one of {known}")
-            given = {**like, **{key: value for key, value in given.items() if key != "like"}}
+            like = str(given["like"])
+            if like not in whole:
+                raise ValueError(f"{name}: like: '{like}' is not one of {', '.join(whole)}")
+            given = {**whole[like], **{key: value for key, value in given.items() if key != "like"}}
         filled[name] = given
     return filled
 

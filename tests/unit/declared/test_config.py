@@ -1,5 +1,7 @@
 """Every mistake in config/ is one sentence with the file, the field and what is allowed; the command exits with 2."""
 
+import copy
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,148 +9,152 @@ import pytest
 import yaml
 
 from hypersphere.command import cli
+from hypersphere.declared import config as cfg
 from hypersphere.declared import plan as planning
+from hypersphere.declared.config import Config
 from hypersphere.errors import HypersphereError
 
-CONFIG, PAPER, SCALE, DATASETS = "config.yaml", "papers/embedding_norms.yaml", "scales/quick.yaml", "datasets.yaml"
+Project = Callable[..., Path]
+Refused = Callable[..., str]
+STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 
-# file, path of keys, wrong value, what the sentence must name
-MISTAKES: dict[str, tuple[str, list[str], Any, list[str]]] = {
-    "misspelt setting": (CONFIG, ["papres"], ["x"], ["papres: unknown key", "papers", "data_root"]),
-    "misspelt key of a scale": (SCALE, ["epoch"], 3, ["epoch: unknown key", "epochs", "runs_per_job"]),
-    "misspelt key of the resources": (SCALE, ["resources", "memory"], 3, ["resources.memory", "mem_mb"]),
-    "misspelt field of a run": (PAPER, ["run", "views", "brightnes"], 1, ["run.views.brightnes", "brightness", "flip"]),
-    "misspelt key of a table": (PAPER, ["artifacts", "table5", "row"], [], ["artifacts.table5.row", "rows", "columns"]),
+# where the mistake is, its path and the wrong value; how the sentence begins after the file's name; other words in it
+MISTAKES: dict[str, tuple[str, str, Any, str, list[str]]] = {
+    "misspelt setting": ("config", "onyl", ["p"], "onyl: unknown key", ["only", "data_root"]),
+    "an old setting": ("config", "papers", ["p"], "papers: unknown key", ["only"]),
+    "unknown scale": ("config", "scale", "huge", "scale: 'huge' is not one of small", []),
+    "unknown device": ("config", "device", "tpu", "device: ", ["'auto', 'cpu' or 'cuda'", "'tpu'"]),
+    "only an unknown paper": ("config", "only", ["q"], "only: 'q' is not one of p", []),
+    "only an unknown artifact": ("config", "only", ["p/tabel"], "only: 'p/tabel': the artifacts of p are table", []),
+    "only a number": ("config", "only", [3], "only.0: ", ["string"]),
+    "misspelt key of a scale": ("scale", "epoch", 3, "epoch: unknown key", ["epochs", "runs_per_job"]),
+    "misspelt key of the resources": ("scale", "resources.memory", 3, "resources.memory: unknown key", ["mem_mb"]),
+    "a required key left out": ("scale", "epochs", ..., "epochs: this key is required", []),
+    "what stands for others left out": ("scale", "other_datasets", ..., "other_datasets: this key is required", []),
+    "others stand for something": (
+        "scale",
+        "other_datasets",
+        "cats",
+        "other_datasets: ",
+        ["'themselves' or 'nothing'"],
+    ),
+    "epochs in words": ("scale", "epochs", "many", "epochs", ["integer"]),
+    "no seeds": ("scale", "seeds", [], "seeds.tables: ", ["at least 1"]),
+    "no seeds of sweeps": ("scale", "seeds", {"tables": [0], "sweeps": []}, "seeds.sweeps: ", ["at least 1"]),
+    "seeds of tables alone": ("scale", "seeds", {"tables": [0]}, "seeds.sweeps: this key is required", []),
+    "seeds of something else": ("scale", "seeds", {"tables": [0], "sweeps": [0], "x": [0]}, "seeds.x: unknown key", []),
+    "a negative seed": ("scale", "seeds", [-1], "seeds.tables.0: ", ["greater than or equal to 0"]),
+    "a seed twice": ("scale", "seeds", [0, 1, 0], "seeds.tables: ", ["twice"]),
+    "an unknown stand-in": (
+        "scale",
+        "datasets",
+        {"cats": "few_cat"},
+        "datasets.cats: 'few_cat' is not one of birds, cats, dogs, few_cats",
+        [],
+    ),
+    "a stand-in for nothing": ("scale", "datasets", {"catz": "cats"}, "datasets: 'catz' is not one of birds, cats", []),
+    "unknown paper left out": ("scale", "leaves_out", ["q/table"], "leaves_out: 'q' is not one of p", []),
+    "a whole paper left out": ("scale", "leaves_out", ["p"], "leaves_out: 'p': the artifacts of p are table", []),
+    "unknown artifact left out": ("scale", "leaves_out", ["p/x"], "leaves_out: 'p/x': the artifacts of p are", []),
+    "an unknown paper's own": ("scale", "per_paper", {"q": {}}, "per_paper: 'q' is not one of p", []),
+    "a paper's unknown method": (
+        "scale",
+        "per_paper",
+        {"p": {"methods": {"byol": {}}}},
+        "per_paper.p.methods: 'byol' is not one of simclr, simsiam",
+        [],
+    ),
+    "a paper's own epochs": ("scale", "per_paper", {"p": {"epochs": 0}}, "per_paper.p.epochs: ", ["greater than 0"]),
+    "crop scale upside down": ("scale", "run", {"views": {"crop_scale": [1.0, 0.2]}}, "run.views", ["smallest"]),
+    "a paper that is another": ("paper", "paper", "q", "paper: must be the file's own name (given: 'q')", []),
+    "a paper that is no name": ("paper", "paper", "p-1", "paper: string should match pattern", []),
+    "a variant that is no name": ("paper", "variants", {"c=3": {}}, "variants.c=3", ["match pattern"]),
+    "an artifact that is no name": ("paper", "artifacts", {"table/1": STUDY}, "artifacts.table/1", ["match pattern"]),
+    "misspelt key of a paper": ("paper", "variant", {}, "variant: unknown key", ["variants", "overrides"]),
+    "misspelt field of a run": ("paper", "run.views.brightnes", 1, "run.views.brightnes: unknown key", ["brightness"]),
     "misspelt parameter": (
-        PAPER,
-        ["methods", "simclr", "objective", "temprature"],
+        "paper",
+        "methods.simclr.objective.temprature",
         1,
-        ["methods.simclr", "objective", "temprature", "temperature"],
+        "methods.simclr.objective.temprature: ",
+        ["nt_xent takes temperature"],
     ),
-    "unknown method": (
-        PAPER,
-        ["methods", "simclr", "method", "name"],
-        "simcrl",
-        ["method", "simcrl", "simclr, simsiam"],
+    "unknown method": ("paper", "methods.simclr.method.name", "simcrl", "methods.simclr.method.name: ", ["'simcrl'"]),
+    "unknown objective": (
+        "paper",
+        "methods.simclr.objective.name",
+        "x",
+        "methods.simclr.objective",
+        ["'x'", "nt_xent"],
     ),
-    "unknown objective": (PAPER, ["methods", "simclr", "objective", "name"], "x", ["objective", "'x'", "nt_xent"]),
-    "unknown encoder": (
-        PAPER,
-        ["run", "encoder", "name"],
-        "vgg",
-        ["encoder", "'vgg'", "resnet, resnet10, resnet8, vit"],
-    ),
-    "unknown source": (
-        DATASETS,
-        ["cifar10", "source", "name"],
-        "mnist",
-        ["cifar10.source", "'mnist'", "cifar, digits"],
-    ),
-    "unknown probe": (
-        PAPER,
-        ["evaluations"],
-        [{"metric": "knn_top1", "probe": {"name": "nn"}, "at": "end"}],
-        ["'nn'", "knn"],
-    ),
-    "unknown metric": (
-        PAPER,
-        ["artifacts", "table5", "metric"],
-        "top1",
-        ["artifacts.table5.metric", "knn_top1, linear_top1"],
-    ),
+    "unknown encoder": ("paper", "run.encoder.name", "vgg", "run.encoder.name: 'vgg' is not one of ", ["resnet8"]),
+    "unknown probe": ("paper", "evaluations.knn.probe.name", "nn", "evaluations.knn.probe", ["'nn'", "knn"]),
+    "unknown key of a protocol": ("paper", "evaluations.knn.at", "end", "evaluations.knn.at: unknown key", ["layer"]),
+    "a protocol like none": ("paper", "evaluations.transfer.like", "x", "evaluations", ["'x' is not one of knn"]),
     "negative temperature": (
-        PAPER,
-        ["methods", "simclr", "objective", "temperature"],
+        "paper",
+        "methods.simclr.objective.temperature",
         -0.5,
-        ["methods.simclr", "objective", "temperature", "greater than 0"],
+        "methods.simclr.objective.temperature: ",
+        ["greater than 0"],
     ),
     "negative learning rate": (
-        PAPER,
-        ["methods", "simclr", "optimiser", "learning_rate"],
+        "paper",
+        "run.optimiser.learning_rate",
         -1,
-        ["learning_rate", "greater"],
+        "run.optimiser.learning_rate: ",
+        ["greater"],
     ),
-    "a learning rate in words": (
-        PAPER,
-        ["methods", "simclr", "optimiser", "learning_rate"],
-        "fast",
-        ["methods.simclr"],
-    ),
+    "a learning rate in words": ("paper", "run.optimiser.learning_rate", "fast", "run.optimiser.learning_rate", []),
     "a probability above 1": (
-        PAPER,
-        ["run", "views", "grayscale"],
+        "paper",
+        "run.views.grayscale",
         1.5,
-        ["run.views.grayscale", "less than or equal to 1"],
+        "run.views.grayscale: ",
+        ["less than or equal to 1"],
     ),
-    "crop scale upside down": (SCALE, ["run", "views", "crop_scale"], [1.0, 0.2], ["run.views", "smallest"]),
-    "passes that do not fill a batch": (
-        PAPER,
-        ["methods", "simclr", "batch"],
-        {"size": 256, "micro": 96},
-        ["batch", "multiple"],
+    "passes that do not fill a batch": ("paper", "run.batch.micro", 96, "run.batch", ["multiple"]),
+    "an unknown study": ("paper", "artifacts.table", STUDY | {"study": "x"}, "artifacts.table.study: 'x' is not", []),
+    "a study's misspelt key": (
+        "paper",
+        "artifacts.table",
+        STUDY | {"rows": {}},
+        "artifacts.table.rows: unknown key",
+        [],
     ),
-    "no seeds": (SCALE, ["seeds"], [], ["seeds", "at least 1"]),
-    "a negative seed": (SCALE, ["seeds"], [-1], ["seeds", "greater than or equal to 0"]),
-    "a seed twice": (SCALE, ["seeds"], [0, 1, 0], ["seeds", "twice"]),
-    "unknown scale": (CONFIG, ["scale"], "huge", ["scale", "'huge'", "laptop, paper, quick, smoke"]),
-    "unknown paper": (CONFIG, ["papers"], ["norms"], ["papers", "'norms'", "embedding_norms"]),
-    "no papers": (CONFIG, ["papers"], [], ["papers", "at least 1"]),
-    "unknown device": (CONFIG, ["device"], "tpu", ["device", "'auto', 'cpu' or 'cuda'"]),
-    "unknown dataset": (
-        SCALE,
-        ["datasets", "cifar10_lt"],
-        "digit_lt",
-        ["datasets.cifar10_lt", "'digit_lt'", "digits_lt"],
-    ),
-    "a column without a dataset": (
-        PAPER,
-        ["artifacts", "table5", "columns"],
-        ["stl10"],
-        ["datasets", "stl10", "table5"],
-    ),
-    "unknown variant": (
-        PAPER,
-        ["artifacts", "table5", "rows"],
-        ["simclr.cut5"],
-        ["table5.rows", "'simclr.cut5'", "cut3"],
-    ),
-    "unknown row method": (
-        PAPER,
-        ["artifacts", "table5", "rows"],
-        ["byol.default"],
-        ["table5.rows", "'byol.default'", "simclr"],
-    ),
-    "a row that is no name": (PAPER, ["artifacts", "table5", "rows"], ["simclr"], ["table5.rows", "'simclr'"]),
-    "unknown kind of artifact": (
-        PAPER,
-        ["artifacts", "table5", "kind"],
-        "pie",
-        ["artifacts.table5", "'table'", "'curves'"],
-    ),
+    "unknown source": ("datasets", "cats.source.name", "mnist", "cats.source", ["'mnist'", "cifar", "digits"]),
     "an imbalance that grows": (
-        DATASETS,
-        ["digits_lt", "imbalance", "ratio"],
-        0.5,
-        ["digits_lt.imbalance.ratio", "equal to 1"],
+        "datasets",
+        "cats.imbalance",
+        {"head": 5, "ratio": 0.5},
+        "cats.imbalance.ratio: ",
+        ["equal to 1"],
     ),
-    "a required key left out": (SCALE, ["epochs"], ..., ["epochs", "required"]),
-    "epochs in words": (SCALE, ["epochs"], "many", ["epochs"]),
+    "a dataset that is no mapping": ("datasets", "cats", "digits", "cats: must be a mapping of keys to values", []),
 }
-PUBLISHED = ("unknown encoder", "a probability above 1")
-"""Mistakes in what the quick scale replaces, so that only the paper scale sees them."""
+PLACES = {"config": "config.yaml", "paper": "papers/p.yaml", "scale": "scales/small.yaml", "datasets": "datasets.yaml"}
 
 
-def edit(file: Path, keys: list[str], value: Any) -> None:
-    """Set (or with ``...`` remove) one value of a YAML file."""
-    content = yaml.safe_load(file.read_text())
-    inner = content
-    for key in keys[:-1]:
-        inner = inner.setdefault(key, {})
-    if value is ...:
-        del inner[keys[-1]]
-    else:
-        inner[keys[-1]] = value
-    file.write_text(yaml.safe_dump(content))
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(refused: Refused, name: str) -> None:
+    file, path, value, begins, words = MISTAKES[name]
+    said = refused(**{file: {path: value}})
+    assert said.startswith(f"{PLACES[file]}: {begins}")
+    for word in words:
+        assert word in said
+
+
+def test_without_a_mistake_nothing_is_said(project: Project) -> None:
+    """Control for all of the above."""
+    assert planning.make(project()).cells
+
+
+def test_a_study_is_taken_too(project: Project) -> None:
+    """Control for those of a study."""
+    assert planning.make(project(paper={"artifacts.table": STUDY})).config.studied("p").keys() == {"table"}
+
+
+# The command
 
 
 def command(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -157,65 +163,55 @@ def command(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert cli.main(["pretrain", *options]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
+    assert captured.err.startswith("hypersphere: ")
+    assert captured.err.endswith("\n")
+    assert captured.err.count("\n") == 1
     return captured.err
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_mistakes(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+@pytest.mark.parametrize(
+    "name", ["misspelt setting", "misspelt key of a scale", "misspelt parameter", "unknown source"]
+)
+def test_the_command_says_it_in_one_line(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    file, keys, value, words = MISTAKES[name]
-    edit(config_root / "config" / file, keys, value)
-    options = ("--set", "scale=paper") if name in PUBLISHED else ()
-    error = command(config_root, monkeypatch, capsys, *options)
-    assert error.startswith("hypersphere: ")
-    assert error.count("\n") == 1
-    assert error.endswith("\n")
-    for word in words:
-        assert word in error
-    # a column that the scale does not list is the scale's omission
-    assert (SCALE if name == "a column without a dataset" else file) in error
+    file, path, value, begins, _ = MISTAKES[name]
+    assert f"{PLACES[file]}: {begins}" in command(project(**{file: {path: value}}), monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "scale: [", "\x00", "scale: quick: x"])
-@pytest.mark.parametrize("file", [CONFIG, PAPER, SCALE, DATASETS])
+@pytest.mark.parametrize("file", PLACES.values())
 def test_a_file_that_is_no_mapping(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str, text: str
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str, text: str
 ) -> None:
-    (config_root / "config" / file).write_text(text)
-    error = command(config_root, monkeypatch, capsys)
-    assert error.count("\n") == 1
+    root = project()
+    (root / "config" / file).write_text(text)
+    error = command(root, monkeypatch, capsys)
     assert file in error
     assert "must be a mapping" in error or "not valid YAML" in error
 
 
 SETTINGS = {
     "epoch=3": ["command line", "epoch is not a setting", "epochs"],
-    "epochs=-3": ["command line", "epochs"],
-    "seeds=[]": ["command line", "seeds"],
-    "scale=huge": ["scale", "'huge'", "quick"],
+    "papers=[p]": ["command line", "papers is not a setting", "only"],
+    "epochs=-3": ["command line: epochs", "greater than 0"],
+    "seeds=[]": ["command line: seeds"],
+    "only=q": ["command line: only: 'q' is not one of p"],
+    "scale=huge": ["scale: 'huge' is not one of small"],
     "epochs": ["epochs", "KEY=VALUE"],
-    "device=tpu": ["command line", "device"],
+    "device=tpu": ["command line: device"],
+    "seeds=[0": ["seeds=[0"],
+    "epochs={": ["epochs={"],
 }
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_mistakes_on_the_command_line(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setting: str
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setting: str
 ) -> None:
-    error = command(config_root, monkeypatch, capsys, "--set", setting)
-    assert error.count("\n") == 1
+    error = command(project(), monkeypatch, capsys, "--set", setting)
     for word in SETTINGS[setting]:
         assert word in error
-
-
-@pytest.mark.parametrize("setting", ["seeds=[0", "epochs={"])
-def test_a_setting_that_is_no_yaml(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setting: str
-) -> None:
-    error = command(config_root, monkeypatch, capsys, "--set", setting)
-    assert error.count("\n") == 1
-    assert setting in error
 
 
 def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,29 +219,125 @@ def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_unknown_run_and_batch(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "no run 'x' at scale quick" in command(config_root, monkeypatch, capsys, "x")
-    assert "no batch 'x' at scale quick" in command(config_root, monkeypatch, capsys, "--batch", "x")
+    root = project()
+    assert "no run 'x' at scale small" in command(root, monkeypatch, capsys, "x")
+    assert "no batch 'x' at scale small" in command(root, monkeypatch, capsys, "--batch", "x")
 
 
-def test_the_released_config_is_valid(
-    config_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_from_a_folder_below_the_root(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Control for all of the above, from a folder below the root."""
-    monkeypatch.chdir(config_root / "config" / "scales")
+    """Control for all of the above."""
+    monkeypatch.chdir(project() / "config" / "scales")
     assert cli.main(["pretrain"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_changed_numbers_go_to_a_folder_of_their_own(config_root: Path) -> None:
-    results = {
-        planning.make(config_root, overrides).config.results.name
-        for overrides in ({"epochs": 3}, {"epochs": 4}, {"seeds": [0]}, {}, {"device": "cpu"}, {"scale": "quick"})
-    }
-    assert len(results) == 4
-    assert "quick" in results
-    assert all(name == "quick" or name.startswith("quick-") for name in results)
+# Settings and scales
+
+
+@pytest.fixture
+def loaded(project: Project) -> Callable[..., Config]:
+    """The config of ``project(…)``, with the overrides of a command line."""
+    return lambda overrides=None, **changes: cfg.load(project(**changes), overrides or {})
+
+
+@pytest.mark.parametrize(
+    ("only", "table", "other"),
+    [([], True, True), (["p"], True, True), (["p/table"], True, False), ("p/table p/other", True, True)],
+)
+def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: Any, table: bool, other: bool) -> None:
+    """Text is what ``make reproduce ONLY=…`` hands over."""
+    for where in ({"config": {"only": only}}, {"overrides": {"only": only}}):
+        config = loaded(paper={"artifacts.other": STUDY}, **where)
+        assert (config.chosen("p", "table"), config.chosen("p", "other")) == (table, other)
+
+
+def test_only_is_the_same_scale(loaded: Callable[..., Config]) -> None:
+    assert loaded({"only": "p/table"}).results == loaded().results
+
+
+@pytest.mark.parametrize(
+    ("seeds", "tables", "sweeps"), [([4, 5], [4, 5], [4, 5]), ({"tables": [0, 1, 2], "sweeps": [7]}, [0, 1, 2], [7])]
+)
+def test_seeds_are_one_list_or_two(
+    loaded: Callable[..., Config], seeds: Any, tables: list[int], sweeps: list[int]
+) -> None:
+    for where in ({"scale": {"seeds": seeds}}, {"overrides": {"seeds": seeds}}):
+        found = loaded(**where).scale.seeds
+        assert (found.tables, found.sweeps) == (tables, sweeps)
+
+
+def test_a_seed_on_the_command_line_may_be_text(loaded: Callable[..., Config]) -> None:
+    """As Snakemake's --config hands it over."""
+    assert loaded({"seeds": ["0", "3"]}).scale.seeds.tables == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        ({}, {"cats": "cats", "dogs": "dogs", "birds": "birds"}),
+        ({"other_datasets": "nothing"}, {"cats": None, "dogs": None, "birds": None}),
+        ({"datasets": {"cats": "few_cats", "dogs": None}}, {"cats": "few_cats", "dogs": None, "birds": "birds"}),
+        (
+            {"datasets": {"cats": "few_cats"}, "other_datasets": "nothing"},
+            {"cats": "few_cats", "dogs": None, "birds": None},
+        ),
+    ],
+)
+def test_what_stands_for_a_dataset(
+    loaded: Callable[..., Config], scale: dict[str, Any], expected: dict[str, str | None]
+) -> None:
+    config = loaded(scale=scale)
+    found = {name: config.used(name) for name in expected}
+    assert {name: one and one.name for name, one in found.items()} == expected
+
+
+def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
+    names = [
+        loaded(overrides).results.name
+        for overrides in ({"epochs": 3}, {"epochs": 4}, {"seeds": [0]}, {}, {"device": "cpu"}, {"scale": "small"})
+    ]
+    assert len(set(names)) == 4
+    assert set(names[3:]) == {"small"}
+    assert all(name.startswith("small-") for name in names[:3])
+
+
+def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
+    root = project()
+    folder = root / "config" / "papers"
+    for name in ("lecture", "margins", "another"):
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"paper": name, "title": name}))
+    assert list(cfg.load(root, {}).papers) == ["margins", "lecture", "another", "p"]
+
+
+def test_a_paper_with_methods_alone_asks_for_nothing(project: Project) -> None:
+    assert planning.make(project(paper={"artifacts": {}})).cells == ()
+
+
+def test_data_may_lie_where_the_environment_says(
+    loaded: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERSPHERE_DATA", "/elsewhere")
+    assert loaded().settings.data_root == "/elsewhere"
+    assert loaded({"data_root": "/here"}).settings.data_root == "/here"
+
+
+def test_a_study_that_needs_what_a_scale_has_not_is_left_out(loaded: Callable[..., Config], tmp_path: Path) -> None:
+    paper = {"artifacts.plain": STUDY, "artifacts.needy": STUDY | {"needs": ["human_labels"]}}
+    rich = {"provides": ["human_labels"]}
+    assert loaded(paper=paper).studied("p").keys() == {"plain"}
+    assert loaded(paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}
+    data = tmp_path / "data"
+    data.mkdir()
+    assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain"}
+    (data / "human").mkdir()
+    assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}
+
+
+# Any value anywhere
 
 
 def sentence(root: Path) -> str:
@@ -257,16 +349,26 @@ def sentence(root: Path) -> str:
     return ""
 
 
-@pytest.mark.parametrize("value", [None, [], "x", {"a": {"b": 1}}], ids=repr)
-@pytest.mark.parametrize("file", [CONFIG, PAPER, SCALE, DATASETS])
-def test_any_value_anywhere_is_taken_or_refused_in_a_sentence(config_root: Path, file: str, value: Any) -> None:
-    """Each key of the first two levels in turn; nothing but a HypersphereError may come out."""
-    path = config_root / "config" / file
-    text = path.read_text()
-    content = yaml.safe_load(text)
-    places = [[key] for key in content]
-    places += [[key, inner] for key in content if isinstance(content[key], dict) for inner in content[key]]
-    for keys in places:
-        path.write_text(text)
-        edit(path, keys, value)
-        assert "\n" not in sentence(config_root), keys
+def paths(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every key of a mapping, at any depth."""
+    for key, value in content.items() if isinstance(content, dict) else ():
+        yield (*above, key)
+        yield from paths(value, (*above, key))
+
+
+@pytest.mark.parametrize("value", [None, [], "x", {"a": {"b": 1}}, -1, [[0]]], ids=repr)
+@pytest.mark.parametrize("file", PLACES.values())
+def test_any_value_anywhere_is_taken_or_refused_in_a_sentence(project: Project, file: str, value: Any) -> None:
+    """Each key in turn; nothing but a HypersphereError may come out."""
+    root = project()
+    path = root / "config" / file
+    whole = yaml.safe_load(path.read_text())
+    for *outer, last in paths(whole):
+        content = inner = copy.deepcopy(whole)
+        for key in outer:
+            inner = inner[key]
+        inner[last] = value
+        path.write_text(yaml.safe_dump(content))
+        said = sentence(root)
+        assert "\n" not in said, (*outer, last)
+        assert not said or str(root / "config") in said, (*outer, last)
