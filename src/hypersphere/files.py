@@ -132,7 +132,12 @@ def read_yaml(path: Path) -> Any:
     Raises:
         HypersphereError: the file is missing or not YAML.
     """
-    return _read(path, yaml.safe_load, "YAML")
+    return _read(path, _safe_yaml, "YAML")
+
+
+def _safe_yaml(text: str) -> Any:
+    """As yaml.safe_load, by the library in C where PyYAML has it: ten times as fast."""
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:

@@ -109,16 +109,14 @@ def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
 def _scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present import scorecard
-    from hypersphere.present.results import Results
 
-    scorecard.build(Results(plan))
+    scorecard.build(plan)
 
 
 def _paper(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present import paper
-    from hypersphere.present.results import Results
 
-    paper.build(Results(plan))
+    paper.build(plan)
 
 
 def _plan(plan: Plan, arguments: argparse.Namespace) -> None:

@@ -142,8 +142,8 @@ def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
             measure.build(again, name, artifact)
             shown.build(results, name, artifact)
         claims.build(again)
-        scorecard.build(results)
-        paper.build(results)
+        scorecard.build(again)
+        paper.build(again)
         _compare(plan.config.results, again.config.results, REBUILT)
 
 

@@ -1,6 +1,5 @@
 """From coordinates to a run: the layers of a paper's and a scale's YAML, merged, validated, and shrunk."""
 
-import copy
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -172,15 +171,23 @@ def _shrink(run: dict[str, Any], config: cfg.Config, paper: Paper, usual: int, p
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Deep merge; a component given by another ``name`` replaces the one below whole, parameters included."""
-    result = copy.deepcopy(below)
+    """Deep merge; a component given by another ``name`` replaces the one below whole, parameters included.
+
+    No mapping of the result is one of the arguments', so that it may be changed.
+    """
+    result = _copied(below)
     for key, value in above.items():
         old = result.get(key)
         if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
             result[key] = merge(old, value)
         else:
-            result[key] = copy.deepcopy(value)
+            result[key] = _copied(value)
     return result
+
+
+def _copied(value: Any) -> Any:
+    """Mappings anew; anything else is never changed, and is shared."""
+    return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def _sentence(error: ValidationError, layers: list[Layer]) -> str:
