@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
 from hypersphere.declared import config as cfg
-from hypersphere.declared.coordinates import Scalar, ordered, parse, text
+from hypersphere.declared.coordinates import IDENTITY, Scalar, ordered, parse, text
 from hypersphere.declared.measures import MeasureName
 from hypersphere.declared.recipe import Spec
 from hypersphere.errors import HypersphereError
@@ -76,6 +76,9 @@ class Claim(Spec):
                 parse(written, field)
             except HypersphereError as error:
                 raise ValueError(str(error)) from None
+        own = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
+        if own:
+            raise ValueError(f"setting: {own[0]} has a column of its own")
         return self
 
     @model_validator(mode="after")
