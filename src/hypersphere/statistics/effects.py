@@ -205,12 +205,19 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
     Cells that have no baseline, or where either was not run, are absent. ``table`` holds the artifact's measurements.
     """
     points = artifact.points
+    found: dict[str, Arms] = {}  # by layout
+
+    def like(point: Coordinates) -> Arms:
+        if layout(point) not in found:
+            found[layout(point)] = arms(table, points, point)
+        return found[layout(point)]
+
     rows: list[dict[str, Any]] = []
     for point in points:
         against = artifact.compared_with(point)
         if against is None:
             continue
-        groups = arms(table, points, point)
+        groups = like(point) | like(against)  # two layouts if they differ in a reading
         cell, baseline = coordinates.text(point), coordinates.text(against)
         if cell not in groups or baseline not in groups:
             continue
@@ -218,7 +225,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         key = {name: first[name] for name in COLUMNS if name in table.columns}
         rows.append(key | {"baseline": baseline} | effect(groups[cell], groups[baseline], groups, rules))
     adjusted, levels = holm([row["p"] for row in rows], rules.alpha)
-    for found, p, level in zip(rows, adjusted, levels, strict=True):
-        low, high = t_interval(found["effect"], found["error"], found["df"], 1 - level)
-        found |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
+    for row, p, level in zip(rows, adjusted, levels, strict=True):
+        low, high = t_interval(row["effect"], row["error"], row["df"], 1 - level)
+        row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,7 +1,6 @@
 """Effects against independent implementations: statsmodels' OLS, CompareMeans and DescrStatsW, ANOVA, hand-worked p."""
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,12 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere.declared import rules
-from hypersphere.declared.artifacts import Table
-from hypersphere.statistics import effects, gather
+from hypersphere.statistics import effects
 
-RULES = rules.load(Path(__file__).parents[3])
-World = Any  # of conftest.py
+from .world import ONE, PAPER, ROWS, World, at
+
+RULES = rules.load(Path(__file__).parents[2] / "project")
 Make = Callable[..., World]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _little_garbage() -> Iterator[None]:
-    # multipletests collects garbage at each call: a tenth of a second over all that is imported, nothing once frozen
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def arms(**values: list[float]) -> effects.Arms:
@@ -143,29 +134,38 @@ def test_low_power_is_under_four_degrees_of_freedom() -> None:
     assert effects.effect(three["b"], three["a"], three, RULES)["low_power"]
 
 
-def table(world: World) -> pd.DataFrame:
-    measured = gather.measurements(world.plan, gather.evaluations(world.files), gather.history(world.plan))
-    return effects.effects(measured, world.plan.config.papers, RULES)
+FINALS = {
+    "simclr.default": [50.0, 51.0, 52.0],
+    "simclr.cut3": [53.0, 54.0, 55.0],
+    "simsiam.default": [40.0, 41.0, 42.0],
+    "simsiam.cut9": [44.0, 46.0, 48.0],
+}
+"""Of table 5, by row."""
+
+
+def cell(row: str, **more: Any) -> str:
+    """A cell's coordinates by its row."""
+    method, _, variant = row.partition(".")
+    return at(method=method, variant=variant, **more)
+
+
+def table(world: World, artifact: str) -> pd.DataFrame:
+    """effects.csv of an artifact, by the cells' coordinates."""
+    world.measure(artifact)
+    return world.table(artifact, "effects")
 
 
 def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) -> None:
     world = make_world()
-    values = {
-        "simclr.default": [50.0, 51.0, 52.0],
-        "simclr.cut3": [53.0, 54.0, 55.0],
-        "simsiam.default": [40.0, 41.0, 42.0],
-        "simsiam.cut9": [44.0, 46.0, 48.0],
-    }
-    for row, finals in values.items():
-        world.finals(row, finals)
-        world.finals(row, [value - 20 for value in finals], used="pairs")
-    found = table(world)
-    key = ["method", "variant", "baseline", "dataset", "measured_on"]
-    assert found[key].to_numpy().tolist() == [
-        ["simclr", "cut3", "default", "hundred", "pairs"],
-        ["simclr", "cut3", "default", "ten", "digits"],
-        ["simsiam", "cut9", "default", "hundred", "pairs"],
-        ["simsiam", "cut9", "default", "ten", "digits"],
+    for row, finals in FINALS.items():
+        world.say("table5", cell(row), finals)
+        world.say("table5", cell(row, dataset="hundred"), [value - 20 for value in finals])
+    found = table(world, "table5")
+    assert found[["coordinates", "baseline", "measured_on"]].to_numpy().tolist() == [
+        [cell("simclr.cut3"), cell("simclr.default"), "digits"],
+        [cell("simclr.cut3", dataset="hundred"), cell("simclr.default", dataset="hundred"), "pairs"],
+        [cell("simsiam.cut9"), cell("simsiam.default"), "digits"],
+        [cell("simsiam.cut9", dataset="hundred"), cell("simsiam.default", dataset="hundred"), "pairs"],
     ]
     # effects 3 and 5; variances 1, 1, 1, 4 over 2 df each: pooled 7/4
     assert found["effect"].tolist() == [3.0, 3.0, 5.0, 5.0]
@@ -181,60 +181,76 @@ def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) 
     assert found["low"].tolist() == pytest.approx([3 - half[1], 3 - half[1], 5 - half[1], 5 - half[1]])
 
 
-def test_only_the_last_epoch_counts(make_world: Make) -> None:
+def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
+    """Another dataset, however wide its spread, widens no interval of this one; and so with epochs and targets."""
     world = make_world()
-    for row, finals in (("simclr.default", [50.0, 51.0, 52.0]), ("simclr.cut3", [53.0, 54.0, 55.0])):
-        world.finals(row, finals)
-        early = [
-            (world.run_name(row, "digits", seed), epoch, False, "knn_top1", "digits", 90.0 * seed, 100, "finished")
-            for seed in range(3)
-            for epoch in (0, 5)
-        ]
-        world.evaluate(f"{row}-early", early)
-    assert table(world)[["effect", "pooled_std", "n_variant"]].to_numpy().tolist() == [[3.0, 1.0, 3]]
+    for row, finals in FINALS.items():
+        world.say("table5", cell(row), finals)
+        world.say("table5", cell(row, dataset="hundred"), [10.0, 50.0, 90.0])
+    found = table(world, "table5")
+    assert found.loc[cell("simclr.cut3"), "pooled_std"] == pytest.approx(1.75**0.5)
+    assert found.loc[cell("simclr.cut3", dataset="hundred"), "pooled_std"] == pytest.approx(40.0)
+    for row, finals in list(FINALS.items())[:2]:
+        world.say("epochs", cell(row, epoch=50), [1.0, 20.0, 60.0])
+        world.say("epochs", cell(row, epoch=100), finals)
+    found = table(world, "epochs")
+    assert found.loc[cell("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [3.0, 1.0, 4.0]
+    assert found.loc[cell("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
+
+
+def test_a_field_of_the_run_may_be_the_baseline(make_world: Make) -> None:
+    """Each temperature against 0.5: all three arms are pooled, 0.5 has no row."""
+    world = make_world()
+    for temperature, values in ((0.1, [40.0, 41.0, 42.0]), (0.5, [50.0, 51.0, 52.0]), (1, [53.0, 55.0, 57.0])):
+        world.say("temperatures", at(objective__temperature=temperature), values)
+    found = table(world, "temperatures")
+    own = at(objective__temperature=0.5)
+    expected = [(at(objective__temperature=0.1), own, -10.0), (at(objective__temperature=1), own, 4.0)]
+    assert list(found[["coordinates", "baseline", "effect"]].itertuples(index=False, name=None)) == expected
+    assert found["pooled_std"].tolist() == pytest.approx([2**0.5] * 2)  # variances 1, 1, 4
+    assert found["df"].tolist() == [6, 6]
+    assert found["setting"].tolist() == ["objective.temperature=0.1", "objective.temperature=1"]
+
+
+def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
+    """Epoch 100 against epoch 50 of the same variant, by the spread of the cells of both epochs and of no third."""
+    lines = {"draw": "lines", "title": "t", "lines": {"method.variant": ROWS[:2]}, "x": {"epoch": [0, 50, 100]}, **ONE}
+    artifacts = {"gains": lines | {"baseline": {"epoch": 50}}}
+    world = make_world(paper={"artifacts": artifacts}, level="paper")
+    for row, start, end in (("simclr.default", 50.0, 60.0), ("simclr.cut3", 50.0, 65.0)):
+        world.say("gains", cell(row, epoch=0), [1.0, 30.0, 90.0])
+        world.say("gains", cell(row, epoch=50), [start, start + 1, start + 2])
+        world.say("gains", cell(row, epoch=100), [end, end + 2, end + 4])
+    found = table(world, "gains")
+    rows = [cell("simclr.default", epoch=100), cell("simclr.cut3", epoch=100)]
+    assert found.loc[rows, "effect"].tolist() == [11.0, 16.0]
+    assert found.loc[rows, "baseline"].tolist() == [cell("simclr.default", epoch=50), cell("simclr.cut3", epoch=50)]
+    assert found.loc[rows, "pooled_std"].tolist() == pytest.approx([2.5**0.5] * 2)  # variances 1, 1, 4, 4
 
 
 def test_an_arm_that_diverged_throughout_has_a_row_and_no_effect(make_world: Make) -> None:
     world = make_world()
-    world.finals("simclr.default", [50.0, 51.0, 52.0])
-    world.finals("simclr.cut3", [None, None, None])
-    world.finals("simsiam.cut9", [60.0, 61.0, 62.0])  # its baseline was not run: no row
-    found = table(world)
-    assert found["variant"].tolist() == ["cut3"]
-    assert found[["effect", "low", "p", "p_holm", "low_holm"]].isna().all(axis=None)
-    assert found[["n_variant", "n_baseline"]].to_numpy().tolist() == [[0, 3]]
+    world.say("table5", cell("simclr.default"), [50.0, 51.0, 52.0])
+    world.say("table5", cell("simclr.cut3"), [None, None, None])
+    found = table(world, "table5").loc[cell("simclr.cut3")]
+    assert found[["effect", "low", "p", "p_holm", "low_holm"]].isna().all()
+    assert found[["n_variant", "n_baseline"]].tolist() == [0, 3]
 
 
-def test_a_run_probed_on_two_datasets_counts_once(make_world: Make) -> None:
-    world = make_world(seeds=[0])
-    run = "simclr.default-digits-s0"
-    world.evaluate(
-        "a",
-        [(run, 10, True, "transfer_top1", other, value, 9, "finished") for other, value in (("x", 40), ("y", 60))],
-    )
-    measured = gather.measurements(world.plan, gather.evaluations(world.files), gather.history(world.plan))
-    found = effects.arms(measured, "norms", "transfer_top1", world.rows, "ten")
-    assert {row: group.tolist() for row, group in found.items()} == {"simclr.default": [50.0]}
+def test_shared_seeds_are_paired_by_seed(make_world: Make) -> None:
+    """Of seeds 3, 5 and 8 one diverged in each arm: one pair is left."""
+    world = make_world(seeds=[3, 5, 8])
+    world.say("table5", cell("simclr.default"), [50.0, None, 52.0])
+    world.say("table5", cell("simclr.cut3"), [None, 54.0, 55.0])
+    found = table(world, "table5").loc[cell("simclr.cut3")]
+    assert found["effect"] == 54.5 - 51.0
+    assert found["n_pairs"] == 1
 
 
-def test_nothing_run_gives_an_empty_table_with_its_columns(make_world: Make) -> None:
-    world = make_world()
-    found = table(world)
-    assert found.empty
-    assert list(found.columns) == effects.COLUMNS
-
-
-def test_a_table_without_a_baseline_has_no_effects() -> None:
-    """Two variants, three seeds; named as a baseline, the first has an effect against it: the control."""
-    key = {"paper": "p", "dataset": "d", "measured_on": "d", "probed_on": "d", "metric": "knn_top1", "method": "m"}
-    values = [("default", 50.0), ("other", 60.0)]
-    table = pd.DataFrame(
-        key | {"variant": variant, "seed": seed, "run": f"{variant}-{seed}", "epoch": 1, "final": True, "value": value}
-        for variant, value in values
-        for seed in range(3)
-    ).assign(status="finished", n_test=100)
-    table["value"] += table["seed"]
-    layout = {"kind": "table", "title": "t", "metric": "knn_top1", "rows": ["m.default", "m.other"], "columns": ["d"]}
-    alone, compared = (Table(**layout | more) for more in ({}, {"baseline": "default"}))
-    assert effects.of_artifact(table, "p", "t", alone, RULES) == []
-    assert [row["effect"] for row in effects.of_artifact(table, "p", "t", compared, RULES)] == [10.0]
+def test_without_a_baseline_there_are_no_effects(make_world: Make) -> None:
+    """With one, the same numbers have one: the control."""
+    alone = {key: value for key, value in PAPER["artifacts"]["table5"].items() if key != "baseline"}
+    world = make_world(paper={"artifacts": {"alone": alone, "compared": PAPER["artifacts"]["table5"]}})
+    assert table(world, "alone").empty
+    assert list(table(world, "alone").columns) == effects.COLUMNS
+    assert len(table(world, "compared")) == 4

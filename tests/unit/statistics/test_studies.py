@@ -20,8 +20,7 @@ from hypersphere.integrity.tables import write
 from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import studies, verdicts
 
-ROOT = Path(__file__).resolve().parents[3]
-RULES = rules.load(ROOT)
+RULES = rules.load(Path(__file__).parents[2] / "project")
 PLAIN: dict[str, Any] = {
     **{
         "id": "c",

@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 from hypersphere.declared import rules
 from hypersphere.statistics import verdicts
 
-RULES = rules.load(Path(__file__).parents[3])
+RULES = rules.load(Path(__file__).parents[2] / "project")
 NAN = math.nan
 
 

@@ -1,0 +1,313 @@
+"""A small project with made-up measurements: real configuration and plan, no torch and no training.
+
+Every number that a test does not set is filled in, so that every artifact can be made.
+"""
+
+import copy
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from hypersphere import files
+from hypersphere.declared import plan as planning
+from hypersphere.declared.cells import Cell, on_pixels
+from hypersphere.declared.coordinates import parse, text
+from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.integrity import tables
+from hypersphere.statistics import claims, gather, measure, theorems
+
+RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"
+ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
+DATASETS: dict[str, Any] = {name: {"source": None} for name in ("ten", "hundred", "flowers", "far", "text")}
+DATASETS |= {
+    used: {"source": {"name": "digits", "task": task}} for used, task in (("digits", "upright"), ("pairs", "turned"))
+}
+USED = {"ten": "digits", "hundred": "pairs", "flowers": None, "far": "far"}
+"""What stands for the published datasets."""
+CLASSES = {"digits": 10, "pairs": 16}
+EPOCHS = 100
+"""Of the published schedule; 10 at the quick scale."""
+ONE = {"fixed": {"dataset": "ten"}, "measure": "knn_top1"}
+PAPER: dict[str, Any] = {
+    "paper": "norms",
+    "title": "Norms",
+    "run": {
+        "encoder": {"name": "resnet8", "width": 2},
+        "views": {},
+        "schedule": {"epochs": EPOCHS, "warmup": 0.0},
+        "optimiser": {"learning_rate": 0.1, "weight_decay": 0.0},
+        "batch": {"size": 64, "micro": 64},
+    },
+    "methods": {
+        "simclr": {
+            "method": {"name": "simclr", "hidden": 8, "dim": 4},
+            "objective": {"name": "nt_xent", "temperature": 0.5},
+        },
+        "simsiam": {
+            "method": {"name": "simsiam", "hidden": 8, "dim": 4, "bottleneck": 2},
+            "objective": {"name": "negative_cosine"},
+        },
+    },
+    "variants": {
+        "default": {},
+        "cut3": {"initialisation": {"name": "cut_initialisation", "c": 3}},
+        "cut9": {"initialisation": {"name": "cut_initialisation", "c": 9}},
+    },
+    "open_choices": {"all": ["a", "b"], "simsiam": ["c"]},
+    "evaluations": {
+        "knn": {"probe": {"name": "knn", "k": 5}},
+        "linear": {"probe": {"name": "linear"}},
+        "transfer": {"like": "linear", "transfer": True},
+        "norms": {"probe": {"name": "norms"}, "layer": "embeddings"},
+        "clusters": {"missing": "clusters of features", "gives": ["kmeans_accuracy"]},
+    },
+    "artifacts": {
+        "table5": {
+            "draw": "table",
+            "title": "Two methods on three datasets",
+            "printed": "Table 5",
+            "rows": {"method.variant": ROWS},
+            "columns": {"dataset": ["ten", "hundred", "flowers", "far"]},
+            "measure": "knn_top1",
+            "baseline": {"variant": "default"},
+        },
+        "epochs": {
+            "draw": "lines",
+            "title": "Over training",
+            "lines": {"method.variant": ROWS[:2]},
+            "x": {"epoch": [0, 50, 100]},
+            "baseline": {"variant": "default"},
+            **ONE,
+        },
+        "temperatures": {
+            "draw": "lines",
+            "title": "A sweep",
+            "lines": {"method.variant": ROWS[:1]},
+            "x": {"objective.temperature": [0.1, 0.5, 1]},
+            "baseline": {"objective.temperature": 0.5},
+            **ONE,
+        },
+        "transfers": {
+            "draw": "table",
+            "title": "Transfer",
+            "rows": {"method.variant": ROWS[:2]},
+            "columns": [{"dataset": "ten", "target": "hundred"}, {"dataset": "hundred", "target": "ten"}],
+            "measure": "transfer_top1",
+        },
+        "training": {
+            "draw": "lines",
+            "title": "Norms over training",
+            "lines": {"method.variant": ROWS[:2]},
+            "x": {"epoch": [0, 50, 100]},
+            "fixed": {"dataset": "ten"},
+            "measure": "norm",
+            "by": "history",
+        },
+        "violins": {
+            "draw": "distribution",
+            "title": "Norms of images",
+            "x": {"method.variant": ROWS[:2]},
+            "rows": {"split": ["train", "test"]},
+            "fixed": {"dataset": "ten"},
+            "measure": "norm",
+            "by": "norms",
+        },
+        "open": {
+            "draw": "table",
+            "title": "Of which the document says too little",
+            "rows": {"method.variant": ROWS[:2]},
+            "columns": {"dataset": ["ten"]},
+            "measure": "linear_top1",
+            "baseline": {"variant": "default"},
+            "cannot_be_judged": "the number of neighbours",
+        },
+        "clusters": {
+            "draw": "table",
+            "title": "Which no probe measures",
+            "rows": {"method.variant": ROWS[:2]},
+            "columns": {"dataset": ["ten"]},
+            "measure": "kmeans_accuracy",
+        },
+        "sentences": {
+            "draw": "table",
+            "title": "Which nothing here trains",
+            "rows": {"method.variant": ROWS[:2]},
+            "columns": {"dataset": ["text"]},
+            "measure": "text_accuracy",
+            "missing": "runs on text",
+        },
+        "left": {
+            "draw": "table",
+            "title": "Too much for this scale",
+            "rows": {"method.variant": ROWS[:2]},
+            "columns": {"dataset": ["ten"]},
+            "measure": "knn_top1",
+        },
+    },
+}
+CLAIM: dict[str, Any] = {
+    **{"id": "c", "kind": "value", "origin": "printed", "artifact": "table5", "method": "simclr", "variant": "default"},
+    **{"baseline": "", "dataset": "ten", "setting": "", "metric": "knn_top1", "reported": 51.0, "reported_std": ""},
+    **{"direction": "", "reading": "as printed", "sentence": "", "source": "Table 5"},
+}
+"""A claim of the first cell of table5; ``claim`` changes fields of it."""
+
+
+def claim(identifier: str, **changed: Any) -> dict[str, Any]:
+    """A row of paper/claims/norms.csv."""
+    return CLAIM | {"id": identifier} | changed
+
+
+def gain(identifier: str, **changed: Any) -> dict[str, Any]:
+    """A comparison of cut3 with the default, by a printed difference of 5 points."""
+    compared = {"kind": "comparison", "variant": "cut3", "baseline": "default", "reported": 5.0}
+    return claim(identifier, **compared | changed)
+
+
+def at(**coordinates: Any) -> str:
+    """The text of a cell's coordinates: SimCLR by default on ten, measured by kNN, but for what is changed."""
+    first = {"method": "simclr", "variant": "default", "dataset": "ten", "measure": "knn_top1"}
+    return text({**first, **{key.replace("__", "."): value for key, value in coordinates.items()}})
+
+
+class World:
+    """A project under a temporary root, its plan, and what its runs are made to say."""
+
+    def __init__(
+        self,
+        root: Path,
+        level: str = "paper",
+        seeds: Sequence[int] = (0, 1, 2),
+        paper: Mapping[str, Any] | None = None,
+        **overrides: Any,
+    ) -> None:
+        document = copy.deepcopy(PAPER) | dict(paper or {})
+        leaves_out = ["norms/left"] if "left" in document["artifacts"] else []
+        scale = {
+            **{"scale": level, "level": level, "describe": "made up", "seeds": list(seeds), "datasets": USED},
+            **{"other_datasets": "nothing", "leaves_out": leaves_out, "batch_divisor": 1, "learning_rate_factor": 1.0},
+            **{"epochs": "published" if level == "paper" else 10, "run": {}, "methods": {}, "probes": {}},
+            **{"threads": 1, "runs_per_job": 4, "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
+        }
+        self.root = root
+        for name, content in {
+            "config.yaml": {"scale": level, "device": "cpu"},
+            "datasets.yaml": DATASETS,
+            f"scales/{level}.yaml": scale,
+            "papers/norms.yaml": document,
+        }.items():
+            files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
+        shutil.copy(RULES, root / "config")
+        self.claims()
+        self.plan: Plan = planning.make(root, overrides)
+        self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
+        self.status: dict[str, str] = {}
+        self.histories: dict[str, pd.DataFrame] = {}
+        self.images: dict[str, pd.DataFrame] = {}
+
+    def claims(self, *rows: Mapping[str, Any]) -> None:
+        """Write paper/claims/norms.csv."""
+        path = self.root / "paper" / "claims" / "norms.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
+
+    def theory(self, *rows: Sequence[Any]) -> None:
+        """Write theory.csv, as the command `theory` does."""
+        table = pd.DataFrame(rows, columns=theorems.COLUMNS)
+        tables.write(self.plan.config.results, {"theory": (table, theorems.COLUMNS)})
+
+    def cells(self, artifact: str, coordinates: str) -> list[Cell]:
+        """The cells of an artifact that have these coordinates, one for each seed."""
+        wanted = text(parse(coordinates, "test"))
+        found = [cell for cell in self.plan.artifacts["norms", artifact] if cell.text == wanted]
+        assert found, f"{artifact} has no {wanted}"
+        return found
+
+    def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
+        """What is measured for a cell, a number for each seed; None: its run diverged."""
+        for cell, value in zip(self.cells(artifact, coordinates), values, strict=True):
+            assert cell.run is not None
+            assert cell.target is not None
+            if value is None:
+                self.status[cell.run.name] = "diverged"
+            digest = self.plan.protocols["norms"][cell.protocol].digest
+            key = cell.epoch, cell.target.name, gather.Measurer(self.plan).probes_measure(cell), cell.reading
+            self.said.setdefault((cell.run.name, digest), {})[key] = value
+
+    def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float]) -> None:
+        """What a protocol says of a dataset's raw pixels, by measure."""
+        digest = self.plan.protocols["norms"][protocol].digest
+        self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
+
+    def write(self) -> None:
+        """Every file that runs and probes leave."""
+        for run in self.plan.runs.values():
+            self._run(run.name, run.schedule.epochs)
+            for digest, asked in self.plan.asked[run.name].items():
+                self._evaluation(run.name, digest, asked.protocol.measures, sorted(asked.at))
+        for dataset, protocols in self.plan.asked_of_pixels.items():
+            for digest, protocol in protocols.items():
+                assert on_pixels(protocol)
+                self._evaluation(f"pixels-{dataset}", digest, protocol.measures, [(0, dataset)])
+
+    def _run(self, name: str, epochs: int) -> None:
+        folder = self.plan.run_folder(name)
+        plain = pd.DataFrame({"epoch": range(1, epochs + 1), "loss": 1.5, "norm": 2.0, "learning_rate": 0.1})
+        files.write_text(folder / "history.csv", self.histories.get(name, plain).to_csv(index=False))
+        manifest = {
+            **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
+            **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
+            **{"environment": {"packages": {"torch": "2.13.0"}}},
+            "files": {"history.csv": files.sha256(folder / "history.csv")},
+        }
+        files.write_sealed(folder / MANIFEST, manifest)
+
+    def _evaluation(self, subject: str, digest: str, measures: Sequence[str], at: Sequence[tuple[int, str]]) -> None:
+        said, path = self.said.get((subject, digest), {}), self.plan.evaluation(subject, digest)
+        own = [name.replace("transfer", "linear") for name in measures]  # a probe's own names
+        rows, written = [], [path]
+        for epoch, target in at:
+            if self.status.get(subject) == "diverged" and epoch:
+                rows += [_row(subject, epoch, digest, name, target) for name in own]
+                continue
+            for name in own:
+                readings = ["split=test", "split=train"] if name == "norm" else [""]
+                for reading in readings:
+                    value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
+                    rows.append(_row(subject, epoch, digest, name, target, value, reading))
+            if subject in self.images and own == ["norm"]:
+                table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
+                files.write_text(table, self.images[subject].to_csv(index=False))
+                written.append(table)
+        files.write_text(path, pd.DataFrame(rows, columns=list(gather.EVALUATION)).to_csv(index=False))
+        files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
+
+    def measure(self, *artifacts: str) -> None:
+        """Write everything, and make the tidy tables of these artifacts."""
+        self.write()
+        for artifact in artifacts:
+            measure.build(self.plan, "norms", artifact)
+
+    def table(self, artifact: str, name: str) -> pd.DataFrame:
+        """One of an artifact's tidy tables, by the coordinates of its rows."""
+        path = self.plan.artifact_folder("norms", artifact) / f"{name}.csv"
+        return tables.read(path).set_index("coordinates", drop=False)
+
+    def judged(self, *rows: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """claims.csv as text, by the claims' ids."""
+        self.claims(*rows)
+        claims.build(self.plan)
+        table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
+        return {row["id"]: row for row in table.to_dict("records")}
+
+
+def _row(
+    run: str, epoch: int, digest: str, measure: str, target: str, value: float | None = None, reading: str = ""
+) -> tuple[Any, ...]:
+    status = "diverged" if value is None else "finished"
+    n_test, classes = (None, None) if value is None else (100, CLASSES[target])
+    return run, epoch, digest, measure, target, reading, value, n_test, classes, status
