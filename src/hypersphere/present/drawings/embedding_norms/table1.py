@@ -25,7 +25,7 @@ def rows(table: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[str], list[lis
         for norm in sorted(block["norm"].unique()):
             line = block[block["norm"] == norm].sort_values("gamma").to_dict("records")
             cells = [
-                _cell(cell) + _printed(printed.get((cell["reading"], f"norm {norm:g}", f"gamma{cell['gamma']:g}")))
+                _cell(cell) + _printed(printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}")))
                 for cell in line
             ]
             body.append([name, f"{norm:g}", *cells])

@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -17,22 +16,21 @@ from mpl_toolkits.mplot3d.art3d import Text3D
 from hypersphere.declared import claims as printed
 from hypersphere.declared import config as cfg
 from hypersphere.declared import plan as planning
-from hypersphere.declared.artifacts import StudyFigure, StudyTable, Table
+from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
-from hypersphere.present import captions, figure, paper, scorecard, study, style, table
-from hypersphere.present.results import COLUMNS, Results
+from hypersphere.present import captions, shown, studies, style
+from hypersphere.present.results import Results
 from hypersphere.simulations import build as simulations
-from hypersphere.statistics import claims, effects, gather
-from hypersphere.statistics.build import write
+from hypersphere.statistics import claims
 from hypersphere.theory import build as theory
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})  # the scale that has every study
 EVERY = [(name, key) for name in RELEASED.papers for key in RELEASED.studied(name)]
 CONFIG = cfg.load(REPOSITORY, {"scale": "quick"})
 QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
-FIGURES = [(name, key) for name, key in QUICK if isinstance(CONFIG.papers[name].studied[key], StudyFigure)]
-TABLES = [(name, key) for name, key in QUICK if isinstance(CONFIG.papers[name].studied[key], StudyTable)]
+FIGURES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"]
+TABLES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"]
 SMALLEST = 6.4  # points: what is still read in print
 
 
@@ -45,17 +43,13 @@ def world(shared: Path, once: Callable[..., None]) -> Plan:
         for name in ("config", "paper"):
             shutil.copytree(REPOSITORY / name, root / name)
         plan = planning.make(root, {"scale": "quick"})
+        theory.build(plan)
         for name in plan.config.papers:
             if plan.config.studied(name):
                 simulations.build(plan, name)
-        theory.build(plan)
-        kinds = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
-        empty = {name: (pd.DataFrame(columns=columns), columns) for name, columns in kinds.items()}
-        runs = list(COLUMNS["statistics/runs.csv"])
-        write(plan.config.results / "statistics", {**empty, "runs": (pd.DataFrame(columns=runs), runs)})
-        claims.build(plan)
+                claims.build_studies(plan, name)
         for name, key in QUICK:
-            study.build(plan.config, name, key)
+            shown.build(Results(plan), name, key)
 
     once(root, make)
     return planning.make(root, {"scale": "quick"})
@@ -82,8 +76,6 @@ def test_readme_counts_them() -> None:
 
 def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
     wanted = {declared.study for document in RELEASED.papers.values() for declared in document.studied.values()}
-    from hypersphere.declared import registry
-
     assert set(registry.names("simulations")) == wanted
     folder = REPOSITORY / "src" / "hypersphere" / "present" / "drawings"
     drawn = {(path.parent.name, path.stem) for path in folder.glob("*/[a-z]*.py")}
@@ -121,7 +113,8 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
 def test_every_drawing_is_legible_at_its_printed_width(world: Plan, name: str, artifact: str) -> None:
     """No text is small, cut off by the page or upon another."""
     with style.applied():
-        drawn = study.draw(world.config, name, artifact, Results(world.config).simulated(name, artifact))
+        context = shown.context(Results(world), name, artifact)
+        drawn = shown.kind(context.artifact).draw(context, studies.computed(context))
         assert drawn.get_figwidth() <= 7.2
         found = texts(drawn)
     assert len(found) > 4
@@ -154,32 +147,33 @@ def test_figures_come_as_vector_and_raster_with_their_numbers(world: Plan, name:
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), TABLES)
 def test_tables_have_a_head_for_every_cell_and_say_their_size(world: Plan, name: str, artifact: str) -> None:
-    head, body = study.rows(Results(world.config), name, artifact, Results(world.config).simulated(name, artifact))
-    assert body
-    assert {len(row) for row in body} == {len(head)}
+    grid = shown.show(Results(world), name, artifact).grid
+    assert grid is not None
+    assert grid.lines
+    assert {len(line.cells) for line in grid.lines} == {sum(head.span for head in grid.head[-1])}
     text = (world.config.results / "tables" / name / f"{artifact}.md").read_text(encoding="utf-8")
-    assert study.SIZE_NOTICE in text
+    assert studies.SIZE_NOTICE in text
     assert "nan" not in text.lower().split()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "artifact"), QUICK)
 def test_captions_say_what_was_computed_and_what_came_of_the_claims(world: Plan, name: str, artifact: str) -> None:
-    notes = captions.of_artifact(world.config, name, artifact)["notes"]
-    assert notes[0] == captions.escape(study.SIZE_NOTICE)
+    notes = captions.of_artifact(world, name, artifact)["notes"]
+    assert notes[0] == captions.escape(studies.SIZE_NOTICE)
     assert len(notes[1]) > 40
     assert "Its claims: " in " ".join(notes) or "It shows " in " ".join(notes)
 
 
 @pytest.mark.long
-def test_scorecard_and_paper_show_them_all(world: Plan) -> None:
-    for name, document in world.config.papers.items():
-        for key, declared in document.measured.items():
-            (table if isinstance(declared, Table) else figure).build(world.config, name, key)
-    scorecard.build(world.config)
-    paper.build(world.config)
-    page = (world.config.results / "scorecard.html").read_text(encoding="utf-8")
-    for name, artifact in QUICK:
-        title = CONFIG.papers[name].studied[artifact].title
-        assert title.split("’")[0].split("'")[0][:30] in page, title
-    assert (world.config.results / "paper.pdf").read_bytes().startswith(b"%PDF")
+def test_printed_numbers_stand_in_the_tables_that_they_were_printed_in(world: Plan) -> None:
+    """Drawings look claims up by coordinates: a look-up that finds nothing shows nothing."""
+    for name, artifact in TABLES:
+        judged = Results(world).judged(name)
+        values = judged[(judged["artifact"] == artifact) & (judged["kind"] == "value")]
+        grid = shown.show(Results(world), name, artifact).grid
+        assert grid is not None
+        text = " ".join(cell.main for line in grid.lines for cell in line.cells)
+        for reported in map(float, values[values["metric"] != "slope"]["reported"]):  # slopes are in no table
+            ways = ("divergence",) if reported == float("inf") else (f"{reported:.1f}", f"{reported:g}")
+            assert any(way in text for way in ways), (artifact, reported)
