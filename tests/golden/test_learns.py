@@ -67,8 +67,11 @@ def test_training_helps(tmp_path: Path, method: str, probes: tuple[int, ...], da
 
     Of SimSiam only the linear probe is asserted: in its few steps at this scale kNN stays near the untrained encoder.
     """
-    plan = planning.make(ROOT, {"scale": "quick", "papers": ["embedding_norms"]})
-    key = (method, "default", dataset)
-    runs = [cell.run for cell in plan.cells if (cell.method, cell.variant, cell.run.dataset.name) == key]
+    plan = planning.make(ROOT, {"scale": "quick"})
+    cells = [cell for cell in plan.cells if (cell.paper, cell.artifact) == ("embedding_norms", "table5") and cell.run]
+    found = [
+        cell.run for cell in cells if (cell.coordinates["method"], cell.coordinates["variant"]) == (method, "default")
+    ]
+    runs = [run for run in found if run is not None and run.dataset.name == dataset]
     mean, half = paired_gain(runs, plan.config.scale.probes["knn"]["k"], tmp_path)
     assert all(mean[probe] - half[probe] > 0 for probe in probes)

@@ -1,0 +1,57 @@
+"""Every printed number of a table or figure made from runs is a cell of it, and a slip of the pen is none."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hypersphere.declared import coordinates
+from hypersphere.declared import plan as planning
+from hypersphere.declared.claims import Claim, load
+from hypersphere.declared.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = sorted(path.stem for path in (ROOT / "paper" / "claims").glob("*.csv"))
+
+
+@cache
+def plan() -> Plan:
+    """Of the paper scale, at which everything is as published."""
+    return planning.make(ROOT, {"scale": "paper"})
+
+
+def of_runs(paper: str) -> list[Claim]:
+    """The claims of a paper's artifacts that are made from runs, and whose kind of run there is."""
+    measured = plan().config.papers[paper].measured
+    claims = load(ROOT / "paper" / "claims" / f"{paper}.csv")
+    return [
+        claim
+        for claim in claims
+        if claim.kind != "theorem" and claim.artifact in measured and not measured[claim.artifact].missing
+    ]
+
+
+def cells(paper: str, artifact: str) -> set[str]:
+    """The coordinates of an artifact's cells, as text."""
+    return {cell.text for cell in plan().artifacts[paper, artifact]}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_has_its_cell(paper: str) -> None:
+    claims = of_runs(paper)
+    assert len(claims) > 20
+    assert [claim.id for claim in claims if claim.text not in cells(paper, claim.artifact)] == []
+    compared = [claim for claim in claims if claim.kind == "comparison"]
+    lost = [c.id for c in compared if coordinates.text(c.compared_with) not in cells(paper, c.artifact)]
+    assert lost == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_claim_with_another_coordinate_has_none(paper: str) -> None:
+    """The control: each coordinate in turn that has no column of its own, changed or added."""
+    for claim in of_runs(paper):
+        own = coordinates.parse(claim.setting, claim.id)
+        slips = [{**own, key: 7.7} for key in (*own, "epoch", "objective.temperature", "target")]
+        for slip in slips:
+            wrong = Claim(**{**claim.model_dump(), "setting": coordinates.text(slip)})
+            assert wrong.text not in cells(paper, claim.artifact), claim.id
