@@ -25,6 +25,13 @@ def run(tiny_plan: Plan) -> Run:
     return batch.runs[0]
 
 
+def digest(plan: Plan, run: Run, probe: str) -> str:
+    """Of the protocol that has this probe."""
+    return next(
+        name for name, one in plan.asked[run.name].items() if one.protocol.probe and one.protocol.probe.name == probe
+    )
+
+
 def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> None:
     path = evidence.pack(tiny_plan, run)
     assert path == tiny_plan.config.root / "results" / "tiny" / "evidence" / f"{run.name}.json"
@@ -33,12 +40,23 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert record.run == run
     assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
-    assert {(m.epoch, m.metric) for m in record.evaluations} >= {(0, "knn_top1"), (2, "knn_top1"), (4, "linear_top1")}
+    knn, linear, norms = (digest(tiny_plan, run, probe) for probe in ("knn", "linear", "norms"))
+    assert {(m.protocol, m.epoch, m.measure, m.target, m.reading) for m in record.evaluations} == {
+        *((knn, epoch, f"knn_top{k}", "upright", "") for epoch in (0, 2, 4) for k in (1, 5)),
+        *((linear, at, f"linear_top{k}", on, "") for at in (0, 4) for k in (1, 5) for on in ("turned", "upright")),
+        *((norms, epoch, "norm", "upright", f"split={split}") for epoch in (0, 4) for split in ("train", "test")),
+    }
+    answer = next(m for m in record.evaluations if m.measure == "linear_top5" and m.target == "turned")
+    assert (answer.n_test, answer.classes, answer.status) == (48, 16, "finished")
     manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
     assert record.files == manifest["files"]
     assert (record.code, record.data) == (manifest["code"], manifest["data"])
-    assert record.evaluated_by["code"] == provenance.evaluation_digest(tiny_plan, tiny_plan.batches[0].runs)
-    assert record.evaluated_by["device"] == {"type": "cpu", "name": "cpu"}
+    assert record.evaluated_by.keys() == {knn, linear, norms}
+    asked = tiny_plan.asked[run.name]
+    for name, about in record.evaluated_by.items():
+        assert about["code"] == provenance.protocol_digest(asked[name].protocol, run)
+        assert about["protocol"] == asked[name].protocol.model_dump(mode="json", include={"probe", "layer"})
+        assert about["device"] == {"type": "cpu", "name": "cpu"}
     again = path.read_bytes()
     assert evidence.pack(tiny_plan, run).read_bytes() == again
 
@@ -66,7 +84,11 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     assert (record.status, record.epochs) == ("diverged", 2)
     assert record.history[-1]["loss"] is None
     assert record.history[0]["loss"] is not None
-    assert all(m.status == "diverged" and m.value is None for m in record.evaluations)
+    trained = [m for m in record.evaluations if m.epoch]
+    assert {(m.status, m.value, m.n_test, m.classes, m.reading) for m in trained} == {
+        ("diverged", None, None, None, "")
+    }
+    assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
 
 
 def test_only_the_published_scale_itself_goes_to_evidence(tiny_root: Path) -> None:
@@ -93,9 +115,19 @@ def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
 
 
 def test_a_run_without_evaluations_is_refused(tiny_plan: Plan, run: Run) -> None:
+    """However many of its protocols are there."""
     batch = tiny_plan.batches[0]
-    (tiny_plan.config.results / "evaluations" / f"{batch.id}.csv").unlink()
-    with pytest.raises(HypersphereError, match=f"hypersphere evaluate --batch {batch.id}"):
+    for name in ("norms", "knn"):
+        path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, name))
+        path.unlink()
+        with pytest.raises(HypersphereError, match=r"\.csv: the file is missing; .*evaluate --batch " + batch.id):
+            evidence.pack(tiny_plan, run)
+
+
+def test_altered_answers_are_refused(tiny_plan: Plan, run: Run) -> None:
+    path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, "knn"))
+    path.write_text(path.read_text().replace("finished", "finishes", 1))
+    with pytest.raises(HypersphereError, match=f"{path.name}: the file's bytes are not those of its manifest"):
         evidence.pack(tiny_plan, run)
 
 
@@ -109,6 +141,8 @@ CHANGES: list[tuple[list[str | int], object, str]] = [
     (["epochs"], 0, "epochs"),
     (["schema_version"], 2, "schema_version"),
     (["evaluations", 0, "status"], "ok", "evaluations"),
+    (["evaluations", 0, "metric"], "knn_top1", "metric: unknown key"),
+    (["evaluations", 0, "classes"], "ten", "classes"),
 ]
 
 

@@ -70,11 +70,12 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     ),
     "how it is resumed": ("training/checkpoint.py", '"optimiser."', '"optimizer."', set()),
     "who trains where": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
-    "present": ("present/table.py", "import", "import sys\nimport", set()),
+    "present": ("present/kinds/table.py", "import", "import sys\nimport", set()),
     "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
-    "names": ("declared/plan.py", "import copy\n", "import copy\nimport os\n", set()),
+    "which runs there are": ("declared/plan.py", "import math\n", "import math\nimport os\n", set()),
+    "what a claim may say": ("declared/claims.py", "import csv\n", "import csv\nimport os\n", set()),
 }
 
 
@@ -109,27 +110,160 @@ def test_runs_of_one_kind_share_a_digest(plan: Plan) -> None:
     assert len(set(digests(plan).values())) == 5
 
 
-def test_evaluation_digest(package: Path, plan: Plan) -> None:
-    runs = plan.batches[0].runs
-    before = provenance.evaluation_digest(plan, runs)
-    for file, old, new in [
-        ("objectives/nt_xent.py", "/ temperature", "* temperature"),
-        ("present/table.py", "import", "import sys\nimport"),
-        ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()"),
-        ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5"),
-    ]:
-        edit(package, file, old, new)
-        assert provenance.evaluation_digest(plan, runs) == before, file
-    seen = {before}
-    for file, old, new in [
-        ("probes/knn.py", "topk", "sort"),
-        ("probes/frozen.py", "encoder.eval()", "encoder.train()"),
-        ("encoders/stages.py", "padding=1", "padding=0"),
-        ("views/ops.py", "/ 255", "/ 256"),
-    ]:
-        edit(package, file, old, new)
-        seen.add(provenance.evaluation_digest(plan, runs))
-    assert len(seen) == 5
+def protocols(plan: Plan) -> dict[str, str]:
+    """Of one run, by the probe's name; and of raw pixels."""
+    run = plan.batches[0].runs[0]
+    asked = [one.protocol for one in plan.asked[run.name].values()]
+    found = {one.probe.name: provenance.protocol_digest(one, run) for one in asked if one.probe}
+    pixels = plan.asked_of_pixels["upright"].values()
+    return found | {f"pixels {one.probe.name}": provenance.protocol_digest(one, None) for one in pixels if one.probe}
+
+
+PROBED = {"knn", "linear", "norms", "pixels knn", "pixels linear"}
+OF_RUNS = {"knn", "linear", "norms"}
+# file, text, replacement, whose digests change
+PROBES: dict[str, tuple[str, str, str, set[str]]] = {
+    "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", set()),
+    "present": ("present/kinds/table.py", "import", "import sys\nimport", set()),
+    "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
+    "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
+    "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", set()),
+    "another probe": ("probes/mlp.py", "import torch\n", "import sys\nimport torch\n", set()),
+    "one probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "pixels knn"}),
+    "the other": ("probes/linear.py", "FLOOR = 1e-6", "FLOOR = 1e-5", {"linear", "pixels linear"}),
+    "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
+    "how a share is counted": ("probes/measured.py", "before.sum(dim=1) < k", "before.sum(dim=1) <= k", PROBED),
+    "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
+    "how bytes become numbers": ("views/ops.py", "/ 255", "/ 256", PROBED),
+    "the encoder": ("encoders/stages.py", "padding=1", "padding=0", OF_RUNS),
+    "the head": ("methods/heads.py", "affine=not last", "affine=last", OF_RUNS),
+    "which weights are read": ("training/frozen.py", "last = epoch ==", "last = epoch >=", PROBED),
+}
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_whose_answers_an_edit_changes(package: Path, plan: Plan, name: str) -> None:
+    file, old, new, expected = PROBES[name]
+    before, batch = protocols(plan), provenance.evaluation_digest(plan, plan.batches[0])
+    pixels = provenance.pixels_digest(plan, "upright")
+    assert before.keys() == PROBED
+    edit(package, file, old, new)
+    after = protocols(plan)
+    assert {each for each in PROBED if after[each] != before[each]} == expected
+    assert (provenance.evaluation_digest(plan, plan.batches[0]) != batch) == bool(expected)
+    assert (provenance.pixels_digest(plan, "upright") != pixels) == bool(expected - OF_RUNS)
+
+
+def yaml_edit(root: Path, file: str, old: str, new: str) -> Plan:
+    """The plan after a change of config/."""
+    path = root / "config" / file
+    text = path.read_text()
+    assert old in text, f"{file} no longer holds {old!r}"
+    path.write_text(text.replace(old, new))
+    return planning.make(root)
+
+
+NORMS = "papers/embedding_norms.yaml"
+KNN = "{probe: {name: knn, k: 200, temperature: 0.1}}"
+ASKED: dict[str, tuple[str, str, str, bool]] = {
+    "a title": (NORMS, "title: kNN accuracy", "title: Accuracy", False),
+    "what a protocol is called": (NORMS, "  knn: {probe", "  neighbours: {probe", False),
+    "how many threads": ("scales/tiny.yaml", "mem_mb: 100", "mem_mb: 200", False),
+    "a parameter of a probe": ("scales/tiny.yaml", "probes: {knn: {k: 5}}", "probes: {knn: {k: 4}}", True),
+    "an epoch": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 250, 375, 500]}", True),
+    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", True),
+    "one thing less": (NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n", True),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_asked_is_part_of_a_batchs_digest(tiny_root: Path, name: str) -> None:
+    file, old, new, moves = ASKED[name]
+    before = planning.make(tiny_root)
+    batch = before.batches[0]
+    digest = provenance.evaluation_digest(before, batch)
+    after = yaml_edit(tiny_root, file, old, new)
+    same = next(each for each in after.batches if {run.name for run in each.runs} == {run.name for run in batch.runs})
+    assert (provenance.evaluation_digest(after, same) != digest) == moves
+
+
+MADE = {"table5", "table5_linear", "table5_transfer", "norms_over_epochs", "spread_of_norms"}
+ROW = "simclr.gradscale, simsiam.default"
+SHOWN: dict[str, tuple[str, str, str, set[str]]] = {
+    "another artifact's title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear"}),
+    "a baseline": (NORMS, "measure: knn_top1\n    baseline: {variant: default}", "measure: knn_top1", {"table5"}),
+    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE),
+    "a run's learning rate": (NORMS, "learning_rate: 0.03", "learning_rate: 0.04", MADE),
+    "a row of all of them": (NORMS, ROW, "simsiam.default", MADE),
+    "a probe's parameter": (
+        NORMS,
+        "{name: linear}",
+        "{name: linear, penalty: 0.1}",
+        {"table5_linear", "table5_transfer"},
+    ),
+    "an epoch": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 500]}", {"norms_over_epochs"}),
+    "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE),
+    "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", MADE),
+    "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", set()),
+    "what a job may use": ("scales/tiny.yaml", "runtime: 1", "runtime: 2", set()),
+    "another paper": ("papers/lecture.yaml", "title: kNN accuracy of one method", "title: One method", set()),
+    "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_which_artifacts_a_change_of_config_makes_anew(tiny_root: Path, name: str) -> None:
+    file, old, new, expected = SHOWN[name]
+    before = artifacts(planning.make(tiny_root))
+    assert before.keys() == MADE
+    after = artifacts(yaml_edit(tiny_root, file, old, new))
+    assert {each for each in MADE if after[each] != before[each]} == expected
+
+
+def artifacts(plan: Plan) -> dict[str, str]:
+    """Digests of all that are made from runs."""
+    return {name: provenance.artifact_digest(plan, paper, name) for paper, name in plan.made}
+
+
+STUDIES = {"fig1", "fig6", "figS1"}
+TABLES = {"table5", "table5_linear", "table5_transfer"}
+DRAWN: dict[str, tuple[str, str, set[str]]] = {
+    "effects": ("statistics/effects.py", "import", MADE),
+    "how tables are written": ("integrity/tables.py", "import math\n", MADE | STUDIES),
+    "tables": ("present/kinds/table.py", "from functools", TABLES),
+    "distributions": ("present/kinds/distribution.py", "from typing", {"spread_of_norms"}),
+    "one study's drawing": ("present/drawings/embedding_norms/fig6.py", "import", {"fig6"}),
+    "verdicts": ("statistics/verdicts.py", "import math\n", set()),
+    "a probe": ("probes/knn.py", "import torch\n", set()),
+    "a loss": ("objectives/nt_xent.py", "import torch\n", set()),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_which_artifacts_an_edit_makes_anew(package: Path, plan: Plan, name: str) -> None:
+    file, old, expected = DRAWN[name]
+
+    def found() -> dict[str, str]:
+        studied = {each: provenance.artifact_digest(plan, "embedding_norms", each) for each in STUDIES}
+        return artifacts(plan) | studied
+
+    before = found()
+    edit(package, file, old, f"import sys\n{old}")
+    after = found()
+    assert {each for each in before if after[each] != before[each]} == expected
+
+
+def test_claims_wait_for_verdicts_and_choices_and_not_for_probes(package: Path, tiny_root: Path) -> None:
+    plan = planning.make(tiny_root)
+    before = provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")
+    edit(package, "probes/knn.py", "import torch\n", "import sys\nimport torch\n")
+    edit(package, "training/loop.py", "import", "import sys\nimport")
+    assert (provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")) == before
+    edit(package, "statistics/verdicts.py", "import math\n", "import math\nimport sys\n")
+    judged = provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")
+    assert all(one != other for one, other in zip(judged, before, strict=True))
+    chosen = yaml_edit(tiny_root, NORMS, "drawn by a fixed seed", "drawn by seed 0")
+    assert provenance.claims_digest(chosen) != judged[0]  # their number is a column
 
 
 def test_dataset_digest(package: Path, plan: Plan) -> None:
@@ -140,15 +274,6 @@ def test_dataset_digest(package: Path, plan: Plan) -> None:
     assert provenance.dataset_digest(dataset) == before
     edit(package, "datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5")
     assert provenance.dataset_digest(dataset) != before
-
-
-def test_plan_digest_ignores_execution(tiny_root: Path) -> None:
-    base = provenance.plan_digest(planning.make(tiny_root))
-    same: list[dict[str, object]] = [{"threads": 2}, {"runs_per_job": 1}, {"device": "auto"}]
-    assert {provenance.plan_digest(planning.make(tiny_root, change)) for change in same} == {base}
-    others: list[dict[str, object]] = [{"seeds": [1]}, {"describe": "x"}, {"epochs": 5}]
-    found = {provenance.plan_digest(planning.make(tiny_root, change)) for change in others}
-    assert len(found | {base}) == 4
 
 
 def test_no_module_imports_relatively() -> None:
@@ -192,12 +317,10 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
     )
 
 
-def test_theory_is_of_the_papers_asked_for(package: Path, tiny_root: Path) -> None:
-    def digests(*papers: str) -> list[str]:
-        return [provenance.theory_digest(planning.make(tiny_root, {"papers": [paper]})) for paper in papers]
-
-    before = digests("embedding_norms", "margins", "lecture")
-    assert len(set(before)) == 3
+def test_theory_is_of_the_papers_that_state_something(package: Path, plan: Plan) -> None:
+    """The project has the norms paper and the lecture; the margins paper's theory is not its business."""
+    before = provenance.theory_digest(plan)
+    edit(package, "theory/margins.py", "import", "import sys\nimport")
+    assert provenance.theory_digest(plan) == before
     edit(package, "theory/norms/steps.py", "import math\n", "import math\nimport os\n")
-    after = digests("embedding_norms", "margins", "lecture")
-    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True]
+    assert provenance.theory_digest(plan) != before
