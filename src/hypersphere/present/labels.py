@@ -14,10 +14,17 @@ SHRINKS = ("epoch", "batch", "schedule", "optimiser")
 
 
 def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
-    """The keys that tell points apart, in the order written; all of them where nothing does."""
-    keys = list(dict.fromkeys(key for point in points for key in point))
-    told = tuple(key for key in keys if len({point.get(key) for point in points}) > 1)
-    return told or tuple(keys)
+    """The keys that tell points apart, in the order written; all of them where nothing does.
+
+    Of two paths that have the same value everywhere (a batch and its micro-batch), the first speaks for both.
+    """
+    values = {key: [point.get(key) for point in points] for key in dict.fromkeys(key for one in points for key in one)}
+    told: list[str] = []
+    for key, column in values.items():
+        again = "." in key and any("." in other and values[other] == column for other in told)
+        if len(set(column)) > 1 and not again:
+            told.append(key)
+    return tuple(told or values)
 
 
 def together(keys: Sequence[str]) -> list[tuple[str, ...]]:
@@ -39,6 +46,11 @@ def title(paper: Paper, keys: Sequence[str]) -> str:
     return label[:1].upper() + label[1:] if "." not in keys[0] else label
 
 
+def number(given: Scalar) -> str:
+    """A coordinate in print: at most four digits after the first zeros."""
+    return f"{given:.4g}" if isinstance(given, float) else coordinates.show(given)
+
+
 def value(paper: Paper, name: str, given: Scalar) -> str:
     """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``."""
     text = coordinates.show(given)
@@ -52,7 +64,7 @@ def value(paper: Paper, name: str, given: Scalar) -> str:
         return f"{key(paper, name)} {paper.label(text)}"
     if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
         return paper.label(text)
-    return f"{key(paper, name)} = {text}"
+    return f"{key(paper, name)} = {number(given)}"
 
 
 def measure(name: str) -> str:

@@ -61,7 +61,7 @@ def _shared(points: Points) -> str:
     context, shown = points.context, {key for of in points.axes.values() for key in labels.varying(of)}
     same = {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
     text = labels.standing(context.results.config, context.paper, same, same)
-    return f"Everywhere: {text}." if text else ""
+    return f"Everywhere: {text.rstrip('.')}." if text else ""
 
 
 def _shrunk(points: Points, config: Config) -> str:

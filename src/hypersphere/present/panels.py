@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from hypersphere.declared.coordinates import Coordinates, Scalar, show
+from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.present import labels, style, words
 from hypersphere.present.points import Points
 
@@ -15,7 +15,7 @@ DECADE = 10.0
 """Largest over smallest number from which an axis is logarithmic."""
 PER_INCH = 15.5
 """Characters of a tick's label that fit an inch."""
-ROOM = 0.14
+ROOM = 0.12
 """Of an axis' length: how far apart the labels of two ticks are at least."""
 
 
@@ -141,7 +141,7 @@ def names(points: Points, axis: str) -> list[str]:
     config, paper = points.context.results.config, points.context.paper
     keys = labels.varying(points.axis(axis))
     if len(keys) == 1 and numeric([point[keys[0]] for point in points.axis(axis)]):
-        return [show(point[keys[0]]) for point in points.axis(axis)]
+        return [labels.number(point[keys[0]]) for point in points.axis(axis)]
     return [labels.standing(config, paper, point, keys) for point in points.axis(axis)]
 
 

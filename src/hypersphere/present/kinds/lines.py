@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from hypersphere.declared.coordinates import Coordinates, Scalar, show
+from hypersphere.declared.coordinates import Coordinates, Scalar, normal
 from hypersphere.present import drawn, labels, notes, panels, style, words, writer
 from hypersphere.present.points import FIELDS, Point, Points
 from hypersphere.present.shown import Context, Shown
@@ -217,7 +217,7 @@ class _Drawing:
         low, high = min(at.values()), max(at.values())
         ticks = panels.thinned({x: (place - low) / ((high - low) or 1.0) for x, place in at.items()})
         axis.xaxis.set_major_locator(FixedLocator(ticks) if len(self.x) <= 12 else MaxNLocator(5, integer=True))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: show(float(f"{value:.10g}"))))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: labels.number(normal(value))))
         axis.xaxis.set_minor_locator(NullLocator())
 
     def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
