@@ -38,6 +38,17 @@ def test_is_equation_1(n: int, d: int, t: float) -> None:
     assert nt_xent(z_a, z_b, temperature=t).item() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+def test_without_normalisation_inner_products_take_the_place_of_cosines() -> None:
+    """SimCLR, Table 5, lower rows: the same double loop over inner products, temperature 10."""
+    z_a, z_b = draw(5, 4)
+    z = torch.cat([z_a, z_b]).tolist()
+    products = [[math.exp(sum(x * y for x, y in zip(a, b, strict=True)) / 10) for b in z] for a in z]
+    losses = [-math.log(products[i][(i + 5) % 10] / (sum(products[i]) - products[i][i])) for i in range(10)]
+    found = nt_xent(z_a, z_b, temperature=10, normalise=False).item()
+    assert found == pytest.approx(sum(losses) / 10, rel=1e-12)
+    assert found != pytest.approx(nt_xent(z_a, z_b, temperature=10).item(), rel=1e-3)
+
+
 RELATIVES: dict[str, Callable[[int, int, int], bool]] = {
     "decoupled: the positive leaves the denominator (Yeh et al. 2022)": lambda i, j, k: k not in (i, j),
     "the anchor stays in the denominator": lambda i, j, k: True,

@@ -24,7 +24,7 @@ from hypersphere.simulations.entropy_limits import (
 )
 from hypersphere.simulations.study import Context
 
-CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"papers": ["lecture"]}), "lecture")
+CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.3, 4.0, 40.0])
