@@ -136,6 +136,18 @@ def test_a_target_is_for_transfer_alone(refused: Refused, measure: str, columns:
     assert said == f"papers/p.yaml: artifacts.table: {words}"
 
 
+def test_norms_fit_nothing_and_look_at_any_dataset(planned: Planned) -> None:
+    """Norms paper, Fig. 3: of the dataset trained on and of another, under one name and by one protocol."""
+    columns = {"dataset": "cats", "target": ["cats", "dogs"], "split": "train"}
+    plan = planned(table=table_of() | {"columns": columns, "measure": "norm", "by": "norms"}, scale=ONE_SEED)
+    found = {
+        (cell.coordinates["target"], cell.target.name, cell.protocol, cell.missing)
+        for cell in plan.cells
+        if cell.target
+    }
+    assert found == {("cats", "cats", "norms", ""), ("dogs", "dogs", "norms", "")}
+
+
 def test_readings_choose_among_what_a_probe_gives(planned: Planned) -> None:
     table = {"rows": {"variant": ["baseline"]}, "columns": {"split": ["train", "test"]}, "measure": "norm"}
     plan = planned(table=table | {"by": "norms", "fixed": {"method": "simclr", "dataset": "cats"}}, scale=ONE_SEED)
