@@ -1,178 +1,384 @@
-"""Features of frozen encoders, and the rows that evaluation writes."""
+"""Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
-from torch import nn
+from safetensors.torch import load_file, save_file
 
 from hypersphere import files
 from hypersphere.datasets import store
+from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import DamagedError
-from hypersphere.integrity import provenance
+from hypersphere.integrity import provenance, sources
 from hypersphere.integrity.manifest import check_evaluation
 from hypersphere.probes import evaluate
-from hypersphere.probes import features as features_module
-from hypersphere.probes.features import Pixels, extract
+from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
 from hypersphere.training import checkpoint
-from hypersphere.training.pretrain import pretrain_batch
+from hypersphere.training.pretrain import pretrain, pretrain_batch
 
-CPU = torch.device("cpu")
-
-
-@pytest.fixture
-def data(tiny_plan: Plan) -> store.Prepared:
-    return store.open(tiny_plan.data_folder(tiny_plan.datasets["upright"]))
+NORMS = "papers/embedding_norms.yaml"
 
 
-@pytest.fixture
-def encoder() -> nn.Module:
-    torch.manual_seed(0)
-    model = resnet8(width=2)
-    model.train()(torch.rand(8, 3, 12, 12))  # running statistics of their own
-    return model
-
-
-def test_features_are_the_encoders_of_plain_images(data: store.Prepared, encoder: nn.Module) -> None:
-    """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
-    state = {name: value.clone() for name, value in encoder.state_dict().items()}
-    found = extract(encoder, data, CPU)
-    assert not encoder.training
-    assert all(torch.equal(value, state[name]) for name, value in encoder.state_dict().items())
-    for i in (0, 17, 79):
-        image = torch.tensor(data.train_images[i].tolist()).permute(2, 0, 1)[None] / 255
-        torch.testing.assert_close(found.bank[i], encoder(image)[0].detach(), atol=1e-5, rtol=1e-4)
-    image = torch.tensor(data.test_images[5].tolist()).permute(2, 0, 1)[None] / 255
-    torch.testing.assert_close(found.queries[5], encoder(image)[0].detach(), atol=1e-5, rtol=1e-4)
-    assert found.bank_labels.tolist() == data.train_labels.tolist()
-    assert found.query_labels.tolist() == data.test_labels.tolist()
-    assert found.classes == 10
-
-
-def test_features_do_not_depend_on_the_block(
-    data: store.Prepared, encoder: nn.Module, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = extract(encoder, data, CPU)
-    monkeypatch.setattr(features_module, "BLOCK", 7)
-    parts = extract(encoder, data, CPU)
-    torch.testing.assert_close(parts.bank, whole.bank, atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(parts.queries, whole.queries, atol=1e-6, rtol=1e-5)
-
-
-def test_pixels_are_the_images(data: store.Prepared) -> None:
-    found = extract(Pixels(), data, CPU)
-    expected = torch.tensor(data.train_images.tolist()).permute(0, 3, 1, 2).reshape(80, -1) / 255
-    torch.testing.assert_close(found.bank, expected)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose first batch, three runs of SimCLR on upright digits, is trained and measured."""
+    root = tmp_path_factory.mktemp("finished")
+    shutil.copytree(Path(__file__).parents[2] / "project", root, dirs_exist_ok=True)
+    plan = planning.make(root, {"scale": "tiny"})
+    for dataset in plan.datasets.values():
+        store.prepare(dataset, root / "data", None)
+    pretrain_batch(plan, plan.batches[0])
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    return root
 
 
 @pytest.fixture
-def table(tiny_plan: Plan) -> pd.DataFrame:
-    """The evaluation of the first batch: three runs of SimCLR on upright digits."""
-    batch = tiny_plan.batches[0]
-    pretrain_batch(tiny_plan, batch)
-    evaluate.evaluate_batch(tiny_plan, batch)
-    return pd.read_csv(tiny_plan.config.results / "evaluations" / f"{batch.id}.csv")
+def root(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(finished, tmp_path / "project"))
 
 
-def test_rows(tiny_plan: Plan, table: pd.DataFrame) -> None:
-    """By hand: snapshots at 0, 2 and 4 epochs for kNN, the first and last epoch for the rest, one other dataset."""
-    assert list(table.columns) == ["run", "epoch", "final", "metric", "probed_on", "value", "n_test", "status"]
-    expected = {(0, "knn_top1"), (2, "knn_top1"), (4, "knn_top1")}
-    expected |= {(epoch, f"{m}_top1") for epoch in (0, 4) for m in ("linear", "linear_sgd", "transfer")}
-    for run in tiny_plan.batches[0].runs:
-        rows = table[table["run"] == run.name]
-        assert set(zip(rows["epoch"], rows["metric"], strict=True)) == expected
-        assert len(rows) == len(expected)
-    assert (table["final"] == (table["epoch"] == 4)).all()
-    assert (table["probed_on"] == table["metric"].map(lambda m: "turned" if m == "transfer_top1" else "upright")).all()
-    assert (table["n_test"] == table["probed_on"].map({"upright": 30, "turned": 48})).all()
-    assert (table["status"] == "finished").all()
-    assert table["value"].between(0, 100).all()
+@pytest.fixture
+def plan(root: Path) -> Plan:
+    return planning.make(root, {"scale": "tiny"})
 
 
-def test_a_value_is_the_share_of_correct_predictions(
-    tiny_plan: Plan, table: pd.DataFrame, data: store.Prepared
-) -> None:
-    """Worked out here from the saved weights."""
-    run = tiny_plan.batches[0].runs[1]
-    encoder = resnet8(width=2)
+def digest(plan: Plan, probe: str, run: Run | None = None) -> str:
+    """Of the protocol that has this probe."""
+    asked = plan.asked[(run or plan.batches[0].runs[0]).name]
+    return next(name for name, one in asked.items() if one.protocol.probe and one.protocol.probe.name == probe)
+
+
+def answers(plan: Plan, run: Run, probe: str) -> pd.DataFrame:
+    """What a probe says of a run."""
+    return pd.read_csv(plan.evaluation(run.name, digest(plan, probe)), keep_default_na=False)
+
+
+def written(plan: Plan) -> dict[str, tuple[int, bytes]]:
+    """When each evaluation of the first run was written, and its bytes: by file, with the probe for its digest."""
+    run = plan.batches[0].runs[0].name
+    names = {name: str(one.protocol.probe and one.protocol.probe.name) for name, one in plan.asked[run].items()}
+    folder = plan.evaluation(run, "").parent
+    return {
+        f"{names[path.name.partition('.')[0]]}.{path.name.partition('.')[2]}": (
+            path.stat().st_mtime_ns,
+            path.read_bytes(),
+        )
+        for path in sorted(folder.iterdir())
+        if path.name.partition(".")[0] in names
+    }
+
+
+def again(plan: Plan) -> set[str]:
+    """Evaluate once more; the files of the first run that were written anew."""
+    before = written(plan)
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    after = written(plan)
+    return {name for name in after if after[name] != before.get(name)}
+
+
+KNN, LINEAR = {"knn.csv", "knn.json"}, {"linear.csv", "linear.json"}
+NORM = {"norms.csv", "norms.json", "norms.0000.upright.csv", "norms.0004.upright.csv"}
+
+
+def test_a_file_for_each_run_and_protocol(plan: Plan) -> None:
+    assert written(plan).keys() == KNN | LINEAR | NORM
+    marker = files.read_json(plan.evaluated_marker(plan.batches[0].id))
+    assert marker.keys() == {run.name for run in plan.batches[0].runs}
+    for run in plan.batches[0].runs:
+        assert marker[run.name] == {
+            name: files.sha256(plan.evaluation(run.name, name)) for name in plan.asked[run.name]
+        }
+
+
+TARGETS = ("turned", "upright")
+
+
+def test_rows(plan: Plan) -> None:
+    """By hand: kNN at epochs 0, 2 and 4 of every run; the untrained encoder is the first run's for other probes."""
+    for place, run in enumerate(plan.batches[0].runs):
+        ends = {0, 4} if place == 0 else {4}
+        knn, straight, norms = (answers(plan, run, probe) for probe in ("knn", "linear", "norms"))
+        assert set(knn["epoch"]) == {0, 2, 4}
+        assert set(knn["measure"]) == {"knn_top1", "knn_top5"}
+        expected = {(epoch, f"linear_top{k}", target) for epoch in ends for k in (1, 5) for target in TARGETS}
+        assert set(zip(straight["epoch"], straight["measure"], straight["target"], strict=True)) == expected
+        assert len(straight) == len(expected)
+        assert set(norms["reading"]) == {"split=train", "split=test"}
+        assert set(norms["epoch"]) == ends
+        for table in (knn, straight, norms):
+            assert list(table.columns) == list(evaluate.COLUMNS)
+            assert set(table["run"]) == {run.name}
+            assert set(table["status"]) == {"finished"}
+            assert (table["n_test"] == table["target"].map({"upright": 30, "turned": 48})).all()
+            assert (table["classes"] == table["target"].map({"upright": 10, "turned": 16})).all()
+        assert pd.concat([knn, straight])["value"].between(0, 100).all()
+
+
+def test_a_value_is_the_share_of_correct_predictions(plan: Plan) -> None:
+    """Worked out here from the saved weights, at the start and at the end."""
+    run, data = plan.batches[0].runs[0], store.open(plan.data_folder(plan.datasets["turned"]))
+    table = answers(plan, run, "linear")
     for epoch, file in ((0, "snapshots/epoch-0000.safetensors"), (4, "encoder.safetensors")):
-        checkpoint.load_weights(encoder, tiny_plan.run_folder(run.name) / file)
-        correct = linear(extract(encoder, data, CPU)) == torch.tensor(data.test_labels.tolist())
-        row = table[(table["run"] == run.name) & (table["epoch"] == epoch) & (table["metric"] == "linear_top1")]
-        assert row["value"].item() == pytest.approx(100 * correct.double().mean().item(), abs=1e-6)
+        encoder = resnet8(width=2)
+        checkpoint.load_weights(encoder, plan.run_folder(run.name) / file)
+        ours = linear(Frozen(encoder, None, data, torch.device("cpu"))).values
+        rows = table[(table["epoch"] == epoch) & (table["target"] == "turned")]
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(ours, abs=1e-6)
 
 
-def test_evaluation_has_equal_bytes_on_rerun(tiny_plan: Plan, table: pd.DataFrame) -> None:
-    batch = tiny_plan.batches[0]
-    path = tiny_plan.config.results / "evaluations" / f"{batch.id}.csv"
-    before = path.read_bytes()
-    path.unlink()
-    evaluate.evaluate_batch(tiny_plan, batch)
-    assert path.read_bytes() == before
+def test_images_lie_beside_their_mean(plan: Plan) -> None:
+    run = plan.batches[0].runs[0]
+    path = plan.evaluation(run.name, digest(plan, "norms"))
+    table = pd.read_csv(evaluate.table_name(path, (4, "upright")))
+    assert table.groupby("split").size().to_dict() == {"test": 30, "train": 80}
+    rows = answers(plan, run, "norms")
+    mean = rows[(rows["epoch"] == 4) & (rows["reading"] == "split=test")]["value"].item()
+    assert mean == pytest.approx(table.loc[table["split"] == "test", "norm"].mean(), abs=2e-6)
+    assert set(check_evaluation(path)["files"]) == {
+        path.name,
+        *(f"{path.stem}.{at}.upright.csv" for at in ("0000", "0004")),
+    }
 
 
-def test_a_diverged_run_has_no_values(tiny_plan: Plan, table: pd.DataFrame) -> None:
-    """Never chance accuracy."""
-    batch = tiny_plan.batches[0]
-    manifest = tiny_plan.run_folder(batch.runs[0].name) / "manifest.json"
+def test_what_is_current_is_not_touched(plan: Plan) -> None:
+    marker = plan.evaluated_marker(plan.batches[0].id)
+    before = marker.read_bytes()
+    assert again(plan) == set()
+    marker.unlink()
+    assert again(plan) == set()
+    assert marker.read_bytes() == before
+
+
+def test_equal_bytes_on_rerun(plan: Plan) -> None:
+    before = {name: content for name, (_, content) in written(plan).items()}
+    shutil.rmtree(plan.config.results / "evaluations")
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    assert {name: content for name, (_, content) in written(plan).items()} == before
+
+
+HARMS: dict[str, Callable[[Path], object]] = {
+    "lost": Path.unlink,
+    "altered": lambda path: path.write_bytes(path.read_bytes().replace(b"1", b"2")),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-2]),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize(("ending", "expected"), [("csv", KNN), ("json", KNN), ("0000.upright.csv", NORM)])
+def test_what_is_damaged_is_measured_again_and_nothing_else(
+    plan: Plan, harm: str, ending: str, expected: set[str]
+) -> None:
+    before = {name: content for name, (_, content) in written(plan).items()}
+    run = plan.batches[0].runs[0].name
+    path = plan.evaluation(run, digest(plan, "norms" if expected == NORM else "knn"))
+    HARMS[harm](path.with_name(f"{path.stem}.{ending}"))
+    assert again(plan) <= expected
+    assert {name: content for name, (_, content) in written(plan).items()} == before
+
+
+EVERY = {"knn", "linear", "norms"}
+
+
+def remade(plan: Plan) -> set[str]:
+    """The probes of the first run whose answers were sealed anew."""
+    return {name.partition(".")[0] for name in again(plan) if name.endswith(".json")}
+
+
+def test_another_code_of_one_probe_costs_that_probe(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(shutil.copytree(sources.PACKAGE, tmp_path / "hypersphere"))
+    monkeypatch.setattr(sources, "PACKAGE", package)
+    path = package / "probes" / "knn.py"
+    path.write_text(path.read_text().replace("PIXELS = True", "PIXELS = bool(1)"))
+    sources.forget()
+    assert remade(plan) == {"knn"}
+    sources.forget()
+
+
+def test_other_weights_are_measured_again(plan: Plan) -> None:
+    """Of one epoch, by the protocols that look at it: nobody but kNN looks at epoch 2."""
+    run = plan.batches[0].runs[0]
+    folder = plan.run_folder(run.name)
+    for name, expected in (("snapshots/epoch-0002.safetensors", {"knn"}), ("encoder.safetensors", EVERY)):
+        multiply(folder, name, 1.5)
+        assert remade(plan) == expected, name
+        assert remade(plan) == set()
+
+
+def test_other_data_are_measured_again(plan: Plan) -> None:
+    """The turned digits are what transfer looks at, and no other."""
+    folder = plan.data_folder(plan.datasets["turned"])
+    manifest = folder / "manifest.json"
+    files.write_sealed(manifest, files.read_sealed(manifest) | {"digest": "0" * 64})
+    assert remade(plan) == {"linear"}
+
+
+def after(root: Path, old: str, new: str) -> Plan:
+    """The plan after a change of the paper, its runs trained."""
+    path = root / "config" / NORMS
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return planning.make(root, {"scale": "tiny"})
+
+
+def test_a_point_more_costs_the_protocols_that_are_asked_it(root: Path, plan: Plan) -> None:
+    """kNN at epoch 3 too: the run is trained once more to keep it, with equal bytes, and no other probe looks at it."""
+    more = after(root, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 250, 375, 500]}")
+    pretrain(more, more.batches[0].runs)
+    assert again(more) == KNN
+    assert set(answers(more, more.batches[0].runs[0], "knn")["epoch"]) == {0, 2, 3, 4}
+
+
+def test_a_point_less_leaves_nothing_of_it(root: Path, plan: Plan) -> None:
+    fewer = after(root, "    x: *rows\n    fixed: {split: test}", "    x: *rows\n    fixed: {split: test, epoch: 0}")
+    assert again(fewer) == NORM - {"norms.0004.upright.csv"}
+    assert written(fewer).keys() == KNN | LINEAR | NORM - {"norms.0004.upright.csv"}
+
+
+TWO_LAYERS = """  table5_mlp:
+    draw: table
+    title: Two layers
+    rows: *rows
+    columns: {dataset: [cifar10_lt]}
+    measure: mlp_top1
+  norms_over_epochs:
+"""
+
+
+def test_a_second_probe_costs_itself_alone(root: Path, plan: Plan) -> None:
+    """No file of the others is touched, and their artifacts have no reason to be made again."""
+    before = provenance.artifact_digest(plan, "embedding_norms", "table5")
+    path = root / "config" / NORMS
+    path.write_text(
+        path.read_text().replace("  linear: {probe", "  deep: {probe: {name: mlp, epochs: 1}}\n  linear: {probe")
+    )
+    more = after(root, "  norms_over_epochs:\n", TWO_LAYERS)
+    changed = again(more)
+    assert changed == {"mlp.csv", "mlp.json"}
+    assert set(answers(more, more.batches[0].runs[0], "mlp")["epoch"]) == {0, 4}
+    assert provenance.artifact_digest(more, "embedding_norms", "table5") == before
+
+
+def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planning.make(root, {"scale": "tiny"})
+    shutil.rmtree(plan.config.results / "evaluations")
+    made: list[tuple[object, ...]] = []
+    known = Frozen.__init__
+
+    def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
+        made.append((data.manifest["name"], *rest[1:]))
+        known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Frozen, "__init__", counted)
+    evaluate.evaluate_runs(plan, plan.batches[0].runs[:1])
+    # epochs 0, 2 and 4 on its own images, the ends on the turned ones, and the ends' embeddings
+    assert sorted(made) == sorted(
+        [("upright", "backbone")] * 3 + [("turned", "backbone")] * 2 + [("upright", "embeddings")] * 2
+    )
+
+
+def test_a_diverged_run_has_no_values(plan: Plan) -> None:
+    """Never chance accuracy. Its first weights are those of any run."""
+    run = plan.batches[0].runs[0]
+    manifest = plan.run_folder(run.name) / "manifest.json"
     files.write_sealed(manifest, files.read_sealed(manifest) | {"status": "diverged", "epochs": 3})
-    evaluate.evaluate_batch(tiny_plan, batch)
-    table = pd.read_csv(tiny_plan.config.results / "evaluations" / f"{batch.id}.csv")
-    rows = table[table["run"] == batch.runs[0].name]
-    assert set(rows["metric"]) == {"knn_top1", "linear_top1", "linear_sgd_top1", "transfer_top1"}
-    assert len(rows) == 4
-    assert (rows["status"] == "diverged").all()
-    assert rows["value"].isna().all()
-    assert rows["n_test"].isna().all()
-    assert (rows["epoch"] == 3).all()
-    assert rows["final"].all()
-    assert (table[table["run"] != batch.runs[0].name]["status"] == "finished").all()
+    assert remade(plan) == EVERY
+    for probe in EVERY:
+        table = answers(plan, run, probe)
+        lost, initial = table[table["epoch"] > 0], table[table["epoch"] == 0]
+        assert set(lost["status"]) == {"diverged"}
+        assert set(lost["value"]) | set(lost["n_test"]) | set(lost["classes"]) | set(lost["reading"]) == {""}
+        assert set(initial["status"]) == {"finished"}
+        assert set(lost["epoch"]) == ({2, 4} if probe == "knn" else {4})
+    assert set(answers(plan, plan.batches[0].runs[1], "knn")["status"]) == {"finished"}
 
 
-def test_pixels_rows(tiny_plan: Plan) -> None:
-    evaluate.evaluate_pixels(tiny_plan, tiny_plan.datasets["upright"])
-    table = pd.read_csv(tiny_plan.config.results / "evaluations" / "pixels-upright.csv")
-    assert (table["run"] == "pixels").all()
-    assert table.set_index("metric").loc["classes", "value"] == 10
-    assert {"knn_top1", "linear_top1", "linear_sgd_top1"} <= set(table["metric"])
+def test_weights_that_give_no_numbers_are_diverged(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    """Though training itself noticed nothing: at the end, and at no earlier epoch."""
+    run = plan.batches[0].runs[0]
+    folder = plan.run_folder(run.name)
+    multiply(folder, "encoder.safetensors", float("nan"))
+    assert remade(plan) == EVERY
+    for probe in EVERY:
+        table = answers(plan, run, probe)
+        assert (table["status"] == "diverged").tolist() == (table["epoch"] == 4).tolist()
+        assert set(table.loc[table["epoch"] == 4, "value"]) == {""}
+    assert (
+        f"note: {run.name}: epoch 4: the features of 80 of 80 images of split train are NaN" in capsys.readouterr().out
+    )
+    assert not evaluate.table_name(plan.evaluation(run.name, digest(plan, "norms")), (4, "upright")).exists()
+
+
+def multiply(folder: Path, name: str, factor: float) -> None:
+    """Change a file of a run's weights, and list it as the run would have."""
+    tensors = load_file(folder / name)
+    scaled = {key: value * factor if value.is_floating_point() else value for key, value in tensors.items()}
+    save_file(scaled, folder / name)
+    manifest = files.read_sealed(folder / "manifest.json")
+    manifest["files"][name] = files.sha256(folder / name)
+    files.write_sealed(folder / "manifest.json", manifest)
+
+
+def test_pixels(plan: Plan) -> None:
+    """Each probe that makes sense on pixels, a file each, under the dataset's name."""
+    evaluate.evaluate_pixels(plan, "turned")
+    found = {
+        path.stem: pd.read_csv(path) for path in (plan.config.results / "evaluations" / "pixels-turned").glob("*.csv")
+    }
+    assert found.keys() == {digest(plan, "knn"), digest(plan, "linear")}
+    for table in found.values():
+        assert set(table["run"]) == {"pixels"}
+        assert set(table["epoch"]) == {0}
+        assert set(table["target"]) == {"turned"}
+        assert set(table["classes"]) == {16}
+    marker = plan.evaluated_marker("pixels-turned")
+    assert files.read_json(marker).keys() == found.keys()
+    times = [path.stat().st_mtime_ns for path in sorted(marker.parent.parent.glob("evaluations/pixels-turned/*"))]
+    evaluate.evaluate_pixels(plan, "turned")
+    assert [
+        path.stat().st_mtime_ns for path in sorted(marker.parent.parent.glob("evaluations/pixels-turned/*"))
+    ] == times
 
 
 @pytest.mark.parametrize("problem", ["altered", "missing", "untrained"])
-def test_damaged_runs_are_refused(tiny_plan: Plan, problem: str) -> None:
-    batch = tiny_plan.batches[0]
-    pretrain_batch(tiny_plan, batch)
-    folder = tiny_plan.run_folder(batch.runs[2].name)
-    path: Path = folder / ("manifest.json" if problem == "untrained" else "encoder.safetensors")
+def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
+    batch = plan.batches[0]
+    plan.evaluated_marker(batch.id).unlink()
+    path = plan.run_folder(batch.runs[2].name) / ("manifest.json" if problem == "untrained" else "encoder.safetensors")
     if problem == "altered":
         path.write_bytes(path.read_bytes()[:-1] + b"\x01")
     else:
         path.unlink()
     with pytest.raises(DamagedError, match=path.name) as caught:
-        evaluate.evaluate_batch(tiny_plan, batch)
-    assert not (tiny_plan.config.results / "evaluations" / f"{batch.id}.csv").exists()
+        evaluate.evaluate_batch(plan, batch)
+    assert not plan.evaluated_marker(batch.id).exists()
     # Without its marker the batch is trained again by the next Snakemake; the damaged file is left to be looked at.
-    assert tiny_plan.marker(batch).exists()
+    assert plan.marker(batch).exists()
     caught.value.disprove()
-    assert not tiny_plan.marker(batch).exists()
+    assert not plan.marker(batch).exists()
 
 
-def test_beside_the_rows_lies_what_they_were_made_from(tiny_plan: Plan) -> None:
-    batch = tiny_plan.batches[0]
-    pretrain_batch(tiny_plan, batch)
-    evaluate.evaluate_batch(tiny_plan, batch)
-    path = tiny_plan.config.results / "evaluations" / f"{batch.id}.csv"
-    about = check_evaluation(path)
-    assert about["code"] == provenance.evaluation_digest(tiny_plan, batch.runs)
-    weights = {run.name: tiny_plan.run_folder(run.name) / "encoder.safetensors" for run in batch.runs}
-    assert {name: of["encoder.safetensors"] for name, of in about["weights"].items()} == {
-        name: files.sha256(file) for name, file in weights.items()
-    }
-    assert about["data"] == {
-        name: store.open(tiny_plan.data_folder(dataset)).digest for name, dataset in tiny_plan.datasets.items()
-    }
+def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
+    run = plan.batches[0].runs[0]
+    about = check_evaluation(plan.evaluation(run.name, digest(plan, "knn")))
+    asked = plan.asked[run.name][digest(plan, "knn")]
+    assert about["code"] == provenance.protocol_digest(asked.protocol, run)
+    assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
+    assert about["at"] == [[0, "upright"], [2, "upright"], [4, "upright"]]
+    folder = plan.run_folder(run.name)
+    names = [f"{part}{kind}" for part in ("snapshots/epoch-0000", "snapshots/epoch-0002") for kind in ("", ".heads")]
+    weights = {f"{name}.safetensors" for name in (*names, "encoder", "heads")}
+    assert about["weights"] == {"status": "finished"} | {name: files.sha256(folder / name) for name in weights}
+    assert about["data"] == {"upright": store.open(plan.data_folder(plan.datasets["upright"])).digest}
     assert (about["device"]["type"], about["threads"]) == ("cpu", 1)
