@@ -21,7 +21,7 @@ from hypersphere.training.build import build_encoder
 from hypersphere.training.checkpoint import ENCODER, snapshot_name
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.images import training_images
-from hypersphere.training.loop import Execution, train
+from hypersphere.training.trainers.image import Execution, train
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = range(5)

@@ -37,12 +37,12 @@ config["about"] = About()
 def shown_artifact(paper, artifact, path):
     """One file of an artifact made from runs, as the report lists it: under its paper, and there under its kind."""
     folder = path.parent.parent.name
-    return _reported(paper, artifact, path, "table" if folder == "tables" else "figure", config["about"].in_short())
+    return _reported(paper, artifact, path, "table" if folder == "tables" else "figure", config["about"].in_short)
 
 
 def shown_study(paper, path):
     """One file of an exact study's artifact."""
-    return _reported(paper, path.stem, path, "studies", "published size")
+    return _reported(paper, path.stem, path, "studies", lambda: "published size")
 
 
 def _reported(paper, artifact, path, caption, scale):
@@ -53,7 +53,7 @@ def _reported(paper, artifact, path, caption, scale):
         caption=f"../report/{caption}.rst",
         category=PLAN.config.papers[paper].title,
         subcategory=path.parent.parent.name.capitalize(),
-        labels={"artifact": artifact, "file": path.suffix.removeprefix("."), "scale": scale},
+        labels=lambda wildcards: {"artifact": artifact, "file": path.suffix.removeprefix("."), "scale": scale()},
     )
 
 

@@ -109,7 +109,9 @@ class Cells:
         target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
         if resolved is None:
             return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
-        epoch = self._epoch(point, resolved, where)
+        epoch, kind = self._epoch(point, resolved, where), resolved.run.kind
+        if kind not in registry.trained_kinds():
+            missing = missing or f"nothing trains {kind} runs yet"
         return [
             Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
             for seed in seeds

@@ -182,6 +182,13 @@ def _words(given: Iterable[str]) -> str:
     return ", ".join("two batches of embeddings" if name == PAIR else name for name in given)
 
 
+@cache
+def trained_kinds() -> tuple[str, ...]:
+    """The kinds of runs that can be trained: the files of training/trainers."""
+    folder = Path(__file__).parents[1] / "training" / "trainers"
+    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
+
+
 def load(kind: Kind, name: str) -> Callable[..., Any]:
     """Import a component and return its function."""
     return getattr(importlib.import_module(module_name(kind, name)), name)

@@ -5,7 +5,7 @@ default means "as before" renames nothing. Device, threads, snapshots and paths 
 """
 
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -110,6 +110,8 @@ class Run(Spec):
     initialisation: Initialisation | None = None
     seed: NonNegativeInt
 
+    kind: Literal["image", "text", "control"] = "image"
+    """What it is trained on; training/trainers/ has a file for each kind that can be trained."""
     views_b: Views | None = None
     """How the second view is made, if not as the first: weak beside strong (margins paper, App. C.1)."""
 

@@ -31,7 +31,7 @@ def run_modules(run: Run) -> tuple[str, ...]:
         ("gradients", run.gradient),
         ("initialisations", run.initialisation),
     ]
-    always = [f"hypersphere.training.{module}" for module in ("loop", "weights", "determinism")]
+    always = [f"hypersphere.training.{module}" for module in (f"trainers.{run.kind}", "weights", "determinism")]
     return (*always, *(registry.module_name(kind, part.name) for kind, part in named if part))
 
 

@@ -1,11 +1,12 @@
 """Train a batch of runs: one lock, one manifest and one fate per run, one marker for the batch."""
 
+import importlib
 import os
 import resource
 import shutil
 import sys
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,8 @@ from hypersphere.integrity.manifest import check_files, read_manifest
 from hypersphere.training import checkpoint, failures, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import ENCODER, HEADS, snapshot_names
+from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.images import training_images
-from hypersphere.training.loop import HISTORY, TIMING, Execution, train
 
 SCHEMA = 1
 
@@ -167,7 +167,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
     _make_way(unfinished / RESUME)
-    outcome = train(run, training_images(data), execution, unfinished)
+    outcome = _trainer(run)(run, data, execution, unfinished)
     produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
     manifest = {
         "schema": SCHEMA,
@@ -193,6 +193,12 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
     }
     _publish(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+
+
+def _trainer(run: Run) -> Callable[..., Outcome]:
+    """What trains runs of this kind: training/trainers/<kind>.py."""
+    trainer: Callable[..., Outcome] = importlib.import_module(f"hypersphere.training.trainers.{run.kind}").pretrain
+    return trainer
 
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:

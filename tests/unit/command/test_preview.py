@@ -10,6 +10,8 @@ from hypersphere.command.preview import Job
 from hypersphere.declared import plan as planning
 from hypersphere.errors import HypersphereError
 
+from ..statistics.world import PAPER, World, at
+
 # Snakemake 9.27, abridged.
 TEXT = """\
 host: x
@@ -82,12 +84,39 @@ def test_show(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert f"begun      {begun}" in out
     assert out.count("to train ") == 7
     assert "runs (10, in 4 batches)" in out
+    assert "seeds    of tables 0; of sweeps 0\n" in out
+    assert "lecture/every_method               left out at this scale\n" in out
+    assert "runs that cannot be measured yet" not in out
     assert "jobs that would run (2)" in out
     assert "pretrain (1): Missing output files\n" in out
     assert "pretrain (1): Params have changed since last execution\n" in out
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
     preview.show(plan, {})
     assert "nothing would run" in capsys.readouterr().out
+
+
+def test_every_artifact_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
+    """Points of table 5: four rows by four datasets, of which two have data here; three seeds each."""
+    plan = World(tmp_path, level="quick").plan
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in preview.artifacts(plan)[2:]}
+    assert lines.keys() == {f"norms/{name}" for name in PAPER["artifacts"]}
+    assert lines["norms/table5"] == (
+        "16 cells, 8 measured by 24 runs; 8 not: nothing stands for flowers at this scale; no loader for far yet"
+    )
+    assert lines["norms/epochs"] == "6 cells, 6 measured by 6 runs"
+    assert lines["norms/temperatures"] == "3 cells, 3 measured by 9 runs"
+    assert lines["norms/clusters"] == "2 cells, 0 measured by 0 runs; 2 not: no probe yet: clusters of features"
+    assert lines["norms/sentences"] == "not planned: runs on text"
+    assert lines["norms/left"] == "left out at this scale"
+
+
+def test_cells_that_a_small_scale_cannot_tell_apart_say_so(tmp_path: Path) -> None:
+    """Of 100 epochs 10 are left: the published epochs 50 and 51 are one number, which the first keeps."""
+    epochs = PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}
+    plan = World(tmp_path, level="quick", paper={"artifacts": {"epochs": epochs}}).plan
+    (line,) = preview.artifacts(plan)[2:]
+    assert "4 cells, 2 measured by 6 runs; 2 not: at this scale one number with" in line
+    assert f"one number with {at(epoch=50)}" in line
 
 
 def test_a_refusal_is_said(tmp_path: Path) -> None:

@@ -149,6 +149,22 @@ def test_what_is_told_apart_by_a_reading_or_a_protocol_is_two_numbers(planned: P
     assert [cell.missing for cell in plan.cells] == [""] * 4
 
 
+def test_an_epoch_borrows_nothing_from_another_split(planned: Planned) -> None:
+    """At a tenth, 4 is 0's number, of one split; of two, each has its own."""
+    rows = [{"epoch": 0, "split": "test"}, {"epoch": 4, "split": "train"}]
+    norms = table(rows=rows, columns={"dataset": "cats"}, measure="norm", by="norms")
+    norms |= {"fixed": {"method": "simclr", "variant": "hot"}}
+    assert set(lost(planned(table=norms, scale=ONE_SEED | {"epochs": 10})).values()) == {""}
+
+
+def test_two_targets_that_one_dataset_stands_for_are_not_both_shown(planned: Planned) -> None:
+    away = table(rows={"method": "simclr", "variant": "hot"}, columns={"target": ["dogs", "birds"]})
+    away |= {"fixed": {"dataset": "cats"}, "measure": "transfer_top1"}
+    first, second = planned(table=away, scale=ONE_SEED | {"datasets": {"birds": "dogs"}}).cells
+    assert first.missing == ""
+    assert second.missing == f"at this scale one number with {first.text}"
+
+
 # What is asked of a run
 
 

@@ -45,7 +45,7 @@ SIMCLR = {name for name in ALL if name.startswith("simclr")}
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a comment": ("views/ops.py", "    plain = to_float", "    # a comment\n\n    plain = to_float", set()),
     "a docstring": ("objectives/nt_xent.py", "must find its other view", "must find another view", set()),
-    "a module's docstring": ("training/loop.py", '"""Pretraining', '"""All of pretraining', set()),
+    "a module's docstring": ("training/trainers/image.py", '"""Pretraining', '"""All of pretraining', set()),
     "layout": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(\n        z_a\n    )\n\n", set()),
     "nt_xent": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
     "negative_cosine": ("objectives/negative_cosine.py", ".mean()", ".sum()", ALL - SIMCLR),
@@ -257,7 +257,7 @@ def test_claims_wait_for_verdicts_and_choices_and_not_for_probes(package: Path, 
     plan = planning.make(tiny_root)
     before = provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")
     edit(package, "probes/knn.py", "import torch\n", "import sys\nimport torch\n")
-    edit(package, "training/loop.py", "import", "import sys\nimport")
+    edit(package, "training/trainers/image.py", "import", "import sys\nimport")
     assert (provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")) == before
     edit(package, "statistics/verdicts.py", "import math\n", "import math\nimport sys\n")
     judged = provenance.claims_digest(plan), provenance.studies_digest(plan, "embedding_norms")

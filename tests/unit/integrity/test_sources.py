@@ -15,18 +15,19 @@ from hypersphere.integrity import sources
 MODULES = tuple(
     f"hypersphere.{name}"
     for name in (
-        *("training.loop", "training.weights", "training.determinism"),
+        *("training.trainers.image", "training.weights", "training.determinism"),
         *("methods.simclr", "methods.mocov2", "objectives.nt_xent", "objectives.debiased", "encoders.resnet8"),
     )
 )
 """What a run of SimCLR is made by, and a method and an objective that refuse bad parameters."""
+LOOP = "training/trainers/image.py"
 MOVES, STAYS = True, False
 
 # What is edited: file, text, its replacement, whether the digest moves. An empty text: the replacement is a new file.
 EDITS: dict[str, tuple[str, str, str, bool]] = {
     # Edits that change what a run is, or could.
     "a number in an objective": ("objectives/nt_xent.py", "/ temperature", "/ (2 * temperature)", MOVES),
-    "an operator in the loop": ("training/loop.py", "output.loss * share", "output.loss / share", MOVES),
+    "an operator in the loop": (LOOP, "output.loss * share", "output.loss / share", MOVES),
     "a default of a run": ("declared/recipe.py", "momentum: Below1 = 0.9", "momentum: Below1 = 0.8", MOVES),
     "what a run's field means": (
         "declared/run.py",
@@ -40,9 +41,14 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
         "0 if default is None",
         MOVES,
     ),
-    "the condition of an error": ("training/loop.py", "if count < run.batch.size", "if count <= run.batch.size", MOVES),
+    "the condition of an error": (
+        LOOP,
+        "if count < run.batch.size",
+        "if count <= run.batch.size",
+        MOVES,
+    ),
     "the type of an error": (
-        "training/loop.py",
+        LOOP,
         'raise HypersphereError(\n            f"run {run.name}',
         'raise ValueError(\n            f"run {run.name}',
         MOVES,
@@ -57,7 +63,12 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     "how weights begin": ("training/initialise.py", "fan_out", "fan_in", MOVES),
     # Edits of what only speaks, of what decides no byte, and of what the run does not use.
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", STAYS),
-    "a docstring": ("training/loop.py", '"""Pretraining, top to bottom', '"""Pretraining, from top to bottom', STAYS),
+    "a docstring": (
+        LOOP,
+        '"""Pretraining, top to bottom',
+        '"""Pretraining, from top to bottom',
+        STAYS,
+    ),
     "a field's docstring": ("declared/recipe.py", "Probability that values", "How probable it is that values", STAYS),
     "blank lines and line breaks": (
         "objectives/nt_xent.py",
@@ -67,10 +78,15 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     ),
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
     "a method's error": ("methods/mocov2.py", "does not divide the", "is no divisor of the", STAYS),
-    "the loop's error": ("training/loop.py", "is more than the", "exceeds the", STAYS),
+    "the loop's error": (LOOP, "is more than the", "exceeds the", STAYS),
     "a declaration's error": ("declared/recipe.py", "blur_kernel: must be odd", "blur_kernel: has to be odd", STAYS),
-    "a note": ("training/loop.py", "; starting over", "; it begins again", STAYS),
-    "a new note": ("training/loop.py", "    keeper = Keeper(", '    print("keeping")\n    keeper = Keeper(', STAYS),
+    "a note": (LOOP, "; starting over", "; it begins again", STAYS),
+    "a new note": (
+        LOOP,
+        "    keeper = Keeper(",
+        '    print("keeping")\n    keeper = Keeper(',
+        STAYS,
+    ),
     "an assertion's message": (
         "declared/registry.py",
         "assert function is not None\n    fields",

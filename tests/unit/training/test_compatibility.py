@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from hypersphere.declared import registry
 from hypersphere.declared.compatibility import BEGIN, END, renewed, table
 from hypersphere.declared.run import Run
-from hypersphere.training.loop import Execution, train
+from hypersphere.training.trainers.image import Execution, train
 
 from .conftest import numbered
 

@@ -13,10 +13,11 @@ from hypersphere.datasets import store
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.integrity import provenance, stop
-from hypersphere.training import checkpoint, loop
+from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
+from hypersphere.training.trainers import image as loop
 
 from .conftest import contents, keeping
 

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from hypersphere.declared.run import Run
 from hypersphere.integrity import stop
-from hypersphere.training import checkpoint, loop
+from hypersphere.training import checkpoint
+from hypersphere.training.trainers import image as loop
 
 from .conftest import PARTS, STEPS, Broken, drop, execute, result, rewrite
 

@@ -16,13 +16,14 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
-from hypersphere.training import loop, optimisation
+from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.loop import Data, Execution, Outcome, train
+from hypersphere.training.trainers import image as loop
+from hypersphere.training.trainers.image import Data, Execution, Outcome, train
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
-from .conftest import numbered
+from ..conftest import numbered
 
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]

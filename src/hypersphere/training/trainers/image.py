@@ -5,7 +5,7 @@ Shapes: N images of a training set, n of a batch, h = w pixels.
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -15,45 +15,22 @@ from torch import Tensor
 from hypersphere import files, keyed
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import stop
 from hypersphere.methods.base import Batch, Method
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
-from hypersphere.training.images import Images
+from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
+from hypersphere.training.images import Images, training_images
 from hypersphere.views.draws import Draws, draw
 from hypersphere.views.ops import make_views
 
-HISTORY = "history.csv"
-TIMING = "timing.csv"
+if TYPE_CHECKING:
+    from hypersphere.datasets.store import Prepared
 
 
-class Execution(NamedTuple):
-    """How to train, as opposed to what: on one machine none of this but ``device`` changes a byte of the result."""
-
-    device: torch.device
-    snapshots: frozenset[int]
-    """Numbers of finished epochs at which to keep encoder and heads; at 0 they are untrained."""
-    parts: dict[str, Any]
-    """What decides the bytes (run, code, data …): only a resume state of the same parts is gone on with."""
-    save_every: float = 60.0
-    """Seconds between resume states."""
-    request: stop.Request = stop.Request()
-    """To stop: looked at between two steps."""
-
-
-class Outcome(NamedTuple):
-    """How training ended."""
-
-    status: str
-    """``finished`` or ``diverged``."""
-    epochs: int
-    starts: list[int]
-    """The step at which each process that worked on the run began: [0], unless it was resumed."""
-    snapshots: dict[str, str]
-    """sha256 of each snapshot's two files, by its name."""
-    seconds: float
-    """Spent in epochs, by all processes together."""
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+    """Train one run on a prepared dataset's training images: see ``train``."""
+    return train(run, training_images(data), execution, folder)
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
