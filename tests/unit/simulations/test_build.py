@@ -15,78 +15,73 @@ from hypersphere.present.results import Results
 from hypersphere.simulations import build
 from hypersphere.simulations.study import COLUMNS, Context, counted, effect, exactly, over_seeds
 
-ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture
-def root(config_root: Path) -> Path:
-    """The released config and claims."""
-    (config_root / "paper").symlink_to(ROOT / "paper")
-    return config_root
+PAPER = "embedding_norms"
+FILE = f"config/papers/{PAPER}.yaml"
 
 
 def made(root: Path, **overrides: object) -> Plan:
-    """The lecture's studies, run."""
-    plan = planning.make(root, {"papers": ["lecture"], **overrides})
-    build.build(plan, "lecture")
+    """The paper's study, run."""
+    plan = planning.make(root, overrides)
+    build.build(plan, PAPER)
     return plan
 
 
 def folder(plan: Plan) -> dict[str, bytes]:
-    """Files of the lecture's studies by name."""
-    return {path.name: path.read_bytes() for path in (plan.config.results / "simulations" / "lecture").iterdir()}
+    """Files of the paper's studies by name."""
+    return {path.name: path.read_bytes() for path in (plan.config.results / "simulations" / PAPER).iterdir()}
 
 
-def test_a_table_for_each_artifact_answers_and_a_manifest(root: Path) -> None:
-    plan = made(root)
-    artifacts = plan.config.studied("lecture")
+def rewrite(root: Path, **artifacts: object) -> None:
+    """Replace artifacts of the paper; None: take one out."""
+    file = root / FILE
+    paper = yaml.safe_load(file.read_text())
+    kept = {name: value for name, value in (paper["artifacts"] | artifacts).items() if value is not None}
+    file.write_text(yaml.safe_dump(paper | {"artifacts": kept}))
+
+
+def test_a_table_for_each_artifact_answers_and_a_manifest(project_root: Path) -> None:
+    plan = made(project_root)
+    artifacts = plan.config.studied(PAPER)
     assert set(folder(plan)) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
-    answers = pd.read_csv(plan.config.results / "simulations" / "lecture" / "answers.csv")
+    answers = pd.read_csv(plan.config.results / "simulations" / PAPER / "answers.csv")
     assert list(answers) == COLUMNS
     assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
 
 
-def test_the_same_bytes_at_every_scale(root: Path) -> None:
-    quick, changed, paper = made(root), made(root, epochs=3), made(root, scale="paper")
+def test_the_same_bytes_at_every_scale(project_root: Path) -> None:
+    quick, changed, paper = made(project_root), made(project_root, epochs=3), made(project_root, scale="paper")
     assert len({plan.config.results for plan in (quick, changed, paper)}) == 3
     assert folder(quick) == folder(changed) == folder(paper)
 
 
-def test_an_altered_table_is_refused_and_made_again_by_the_next_run(root: Path) -> None:
-    plan = made(root)
-    name = next(iter(plan.config.studied("lecture")))
-    path = plan.config.results / "simulations" / "lecture" / f"{name}.csv"
+def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path) -> None:
+    plan = made(project_root)
+    name = next(iter(plan.config.studied(PAPER)))
+    path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     with pytest.raises(DamagedError, match=rf"{name}\.csv: the file's bytes are not those of its manifest"):
-        Results(plan.config).simulated("lecture", name)
+        Results(plan).simulated(PAPER, name)
     with pytest.raises(DamagedError):
-        check_tidy(plan.config.results, f"simulations/lecture/{name}.csv")
+        check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")
 
 
-def test_what_artifacts_ask_for_and_what_a_study_hands_over_must_agree(root: Path) -> None:
-    file = root / "config" / "papers" / "lecture.yaml"
-    paper = yaml.safe_load(file.read_text())
-    study = {"kind": "study_table", "title": "t", "study": "entropy_limits"}
-    wanted = {key: value for key, value in paper["artifacts"].items() if value.get("study") == "entropy_limits"}
-    file.write_text(yaml.safe_dump(paper | {"artifacts": wanted | {"extra": study}}))
-    with pytest.raises(HypersphereError, match=r"entropy_limits\.py: does not hand over extra, which .*lecture\.yaml"):
-        made(root)
-    (first, declared), *rest = wanted.items()
-    file.write_text(yaml.safe_dump(paper | {"artifacts": dict(rest)}))
-    with pytest.raises(HypersphereError, match=rf"hands over, and no artifact of .*lecture\.yaml asks for, {first}"):
-        made(root)
-    assert declared["study"] == "entropy_limits"
+def test_what_artifacts_ask_for_and_what_a_study_hands_over_must_agree(project_root: Path) -> None:
+    first, *_ = planning.make(project_root).config.studied(PAPER)
+    rewrite(project_root, extra={"draw": "study_table", "title": "t", "study": "cosine_field"})
+    with pytest.raises(HypersphereError, match=rf"cosine_field\.py: does not hand over extra, which .*{PAPER}\.yaml"):
+        made(project_root)
+    rewrite(project_root, extra=None, **{first: None})
+    with pytest.raises(HypersphereError, match=rf"hands over, and no artifact of .*{PAPER}\.yaml asks for, {first}"):
+        made(project_root)
 
 
-def test_no_such_paper_and_no_such_study_are_one_sentence(root: Path) -> None:
-    with pytest.raises(HypersphereError, match="'nobody' is not one of lecture"):
-        build.build(planning.make(root, {"papers": ["lecture"]}), "nobody")
-    file = root / "config" / "papers" / "lecture.yaml"
-    file.write_text(file.read_text().replace("study: entropy_limits", "study: entropy", 1))
-    with pytest.raises(
-        HypersphereError, match=r"lecture\.yaml: artifacts\.\w+\.study: 'entropy' is not one of .*entropy_l"
-    ):
-        planning.make(root, {"papers": ["lecture"]})
+def test_no_such_paper_and_no_such_study_are_one_sentence(project_root: Path) -> None:
+    with pytest.raises(HypersphereError, match=f"'nobody' is not one of {PAPER}, lecture"):
+        build.build(planning.make(project_root), "nobody")
+    rewrite(project_root, fig1={"draw": "study_table", "title": "t", "study": "cosine"})
+    said = rf"{PAPER}\.yaml: artifacts\.fig1\.study: 'cosine' is not one of .*cosine_field"
+    with pytest.raises(HypersphereError, match=said):
+        planning.make(project_root)
 
 
 def test_answers_say_what_their_numbers_are() -> None:
@@ -106,23 +101,25 @@ def test_answers_say_what_their_numbers_are() -> None:
         build._rows("s", [exactly("a", float("nan"))])
 
 
-def test_a_study_that_needs_data_is_left_out_where_there_is_none(root: Path, tmp_path: Path) -> None:
-    """At quick nothing is downloaded; a data_root with torchvision's sets alone has no human labels."""
-    settings = {"papers": ["embedding_norms"]}
+def test_a_study_that_needs_data_is_left_out_where_there_is_none(project_root: Path) -> None:
+    """A scale that provides none downloads nothing; a data_root with torchvision's sets alone has no human labels."""
+    study = {"draw": "study_figure", "title": "t", "study": "human_labels", "needs": ["human_labels"]}
+    rewrite(project_root, labels=study)
+    provided = {"scale": "paper", "provides": ["human_labels"]}
 
-    def studied(**more: object) -> set[str]:
-        return set(cfg.load(root, {**settings, **more}).studied("embedding_norms"))
+    def studied(**settings: object) -> set[str]:
+        return set(cfg.load(project_root, settings).studied(PAPER))
 
-    everything = studied(scale="paper")
-    assert everything - studied() == {"human_labels"}
-    data = tmp_path / "sets"
+    everything = studied(**provided)
+    assert everything - studied() == {"labels"}
+    data = project_root / "sets"
     data.mkdir()
-    assert studied(scale="paper", data_root=str(data)) == studied()
+    assert studied(**provided, data_root=str(data)) == studied()
     (data / "human").mkdir()
-    assert studied(scale="paper", data_root=str(data)) == everything
+    assert studied(**provided, data_root=str(data)) == everything
 
 
-def test_a_study_runs_by_itself(root: Path) -> None:
-    study = build.run("entropy_limits", Context(cfg.load(root, {"papers": ["lecture"]}), "lecture"))
+def test_a_study_runs_by_itself(project_root: Path) -> None:
+    study = build.run("cosine_field", Context(cfg.load(project_root, {}), PAPER))
     assert study.tables
     assert study.answers
