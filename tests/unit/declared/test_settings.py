@@ -1,0 +1,114 @@
+"""What settings and scales mean once they are read: what is chosen, which seeds, and what stands for a dataset."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hypersphere.declared import config as cfg
+from hypersphere.declared import plan as planning
+from hypersphere.declared.config import Config
+
+Project = Callable[..., Path]
+STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
+
+
+@pytest.fixture
+def loaded(project: Project) -> Callable[..., Config]:
+    """The config of ``project(…)``, with the overrides of a command line."""
+    return lambda overrides=None, **changes: cfg.load(project(**changes), overrides or {})
+
+
+@pytest.mark.parametrize(
+    ("only", "table", "other"),
+    [([], True, True), (["p"], True, True), (["p/table"], True, False), ("p/table p/other", True, True)],
+)
+def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: Any, table: bool, other: bool) -> None:
+    """Text is what ``make reproduce ONLY=…`` hands over."""
+    for where in ({"config": {"only": only}}, {"overrides": {"only": only}}):
+        config = loaded(paper={"artifacts.other": STUDY}, **where)
+        assert (config.chosen("p", "table"), config.chosen("p", "other")) == (table, other)
+
+
+def test_only_is_the_same_scale(loaded: Callable[..., Config]) -> None:
+    assert loaded({"only": "p/table"}).results == loaded().results
+
+
+@pytest.mark.parametrize(
+    ("seeds", "tables", "sweeps"), [([4, 5], [4, 5], [4, 5]), ({"tables": [0, 1, 2], "sweeps": [7]}, [0, 1, 2], [7])]
+)
+def test_seeds_are_one_list_or_two(
+    loaded: Callable[..., Config], seeds: Any, tables: list[int], sweeps: list[int]
+) -> None:
+    for where in ({"scale": {"seeds": seeds}}, {"overrides": {"seeds": seeds}}):
+        found = loaded(**where).scale.seeds
+        assert (found.tables, found.sweeps) == (tables, sweeps)
+
+
+def test_a_seed_on_the_command_line_may_be_text(loaded: Callable[..., Config]) -> None:
+    """As Snakemake's --config hands it over."""
+    assert loaded({"seeds": ["0", "3"]}).scale.seeds.tables == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        ({}, {"cats": "cats", "dogs": "dogs", "birds": "birds"}),
+        ({"other_datasets": "nothing"}, {"cats": None, "dogs": None, "birds": None}),
+        ({"datasets": {"cats": "few_cats", "dogs": None}}, {"cats": "few_cats", "dogs": None, "birds": "birds"}),
+        (
+            {"datasets": {"cats": "few_cats"}, "other_datasets": "nothing"},
+            {"cats": "few_cats", "dogs": None, "birds": None},
+        ),
+    ],
+)
+def test_what_stands_for_a_dataset(
+    loaded: Callable[..., Config], scale: dict[str, Any], expected: dict[str, str | None]
+) -> None:
+    config = loaded(scale=scale)
+    found = {name: config.used(name) for name in expected}
+    assert {name: one and one.name for name, one in found.items()} == expected
+
+
+def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
+    names = [
+        loaded(overrides).results.name
+        for overrides in ({"epochs": 3}, {"epochs": 4}, {"seeds": [0]}, {}, {"device": "cpu"}, {"scale": "small"})
+    ]
+    assert len(set(names)) == 4
+    assert set(names[3:]) == {"small"}
+    assert all(name.startswith("small-") for name in names[:3])
+
+
+def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
+    root = project()
+    folder = root / "config" / "papers"
+    for name in ("lecture", "margins", "another"):
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"paper": name, "title": name}))
+    assert list(cfg.load(root, {}).papers) == ["margins", "lecture", "another", "p"]
+
+
+def test_a_paper_with_methods_alone_asks_for_nothing(project: Project) -> None:
+    assert planning.make(project(paper={"artifacts": {}})).cells == ()
+
+
+def test_data_may_lie_where_the_environment_says(
+    loaded: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERSPHERE_DATA", "/elsewhere")
+    assert loaded().settings.data_root == "/elsewhere"
+    assert loaded({"data_root": "/here"}).settings.data_root == "/here"
+
+
+def test_a_study_that_needs_what_a_scale_has_not_is_left_out(loaded: Callable[..., Config], tmp_path: Path) -> None:
+    paper = {"artifacts.plain": STUDY, "artifacts.needy": STUDY | {"needs": ["human_labels"]}}
+    rich = {"provides": ["human_labels"]}
+    assert loaded(paper=paper).studied("p").keys() == {"plain"}
+    assert loaded(paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}
+    data = tmp_path / "data"
+    data.mkdir()
+    assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain"}
+    (data / "human").mkdir()
+    assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}
