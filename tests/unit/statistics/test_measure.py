@@ -14,7 +14,7 @@ import pytest
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_tidy
-from hypersphere.statistics import effects, gather, measure
+from hypersphere.statistics import claims, effects, gather, measure
 
 from .world import World, at
 
@@ -51,6 +51,15 @@ def test_each_artifact_has_its_tables_with_their_columns_and_checksums(make_worl
         for name in names:
             path = check_tidy(world.plan.config.results, f"statistics/norms/{artifact}/{name}.csv")
             assert list(pd.read_csv(path).columns) == COLUMNS[name]
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, "claims"])
+def test_columns_are_those_of_the_documentation(name: str) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "results.md").read_text()
+    section = re.split(r"^## ", text.split(f"## `{name}.csv`")[1], flags=re.MULTILINE)[0]
+    listed = re.findall(r"`([a-z0-9_,\s]+, [a-z0-9_,\s]+)`", section)
+    documented = [column for part in listed[: 2 if name == "claims" else 1] for column in re.split(r",\s+", part)]
+    assert documented == {**COLUMNS, "claims": claims.COLUMNS}[name]
 
 
 def test_coordinates_come_first_wherever_there_are_any() -> None:
