@@ -1,4 +1,4 @@
-"""Whether every method of the lecture's table, as `make reproduce` trained it, beats its own untrained encoder.
+"""Whether every method of the lecture's tables, as `make reproduce` trained it, beats its own untrained encoder.
 
 python .ci/check_learns.py RESULTS: the linear probe of each of five pretrainings at the last epoch less that at epoch
 0, and the 95 % t interval of the mean, which must lie above zero. kNN is printed beside it: the untrained encoder is
@@ -11,16 +11,16 @@ from pathlib import Path
 import pandas as pd
 
 from hypersphere.declared import registry
-from hypersphere.statistics.gather import mean_interval
+from hypersphere.means import mean_interval
 
 SEEDS, CONFIDENCE = 5, 0.95
+TABLE = Path("statistics", "lecture", "methods_untrained", "measurements.csv")
 ASSERTED, PRINTED = "linear_top1", "knn_top1"
 
 
-def gains(measurements: pd.DataFrame, metric: str) -> pd.DataFrame:
+def gains(measurements: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Points that training adds: a row for each seed, a column for each method."""
-    rows = measurements[(measurements["paper"] == "lecture") & (measurements["metric"] == metric)]
-    rows = rows[rows["method"] != "control"]
+    rows = measurements[(measurements["measure"] == measure) & (measurements["method"] != "control")]
     trained, untrained = (
         rows[chosen].pivot(index="seed", columns="method", values="value")
         for chosen in (rows["final"], rows["epoch"] == 0)
@@ -54,4 +54,4 @@ def check(measurements: pd.DataFrame) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(check(pd.read_csv(Path(sys.argv[1]) / "statistics" / "measurements.csv"))))
+    print("\n".join(check(pd.read_csv(Path(sys.argv[1]) / TABLE))))
