@@ -110,6 +110,8 @@ class Cells:
         if resolved is None:
             return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
         epoch, kind = self._epoch(point, resolved, where), resolved.run.kind
+        if epoch == 0 and point.get("epoch"):
+            missing = missing or f"epoch {point['epoch']} is before the first of this scale"
         if kind not in registry.trained_kinds():
             missing = missing or f"nothing trains {kind} runs yet"
         return [
