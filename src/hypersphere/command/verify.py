@@ -52,17 +52,23 @@ def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: boo
 
 
 def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool) -> dict[str, Checks]:
+    chosen = [key for key in plan.made if plan.config.chosen(*key)]
+    cells = [cell for key in chosen for cell in plan.artifacts[key] if cell.run is not None and not cell.missing]
+    runs = {cell.run.name: cell.run for cell in cells if cell.run is not None}
+    pixels = {name for key in chosen for name in plan.pixels_of(*key)}
+    datasets = {data.name: data for cell in cells if cell.run for data in (cell.run.dataset, cell.target) if data}
     checks: dict[str, Checks] = {
-        "datasets": [partial(_dataset, plan, dataset) for dataset in plan.datasets.values()],
-        "runs": [partial(_run, plan, name) for name in plan.runs],
+        "datasets": [partial(_dataset, plan, dataset) for dataset in datasets.values()],
+        "runs": [partial(_run, plan, name) for name in runs],
         "evaluations": [
-            *(partial(_evaluation, plan, name, digest) for name, asked in plan.asked.items() for digest in asked),
-            *(partial(_pixels, plan, name, digest) for name, asked in plan.asked_of_pixels.items() for digest in asked),
+            *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
+            *(partial(_pixels, plan, name, digest) for name in sorted(pixels) for digest in plan.asked_of_pixels[name]),
         ],
     }
     if rebuild:
         rebuilt = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
-        checks[rebuilt] = [partial(_rebuilt, plan, overrides)]
+        few = "statistics, tables and figures of what was chosen, rebuilt"
+        checks[few if plan.config.settings.only else rebuilt] = [partial(_rebuilt, plan, overrides)]
     if rerun:
         checks["trained and probed again"] = [partial(_rerun, plan, name, overrides) for name in rerun]
     return checks
@@ -131,20 +137,32 @@ def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
 
     with _elsewhere(plan, overrides, "runs", "evaluations") as again:
         theory.build(again)
-        results = Results(again)
+        results, chosen = Results(again), again.config.chosen
         for name in again.config.papers:
-            if again.config.studied(name):
+            studied = [artifact for artifact in again.config.studied(name) if chosen(name, artifact)]
+            if studied:
                 simulations.build(again, name)
                 claims.build_studies(again, name)
-            for artifact in again.config.studied(name):
+            for artifact in studied:
                 shown.build(results, name, artifact)
         for name, artifact in again.made:
-            measure.build(again, name, artifact)
-            shown.build(results, name, artifact)
+            if chosen(name, artifact):
+                measure.build(again, name, artifact)
+                shown.build(results, name, artifact)
+        if again.config.settings.only:
+            _compare(plan.config.results, again.config.results, _chosen_files(again))
+            return
         claims.build(again)
         scorecard.build(again)
         paper.build(again)
         _compare(plan.config.results, again.config.results, REBUILT)
+
+
+def _chosen_files(plan: Plan) -> tuple[str, ...]:
+    """The files of the artifacts that ``only`` asks for, under a results folder."""
+    every = [(paper, name) for paper, document in plan.config.papers.items() for name in document.artifacts]
+    names = [f"{paper}/{name}" for paper, name in every if plan.config.chosen(paper, name)]
+    return tuple(pattern for name in names for pattern in (f"statistics/{name}/*.csv", f"*/{name}.*"))
 
 
 def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
