@@ -1,19 +1,6 @@
 # evaluations -> one artifact's tidy tables, and the table or figure itself; it waits for its own runs alone
 
 
-def tidy(paper, artifact):
-    """The tidy tables that an artifact is drawn from."""
-    names = ["measurements", "summary", "effects", "runs", *(["distribution"] if shows_images(paper, artifact) else [])]
-    return [
-        PLAN.artifact_folder(paper, artifact) / name for name in [*[f"{name}.csv" for name in names], "manifest.json"]
-    ]
-
-
-def shows_images(paper, artifact):
-    """Whether an artifact shows what a probe says of single images."""
-    return kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
-
-
 for PAPER, ARTIFACT in PLAN.made:
 
     rule:

@@ -1,11 +1,6 @@
 # data -> results/<scale>/runs/<run>/, a batch of runs to a job
 
 
-def trained(batch):
-    """The marker of a batch's training."""
-    return f"{RESULTS}/batches/{batch}.json"
-
-
 # Run folders are not declared: Snakemake deletes what it is told of, before a job and after a killed one, and these
 # hold finished runs and resume states. The marker holds their checksums.
 rule pretrain:

@@ -1,0 +1,44 @@
+# What the rules ask of the plan, in words of Snakemake: paths of the project, by what they hold.
+
+
+def local(path):
+    """A path of the project as Snakemake knows it."""
+    return Path(path).relative_to(Path.cwd()).as_posix()
+
+
+def trained(batch):
+    """The marker of a batch's training."""
+    return f"{RESULTS}/batches/{batch}.json"
+
+
+def prepared(names):
+    """The manifests of prepared datasets."""
+    return [f"{local(PLAN.data_folder(PLAN.datasets[name]))}/manifest.json" for name in sorted(names)]
+
+
+def probed(batch):
+    """The datasets that a batch's runs are probed on."""
+    asked = [one for run in batch.runs for one in PLAN.asked[run.name].values()]
+    return {dataset for one in asked for _, dataset in one.at}
+
+
+def measured_for(paper, artifact):
+    """The markers of all that an artifact's runs and controls were asked."""
+    batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
+    return [
+        local(path)
+        for path in [*batches, *(PLAN.evaluated_marker(f"pixels-{name}") for name in PLAN.pixels_of(paper, artifact))]
+    ]
+
+
+def tidy(paper, artifact):
+    """The tidy tables that an artifact is drawn from."""
+    names = ["measurements", "summary", "effects", "runs", *(["distribution"] if shows_images(paper, artifact) else [])]
+    return [
+        PLAN.artifact_folder(paper, artifact) / name for name in [*[f"{name}.csv" for name in names], "manifest.json"]
+    ]
+
+
+def shows_images(paper, artifact):
+    """Whether an artifact shows what a probe says of single images."""
+    return kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
