@@ -17,9 +17,10 @@ COUNTS = {"train": [int(500 * 1.5**-i) for i in range(10)], "test": [200] * 10}
 
 
 def judged(results: Path) -> str:
-    """Check that every claim of the dataset reads `quick only`; say how many there are."""
+    """Check that every claim of the dataset that can be judged reads `quick only`; say how many there are."""
     with (results / "claims.csv").open(encoding="utf-8") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["measured_on"] == DATASET]
+        measured = [row for row in csv.DictReader(handle) if row["measured_on"] == DATASET]
+    rows = [row for row in measured if row["verdict"] != "cannot be judged"]
     verdicts = {row["verdict"] for row in rows}
     if verdicts != {"quick only"}:
         sys.exit(f"{results / 'claims.csv'}: claims measured on {DATASET} read {sorted(verdicts)}, not `quick only`")

@@ -1,4 +1,4 @@
-"""A copy of this checkout whose pipeline ran once, at a tiny scale, and further copies of it to change one thing in."""
+"""This checkout's code with the papers of tests/project: a copy whose pipeline ran once, and copies to change."""
 
 import os
 import re
@@ -16,10 +16,14 @@ from hypersphere.command import preview
 from hypersphere.command.preview import Job
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TINY = ("epochs=2", "seeds=[0,1]", "probes={knn: {k: 20}, linear: {iterations: 10}}")
-"""Overrides of `quick`: 20 runs of 2 epochs, in four batches (two methods on two datasets)."""
+PROJECT = REPOSITORY / "tests" / "project"
+"""Its config/ and paper/ stand where those of the real papers are: no row of theirs can break a test here."""
 METHODS = ("simclr", "simsiam")
-DATASETS = ("digits_lt", "turned_digits_lt")
+"""Of the norms paper, which trains five runs of them with two seeds on each dataset; the lecture trains one more."""
+DATASETS = ("upright", "turned")
+RUNS = 21
+ALONE = "supervised-upright"
+"""The batch of the lecture's run, which nothing else shows."""
 MAKES_NOTHING = ("--dry-run", "--cores", "2", "--workflow-profile", "none")
 Once = Callable[[Path, Callable[[], None]], None]
 TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
@@ -40,7 +44,7 @@ class Checkout:
         )
 
     def snakemake(
-        self, *options: str, settings: tuple[str, ...] = TINY, **variables: str
+        self, *options: str, settings: tuple[str, ...] = (), **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """`snakemake OPTIONS --config SETTINGS`."""
         config = ["--config", *settings] if settings else []
@@ -51,14 +55,14 @@ class Checkout:
         done = self.snakemake(*options)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def dry_run(self, *options: str, settings: tuple[str, ...] = TINY, **variables: str) -> str:
+    def dry_run(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> str:
         """What Snakemake's own logger says of a dry run, which must succeed."""
         done = self.snakemake(*MAKES_NOTHING, *TRIGGERS, *options, settings=settings, **variables)
         text = done.stdout + done.stderr
         assert done.returncode == 0, text
         return text
 
-    def jobs(self, *options: str, settings: tuple[str, ...] = TINY, **variables: str) -> list[Job]:
+    def jobs(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> list[Job]:
         """The jobs of a dry run."""
         text = self.dry_run(*options, settings=settings, **variables)
         found = preview.parse(text)
@@ -72,9 +76,22 @@ class Checkout:
 
     @property
     def results(self) -> Path:
-        """The one results folder."""
-        (folder,) = (self.root / "results").glob("quick-*")
-        return folder
+        """The results of the scale that config.yaml asks for."""
+        return self.root / "results" / "quick"
+
+    def marker(self, batch: str) -> Path:
+        """The marker of a batch's training, by its name without digest (``simclr-upright``)."""
+        (path,) = (path for path in self.results.glob(f"batches/{batch}-*.json") if path.stem.count(".") == 0)
+        return path
+
+    def run_folder(self, start: str) -> Path:
+        """The folder of the run whose name begins so."""
+        (path,) = self.results.glob(f"runs/{start}-*")
+        return path
+
+    def evaluations(self, start: str, suffix: str = "csv") -> list[Path]:
+        """The evaluations of the run whose name begins so, not the tables of single images beside them."""
+        return [path for path in sorted(self.results.glob(f"evaluations/{start}-*/*.{suffix}")) if "." not in path.stem]
 
     @property
     def logs(self) -> Path:
@@ -101,17 +118,20 @@ def rules(jobs: list[Job]) -> Counter[str]:
 
 def batches(jobs: list[Job], rule: str) -> set[str]:
     """The batches, or datasets of raw pixels, that a rule's jobs work on, without the digest of their names."""
-    return {re.sub(r"-[0-9a-f]{8}$", "", Path(job.output).stem) for job in jobs if job.rule == rule}
+    names = (Path(job.output).name.partition(".")[0] for job in jobs if job.rule == rule)
+    return {re.sub(r"-[0-9a-f]{8}$", "", name) for name in names}
 
 
 def clone(source: Path, target: Path) -> None:
-    """Copy tracked files, and untracked ones that git does not ignore, with their modification times."""
+    """Copy what git tracks or does not ignore, with its times; config and claims are those of tests/project."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True).stdout
+    replaced = ("tests/", "config/", "paper/claims/", "evidence/")
     for name in filter(None, listed.split("\0")):
-        if (source / name).is_file() and not name.startswith("tests/"):
+        if (source / name).is_file() and not name.startswith(replaced):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / name, target / name)
+    shutil.copytree(PROJECT, target, dirs_exist_ok=True)
 
 
 @pytest.fixture(scope="session")
@@ -124,15 +144,10 @@ def environment(shared: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def fresh(environment: dict[str, str], shared: Path, once: Once, keep_studies: Callable[..., None]) -> Checkout:
-    """A copy in which nothing has run, with the exact studies of one paper. Tests only read it, or dry-run in it."""
+def fresh(environment: dict[str, str], shared: Path, once: Once) -> Checkout:
+    """A copy in which nothing has run. Tests only read it, or dry-run in it."""
     made = Checkout(shared / "fresh", environment)
-
-    def make() -> None:
-        clone(REPOSITORY, made.root)
-        keep_studies(made.root, "lecture")
-
-    once(made.root, make)
+    once(made.root, lambda: clone(REPOSITORY, made.root))
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from .conftest import TINY, Checkout, Once
+from .conftest import Checkout, Once
 
 ARCHIVE = "data/raw/cifar-10-python.tar.gz"
 STRAY = (".lock", "unfinished-0a1b2c3d/resume.safetensors", ".history.csv.0a1b2c3d.part")
@@ -36,16 +36,6 @@ def git(place: Checkout, *arguments: str) -> str:
     return done.stdout
 
 
-def settle(root: Path, scale: str) -> None:
-    """Make the overrides of the finished copy a scale of that name, as dvc.yaml follows config.yaml alone."""
-    scales = root / "config" / "scales"
-    changed = {key: yaml.safe_load(value) for key, _, value in (setting.partition("=") for setting in TINY)}
-    content = yaml.safe_load((scales / "quick.yaml").read_text()) | changed
-    (scales / f"{scale}.yaml").write_text(yaml.safe_dump(content))
-    settings = root / "config" / "config.yaml"
-    settings.write_text(settings.read_text().replace("scale: quick", f"scale: {scale}", 1))
-
-
 def point(root: Path, remote: Path, verify: bool = True) -> None:
     """Name a folder as this checkout's remote, as docs/dvc.md does."""
     text = f"[core]\nremote = store\n['remote \"store\"']\nurl = {remote}\nverify = {verify}\n"
@@ -61,7 +51,6 @@ def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
 
     def make() -> None:
         shutil.copytree(finished.root, made.root, symlinks=True)
-        settle(made.root, finished.results.name)
         git(made, "init", "-q")
         git(made, "add", "-A")
         git(made, "commit", "-qm", "sources")

@@ -22,7 +22,7 @@ def follow(checkout: Checkout, snippet: str = YAML) -> None:
     (checkout.root / FILE).write_text(CODE)
     variant = "".join(line for line in snippet.splitlines(keepends=True) if line.startswith("  "))
     checkout.edit(PAPER, "\nvariants:\n", f"\nvariants:\n{variant}")
-    checkout.edit(PAPER, "rows: &rows [", f"rows: &rows [{ROW}, ")
+    checkout.edit(PAPER, "rows: &rows {method.variant: [", f"rows: &rows {{method.variant: [{ROW}, ")
 
 
 def test_the_page_keeps_its_promise_of_one_file_and_four_lines() -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import TINY, Checkout
+from .conftest import Checkout
 
 SPELLINGS = (("--use-conda",), ("--sdm", "conda"))
-BATCH = "simsiam-digits_lt"
+BATCH = "simsiam-upright"
 
 
 @dataclass(frozen=True)
@@ -80,29 +80,32 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     place = Checkout(tmp_path / "checkout", fresh.environment)
     shutil.copytree(fresh.root, place.root, ignore=shutil.ignore_patterns(".snakemake"))
     # Which interpreter, and whose source: the tests' own interpreter has another checkout's package installed.
-    with (place.root / "src" / "hypersphere" / "cli.py").open("a") as source:
+    with (place.root / "src" / "hypersphere" / "command" / "cli.py").open("a") as source:
         source.write("\nprint(f'run by {sys.prefix} from {__file__}')\n")
-    (marker,) = (finished.results / "batches").glob(f"{BATCH}-*.json")
+    marker = finished.marker(BATCH)
     target = marker.relative_to(finished.root).as_posix()
     path = conda.first(place.environment["PATH"])
     done = place.snakemake(target, "--cores", "1", *option, PATH=path, PYTHONPATH=str(poison))
     assert done.returncode == 0, done.stdout + done.stderr
 
-    logs = [*(place.root / "logs" / "data").glob("digits_lt-*.log"), place.logs / "pretrain" / f"{marker.stem}.log"]
+    logs = [*(place.root / "logs" / "data").glob("upright-*.log"), place.logs / "pretrain" / f"{marker.stem}.log"]
     assert len(logs) == 2
     for log in logs:
         said = re.search(r"^run by (.+) from (.+)$", log.read_text(), flags=re.MULTILINE)
         assert said, log.read_text()
         assert Path(said[1]).parent == place.root / ".snakemake" / "conda"
-        assert Path(said[2]) == place.root / "src" / "hypersphere" / "cli.py"
+        assert Path(said[2]) == place.root / "src" / "hypersphere" / "command" / "cli.py"
 
     runs = ("runs/*/encoder.safetensors", "runs/*/history.csv", "runs/*/run.yaml")
     trained = place.files(*runs)
     assert len(trained) == 3 * 4  # two rows of SimSiam, two seeds
     assert trained.items() <= finished.files(*runs).items()
-    (images,) = (place.root / "data" / "processed").glob("digits_lt-*")
-    for file in images.iterdir():
-        assert file.read_bytes() == (finished.root / "data" / "processed" / images.name / file.name).read_bytes()
+    (images,) = (place.root / "data" / "processed").glob("upright-*")
+    arrays = [path.relative_to(images) for path in images.rglob("*.npy")]
+    assert arrays
+    for name in (*arrays, Path("manifest.json")):
+        other = finished.root / "data" / "processed" / images.name / name
+        assert (images / name).read_bytes() == other.read_bytes(), name
 
     left = {job.output for job in place.jobs()}  # what ran with conda does not run again without it
     assert len(left) > 10
@@ -191,6 +194,6 @@ def test_without_conda_one_sentence_says_so(fresh: Checkout, option: tuple[str, 
 
 def test_what_ran_without_conda_does_not_run_again_with_it(finished: Checkout, conda: StandIn) -> None:
     path = conda.first(finished.environment["PATH"])
-    assert finished.jobs("--sdm", "conda", settings=TINY, PATH=path) == []
+    assert finished.jobs("--sdm", "conda", PATH=path) == []
     assert "info --json" in (conda.home / "asked.log").read_text()  # control: it was a run with conda
     assert conda.created == 0

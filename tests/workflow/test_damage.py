@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from .conftest import TINY, Checkout
-from .test_bytes import RESULTS, RUNS, differing
+from hypersphere.declared import plan as planning
 
-SETTINGS = " ".join(f"--set '{setting}'" for setting in TINY)
+from .conftest import Checkout
+from .test_bytes import RESULTS, RUNS, differing
 
 
 def flip(path: Path) -> None:
@@ -41,11 +42,11 @@ def same(place: Checkout, finished: Checkout) -> bool:
 
 
 def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy: Checkout, finished: Checkout) -> None:
-    (array,) = copy.root.glob("data/processed/digits_lt-*/train/images.npy")
+    (array,) = copy.root.glob("data/processed/upright-*/train/images.npy")
     before = array.read_bytes()
     array.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
-    shutil.rmtree(next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s1-*")))
-    said = f"{array}: the file's bytes are not those of its manifest; run again, or: hypersphere prepare digits_lt"
+    shutil.rmtree(copy.run_folder("simsiam-cut9-upright-s1"))
+    said = f"{array}: the file's bytes are not those of its manifest; run again, or: hypersphere prepare upright"
     fails(copy, "runs", said)
     copy.make("--cores", "2", "runs")
     assert array.read_bytes() == before
@@ -54,51 +55,64 @@ def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy
 
 @pytest.mark.long
 def test_altered_weights_and_evaluations_are_made_again(copy: Checkout, finished: Checkout) -> None:
-    """The evaluations that read the weights are lost too, or nobody would look at the weights."""
-    weights = next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/encoder.safetensors"))
+    """An evaluation of the weights is lost too, and the tables made from others, or nobody would look at them."""
+    weights = copy.run_folder("simclr-cut3-upright-s1") / "encoder.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    next((copy.results / "evaluations").glob("simclr-digits_lt-*.csv")).unlink()
-    altered = next((copy.results / "evaluations").glob("simsiam-turned_digits_lt-*.csv"))
-    flip(altered)
+    copy.evaluations("simclr-cut3-upright-s1")[0].unlink()
+    altered = copy.evaluations("simsiam-cut9-turned-s0")[0]
+    images = next(copy.results.glob("evaluations/simsiam-default-turned-s0-*/*.turned.csv"))
+    for path in (altered, images):
+        flip(path)
+    wanted = {
+        path: copy.results / "statistics" / "embedding_norms" / name / "summary.csv"
+        for path, name in zip((altered, images), ("table5", "spread_of_norms"), strict=True)
+    }
+    for path in wanted.values():
+        path.unlink()
     assert not same(copy, finished)  # the control
-    fails(copy, "statistics", f"{weights}: the file's bytes are not those of its manifest")
-    fails(copy, "statistics", f"{altered}: the file's bytes are not those of its manifest")
-    copy.make("--cores", "2", "statistics")
+    (marker,) = copy.results.glob("batches/simclr-upright-*.evaluated.json")
+    target = marker.relative_to(copy.root).as_posix()
+    fails(copy, target, f"{weights}: the file's bytes are not those of its manifest")
+    copy.make("--cores", "2", target)
+    for path, table in wanted.items():
+        said = f"{path}: the file's bytes are not those of its manifest"
+        fails(copy, table.relative_to(copy.root).as_posix(), said)
+    copy.make("--cores", "2")
     assert same(copy, finished)
 
 
 @pytest.mark.long
 def test_an_altered_history_and_altered_tidy_tables_are_made_again(copy: Checkout, finished: Checkout) -> None:
-    history = next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/history.csv"))
-    flip(history)
-    (copy.results / "statistics" / "effects.csv").unlink()  # so that somebody reads the history
-    fails(copy, "statistics", f"{history}: the file's bytes are not those of its manifest; run again")
-    copy.make("--cores", "2", "statistics")
-    assert same(copy, finished)
-    table = (copy.results / "tables" / "embedding_norms" / "table5.csv").relative_to(copy.root).as_posix()
-    flip(copy.results / "claims.csv")  # newer than what it was made from: Snakemake takes it for a result
-    fails(copy, table, f"{copy.results / 'claims.csv'}: the file's bytes are not those of its manifest")
-    copy.make("--cores", "2", table)
-    assert same(copy, finished)
-    claims = (copy.results / "claims.csv").relative_to(copy.root).as_posix()
-    flip(copy.results / "theory.csv")
-    (copy.root / claims).unlink()  # so that somebody reads it
-    fails(copy, claims, f"{copy.results / 'theory.csv'}: the file's bytes are not those of its manifest")
-    copy.make("--cores", "2", claims)
+    """What is altered is newer than what it was made from, and so a result to Snakemake; not to whoever reads it."""
+    statistics = copy.results / "statistics" / "embedding_norms"
+    damage = {
+        copy.run_folder("simclr-cut3-upright-s1") / "history.csv": statistics / "norms_over_epochs" / "effects.csv",
+        statistics / "table5" / "summary.csv": copy.results / "claims.csv",
+        copy.results / "theory.csv": copy.results / "claims.csv",
+        copy.results / "claims.csv": copy.results / "scorecard.html",
+    }
+    for altered, made_from_it in damage.items():
+        flip(altered)
+        made_from_it.unlink()  # so that somebody reads it
+        target = made_from_it.relative_to(copy.root).as_posix()
+        fails(copy, target, f"{altered}: the file's bytes are not those of its manifest")
+        copy.make("--cores", "2", target)
+    copy.make("--cores", "2")
     assert same(copy, finished)
 
 
 @pytest.mark.long
 def test_what_is_missing_or_truncated_is_made_again_at_once(copy: Checkout, finished: Checkout) -> None:
     """Presence, and the size of arrays, are looked at before jobs are planned: no run has to fail first."""
-    next((copy.results / "runs").glob("simclr-cut3-digits_lt-s1-*/encoder.safetensors")).unlink()
-    next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s0-*/snapshots/*")).unlink()
-    (array,) = copy.root.glob("data/processed/turned_digits_lt-*/test/labels-class.npy")
+    (copy.run_folder("simclr-cut3-upright-s1") / "encoder.safetensors").unlink()
+    next(copy.run_folder("simsiam-cut9-upright-s0").glob("snapshots/*")).unlink()
+    (array,) = copy.root.glob("data/processed/turned-*/test/labels-class.npy")
     array.write_bytes(array.read_bytes()[:-8])
-    (marker,) = (copy.results / "batches").glob("simsiam-turned_digits_lt-*.json")
+    marker = copy.marker("simsiam-turned")
     marker.write_text(marker.read_text()[:-20])
-    (copy.results / "evaluations" / "pixels-digits_lt.json").unlink()
+    copy.evaluations("simclr-default-turned-s0")[0].unlink()
+    next(copy.results.glob("evaluations/pixels-upright/*.json")).unlink()
     assert not same(copy, finished)
     copy.make("--cores", "2")
     assert same(copy, finished)
@@ -107,7 +121,7 @@ def test_what_is_missing_or_truncated_is_made_again_at_once(copy: Checkout, fini
 # What cannot be written. A small or read-only file system needs a mount, which an unprivileged user namespace allows.
 
 
-def mounted(place: Checkout, folder: str, script: str) -> str:
+def mounted(place: Checkout, folder: str, script: str, settings: str = "") -> str:
     """Run ``script`` in the checkout, in a namespace of its own where ``folder`` may be mounted over."""
     probe = subprocess.run(
         ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, text=True, check=False
@@ -115,22 +129,24 @@ def mounted(place: Checkout, folder: str, script: str) -> str:
     if probe.returncode:
         pytest.skip(f"mounting a file system is not permitted here: {probe.stderr.strip()}")
     (place.root / folder).mkdir(parents=True, exist_ok=True)
-    lines = f'set -e; hypersphere() {{ {sys.executable} src/hypersphere "$@" {SETTINGS}; }}; {script}'
+    lines = f'set -e; hypersphere() {{ {sys.executable} src/hypersphere "$@" {settings}; }}; {script}'
     done = place.run("unshare", "-rm", "bash", "-c", lines)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
+WIDE: dict[str, Any] = {"run": {"encoder": {"name": "resnet8", "width": 16}}}
+
+
 @pytest.fixture
 def place(fresh: Checkout, tmp_path: Path) -> tuple[Checkout, str]:
-    """A checkout in which only the digits are prepared, and the name of a run on them."""
+    """A checkout in which one dataset is prepared, and the name of a run on it."""
     made = Checkout(tmp_path / "checkout", fresh.environment)
     shutil.copytree(fresh.root, made.root, ignore=shutil.ignore_patterns(".snakemake"))
-    settings = [part for setting in TINY for part in ("--set", setting)]
-    done = made.hypersphere("prepare", "digits_lt", *settings)
+    done = made.hypersphere("prepare", "upright")
     assert done.returncode == 0, done.stderr
-    planned = made.hypersphere("plan", *settings).stdout.split()
-    return made, next(word for word in planned if word.startswith("simclr-default-digits_lt-s0-"))
+    names = planning.make(made.root, WIDE).runs
+    return made, next(name for name in names if name.startswith("simclr-default-upright-s0-"))
 
 
 @pytest.mark.parametrize(
@@ -148,6 +164,7 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: tuple[Checkou
         "mount -o remount,size=50m results\n"
         f"hypersphere pretrain {run}\n"
         "cat results/*/runs/*/manifest.json",
+        f"--set 'run={json.dumps(WIDE['run'])}'",
     )
     sentences = [line for line in said.splitlines() if line.startswith("hypersphere: ")]
     assert len(sentences) == 1, said
@@ -160,26 +177,24 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: tuple[Checkou
 
 
 COMMANDS = {
-    "results": ("pretrain RUN", "evaluate --pixels digits_lt", "claims", "table embedding_norms table5"),
-    "data": ("prepare turned_digits_lt",),
+    "results": ("pretrain RUN", "evaluate --pixels upright", "claims", "artifact embedding_norms table5"),
+    "data": ("prepare turned",),
 }
 
 
 @pytest.mark.parametrize("folder", COMMANDS)
 def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout, copy: Checkout, folder: str) -> None:
     """The folder is mounted over itself, read-only. A run and a dataset lack their manifest: there is work to do."""
-    (results,) = (copy.root / "results").glob("quick-*")
-    run = next((results / "runs").glob("simclr-default-digits_lt-s0-*"))
+    run = copy.run_folder("simclr-default-upright-s0")
     (run / "manifest.json").unlink()
-    next(copy.root.glob("data/processed/turned_digits_lt-*/manifest.json")).unlink()
+    next(copy.root.glob("data/processed/turned-*/manifest.json")).unlink()
     calls = [command.replace("RUN", run.name) for command in COMMANDS[folder]]
     lines = "\n".join(f"hypersphere {call} && exit 9 || echo status $?" for call in calls)
-    snakemake = f"snakemake --cores 2 --config {' '.join(repr(setting) for setting in TINY)}"
     said = mounted(
         copy,
         folder,
         f"mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}\n{lines}\n"
-        f"{snakemake} && exit 9 || echo snakemake failed",
+        f"snakemake --cores 2 && exit 9 || echo snakemake failed",
     )
     sentences = [line for line in said.splitlines() if line.startswith("hypersphere: ")]
     assert len(sentences) == len(calls) + 1, said

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import REPOSITORY, TINY, Checkout, Once
+from .conftest import REPOSITORY, Checkout, Once
 from .released import ARCHIVE, STRAY, alone, dvc, flipped, listed, objects, publish, rewrite
 
 DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
@@ -68,14 +68,10 @@ def test_every_result_is_an_output(finished: Checkout) -> None:
     assert (finished.results / "claims.csv").relative_to(finished.results) in covered
 
 
-def test_every_figure_is_among_the_plots() -> None:
-    plots = json.dumps(DECLARED["plots"])
-    for file in (REPOSITORY / "config" / "papers").glob("*.yaml"):
-        paper = yaml.safe_load(file.read_text())
-        for name, artifact in paper.get("artifacts", {}).items():
-            if artifact["kind"] == "curves":
-                assert f"figures/{paper['paper']}/{name}.svg" in plots
-                assert f"figures/{paper['paper']}/{name}.csv" in plots
+def test_every_plot_is_of_a_figure_that_is_made(finished: Checkout) -> None:
+    plotted = set(re.findall(r"results/\$\{scale\}/([^\s\":]+)", json.dumps(DECLARED["plots"])))
+    assert {Path(name).suffix for name in plotted} == {".svg", ".csv"}
+    assert plotted <= finished.files("figures/**/*").keys()
 
 
 def test_configuration_names_no_remote_calls_home_for_nothing_and_adds_nothing_to_git() -> None:
@@ -115,7 +111,7 @@ def test_repro_has_snakemake_make_what_is_missing_and_only_that(released: Checko
 
 
 def test_after_repro_snakemake_has_nothing_to_do(released: Checkout) -> None:
-    assert released.jobs(settings=()) == []
+    assert released.jobs() == []
 
 
 def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_halves_are_not(released: Checkout) -> None:
@@ -154,7 +150,8 @@ def test_metrics_show_the_numbers_of_the_scorecard(released: Checkout) -> None:
     with (released.results / "claims.csv").open() as handle:
         claims = list(csv.DictReader(handle))
     counted = written[released.results.name]
-    assert sum(sum(counted[kind].values()) for kind in ("claims", "exact studies", "theorems")) == len(claims)
+    by_origin = [of for kind in ("claims", "exact studies", "theorems") for of in counted[kind].values()]
+    assert sum(sum(verdicts.values()) for verdicts in by_origin) == len(claims)
 
 
 def test_plots_show_the_figures_and_their_curves(released: Checkout, tmp_path: Path) -> None:
@@ -166,10 +163,12 @@ def test_plots_show_the_figures_and_their_curves(released: Checkout, tmp_path: P
     assert (tmp_path / image).read_bytes() == figure.with_suffix(".svg").read_bytes()
     chart = json.JSONDecoder().raw_decode(page.partition("var spec = ")[2])[0]
     with figure.with_suffix(".csv").open() as handle:
-        drawn = [{key: row[key] for key in ("metric", "row", "epoch", "mean")} for row in csv.DictReader(handle)]
+        kept = ("measure", "method", "variant", "epoch", "mean")
+        drawn = [{key: row[key] for key in kept} for row in csv.DictReader(handle)]
     assert [{key: row[key] for key in drawn[0]} for row in chart["data"]["values"]] == drawn
     axes = {axis: chart["spec"]["encoding"][axis]["field"] for axis in ("x", "y", "color")}
-    assert axes == {"x": "epoch", "y": "mean", "color": "row"}
+    assert axes == {"x": "epoch", "y": "mean", "color": "run"}
+    assert chart["transform"] == [{"calculate": "datum.method + ' ' + datum.variant", "as": "run"}]
     assert chart["title"].endswith(released.results.name)
     assert "<DVC_" not in page
 
@@ -181,8 +180,8 @@ def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Chec
     before = {path: path.read_bytes() for path in (run / "encoder.safetensors", drawing)}
     assert all(path.stat().st_nlink > 1 for path in before)
     copied.edit("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
-    copied.edit("src/hypersphere/present/figure.py", "alpha=0.2", "alpha=0.3")
-    for command in (("pretrain", run.name), ("figure", "embedding_norms", "norms_over_epochs")):
+    copied.edit("src/hypersphere/present/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.4")
+    for command in (("pretrain", run.name), ("artifact", "embedding_norms", "norms_over_epochs")):
         done = copied.hypersphere(*command)
         assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() != content for path, content in before.items())
@@ -232,8 +231,7 @@ def without_dvc(finished: Checkout, tmp_path: Path) -> Checkout:
 
 def test_reproduce_never_needs_dvc(without_dvc: Checkout, finished: Checkout) -> None:
     (without_dvc.results / "paper.pdf").unlink()
-    settings = " ".join(f"'{setting}'" for setting in TINY)
-    done = without_dvc.run("make", "reproduce", f"SET={settings}")
+    done = without_dvc.run("make", "reproduce")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (without_dvc.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
     assert not (without_dvc.root / "dvc.lock").exists()

@@ -3,32 +3,34 @@
 import shutil
 from pathlib import Path
 
-from .conftest import DATASETS, METHODS, TINY, Checkout, batches, rules
+from .conftest import ALONE, DATASETS, METHODS, Checkout, batches, rules
 
 NT_XENT = "src/hypersphere/objectives/nt_xent.py"
 GRAD_SCALE = "src/hypersphere/objectives/grad_scale.py"
-EVERY_BATCH = {f"{method}-{dataset}" for method in METHODS for dataset in DATASETS}
-PRESENTATION = {"table": 4, "figure": 1, "scorecard": 1, "paper": 1}
+SIMCLR = {f"simclr-{dataset}" for dataset in DATASETS}
+EVERY_BATCH = {f"{method}-{dataset}" for method in METHODS for dataset in DATASETS} | {ALONE}
+NORMS = {f"artifact_embedding_norms_{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
+LECTURE = {"artifact_lecture_supervised_knn": 1}
+PAGES = {"claims": 1, "scorecard": 1, "paper": 1}
 
 
 def test_editing_a_loss_retrains_the_batches_that_use_it(copy: Checkout) -> None:
     copy.edit(NT_XENT, "return F.cross_entropy(logits, positive)", "return 2 * F.cross_entropy(logits, positive)")
     jobs = copy.jobs()
-    assert batches(jobs, "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+    assert batches(jobs, "pretrain") == SIMCLR
     assert all("Params have changed" in job.reason for job in jobs if job.rule == "pretrain")
-    assert batches(jobs, "evaluate") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
-    assert rules(jobs)["prepare"] == rules(jobs)["evaluate_pixels"] == 0
-    assert rules(jobs)["statistics"] == 1
+    assert batches(jobs, "evaluate") == SIMCLR
+    assert rules(jobs) == {"pretrain": 2, "evaluate": 2, **NORMS, **PAGES}
 
 
 def test_editing_the_other_loss_retrains_the_other_batches(copy: Checkout) -> None:
     """The control of the test above: it is the use that decides, not the method's place in the plan."""
     copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
-    assert batches(copy.jobs(), "pretrain") == {"simsiam-digits_lt", "simsiam-turned_digits_lt"}
+    assert batches(copy.jobs(), "pretrain") == {f"simsiam-{dataset}" for dataset in DATASETS}
 
 
 def test_editing_the_training_loop_retrains_everything(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/training/loop.py", "method.train()", "method.train(True)")
+    copy.edit("src/hypersphere/training/trainers/image.py", "method.train()", "method.train(True)")
     assert batches(copy.jobs(), "pretrain") == EVERY_BATCH
 
 
@@ -46,8 +48,9 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
 
 
 def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/present/figure.py", "alpha=0.2", "alpha=0.3")
-    assert rules(copy.jobs()) == {"figure": 1, "scorecard": 1, "paper": 1}
+    with (copy.root / "src/hypersphere/present/kinds/lines.py").open("a") as handle:
+        handle.write("\nEDITED = True\n")
+    assert rules(copy.jobs()) == {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES}
 
 
 def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> None:
@@ -60,15 +63,13 @@ def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> N
 
 def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> None:
     copy.edit("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25")
-    studied = {"table": PRESENTATION["table"] + 2, "figure": PRESENTATION["figure"] + 1}  # of the lecture
-    assert rules(copy.jobs()) == {"statistics": 1, "claims": 1, **PRESENTATION, **studied}
+    assert rules(copy.jobs()) == {**NORMS, **LECTURE, "studies_embedding_norms": 1, **PAGES}
 
 
 def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
     copy.edit("paper/claims/embedding_norms.csv", "Table 5", "Table 5, checked")
-    found = rules(copy.jobs())
-    assert found["claims"] == 1
-    assert not {"prepare", "pretrain", "evaluate", "evaluate_pixels", "statistics"} & found.keys()
+    studied = {"simulate_embedding_norms": 1, "studies_embedding_norms": 1}
+    assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES}
 
 
 def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) -> None:
@@ -78,7 +79,7 @@ def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) 
 
 
 def test_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(finished: Checkout) -> None:
-    assert finished.jobs("--cores", "1", settings=(*TINY, "device=cpu", "scale=quick")) == []
+    assert finished.jobs("--cores", "1", settings=("device=auto", "scale=quick")) == []
 
 
 def finished_before(log: Path) -> set[str]:
@@ -89,17 +90,17 @@ def finished_before(log: Path) -> set[str]:
 def test_within_a_batch_only_the_runs_that_use_an_edited_function_are_trained_again(copy: Checkout) -> None:
     copy.edit(GRAD_SCALE, "return gradients[0] * ", "return 2 * gradients[0] * ")
     jobs = [job for job in copy.jobs() if job.rule == "pretrain"]
-    assert batches(jobs, "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
-    marker = next(job.output for job in jobs if "/simclr-digits_lt" in job.output)
-    runs = {path.name: path for path in (copy.results / "runs").glob("simclr-*-digits_lt-*")}
+    assert batches(jobs, "pretrain") == SIMCLR
+    marker = next(job.output for job in jobs if "/simclr-upright" in job.output)
+    runs = {path.name: path for path in (copy.results / "runs").glob("simclr-*-upright-*")}
     trained = {name for name in runs if "gradscale" in name}
     before = {name: (path / "manifest.json").stat().st_mtime_ns for name, path in runs.items()}
-    weights = copy.files("runs/simclr-*-digits_lt-*/encoder.safetensors")
+    weights = copy.files("runs/simclr-*-upright-*/encoder.safetensors")
     copy.make("--cores", "1", marker)
     assert finished_before(copy.logs / "pretrain" / f"{Path(marker).stem}.log") == set(runs) - trained
     after = {name: (path / "manifest.json").stat().st_mtime_ns for name, path in runs.items()}
     assert {name for name in runs if before[name] != after[name]} == trained
-    again = copy.files("runs/simclr-*-digits_lt-*/encoder.safetensors")
+    again = copy.files("runs/simclr-*-upright-*/encoder.safetensors")
     assert {name.split("/")[1] for name in weights if weights[name] != again[name]} == trained
     assert len(trained) == 2
     assert len(runs) == 6
@@ -107,12 +108,12 @@ def test_within_a_batch_only_the_runs_that_use_an_edited_function_are_trained_ag
 
 def test_a_deleted_run_is_missed_and_trained_again_to_the_same_bytes(copy: Checkout, finished: Checkout) -> None:
     """Run folders are not declared to Snakemake: the marker of their batch is forgotten when one of them is lost."""
-    lost = next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s1-*"))
+    lost = copy.run_folder("simsiam-cut9-upright-s1")
     shutil.rmtree(lost)
     jobs = [job for job in copy.jobs() if job.rule == "pretrain"]
-    assert batches(jobs, "pretrain") == {"simsiam-digits_lt"}
+    assert batches(jobs, "pretrain") == {"simsiam-upright"}
     copy.make("--cores", "1", jobs[0].output)
-    others = {path.name for path in (copy.results / "runs").glob("simsiam-*-digits_lt-*")} - {lost.name}
+    others = {path.name for path in (copy.results / "runs").glob("simsiam-*-upright-*")} - {lost.name}
     assert finished_before(copy.logs / "pretrain" / f"{Path(jobs[0].output).stem}.log") == others
     patterns = ("runs/*/encoder.safetensors", "runs/*/history.csv", "batches/*.json")
     assert copy.files(*patterns) == finished.files(*patterns)
@@ -120,6 +121,4 @@ def test_a_deleted_run_is_missed_and_trained_again_to_the_same_bytes(copy: Check
 
 def test_a_deleted_result_alone_is_made_again(copy: Checkout) -> None:
     (copy.results / "tables" / "embedding_norms" / "table5.md").unlink()
-    found = rules(copy.jobs())
-    assert found["table"] == 1
-    assert not {"pretrain", "evaluate", "statistics", "claims", "figure"} & found.keys()
+    assert rules(copy.jobs()) == {"artifact_embedding_norms_table5": 1, **PAGES}

@@ -1,6 +1,5 @@
 """`make restore`: a clone takes over published results, reruns nothing, and refuses what is not as published."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout, Once, batches, rules
+from .conftest import DATASETS, Checkout, Once, batches, rules
 from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, point, publish
 
 
@@ -80,20 +79,20 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
 
     done = restore(cloned)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert cloned.jobs(settings=()) == []
+    assert cloned.jobs() == []
     assert cloned.files("**/*").keys() >= {f"runs/{path}", "paper.pdf", "scorecard.json"}
     assert (cloned.results / "runs" / path).read_bytes() == sound
     assert (cloned.root / ARCHIVE).read_bytes() == b"an archive"
     assert list((cloned.results / "evidence").glob("*.json"))
     cloned.edit(*loss)
-    assert batches(cloned.jobs(settings=()), "pretrain") == {"simclr-digits_lt", "simclr-turned_digits_lt"}
+    assert batches(cloned.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
 
 
 def test_a_pull_alone_leaves_something_to_do(cloned: Checkout) -> None:
     """The control: without `make restore` Snakemake goes by the times of the files, which are those of the pull."""
     dvc(cloned, "pull")
-    next((cloned.results / "batches").glob("simclr-digits_lt-*")).touch()
-    assert rules(cloned.jobs(settings=()))["evaluate"] >= 1
+    next((cloned.results / "batches").glob("simclr-upright-*")).touch()
+    assert rules(cloned.jobs())["evaluate"] >= 1
 
 
 def forget_lock(root: Path) -> None:
@@ -109,7 +108,7 @@ def forget_remote(root: Path) -> None:
 def ask_for_another(root: Path) -> None:
     """Choose a scale that was not released."""
     settings = root / "config" / "config.yaml"
-    settings.write_text(re.sub("scale: quick-[0-9a-f]+", "scale: smoke", settings.read_text()))
+    settings.write_text(settings.read_text().replace("scale: quick", "scale: tiny"))
 
 
 @pytest.mark.parametrize(
@@ -117,11 +116,11 @@ def ask_for_another(root: Path) -> None:
     [
         (forget_lock, (), "dvc.lock: the file is missing: check out a release that has it"),
         (forget_remote, (), ".dvc/config: names no remote to pull from; add one"),
-        (ask_for_another, (), "dvc.lock: holds no results/smoke; check out a release of that scale"),
+        (ask_for_another, (), "dvc.lock: holds no results/tiny; check out a release of that scale"),
         (
             ask_for_another,
             ("--scale", "paper"),
-            "config/config.yaml: scale: is smoke, and DVC follows it; set it to paper",
+            "config/config.yaml: scale: is tiny, and DVC follows it; set it to paper",
         ),
     ],
 )

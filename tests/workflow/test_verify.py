@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import TINY, Checkout
+from .conftest import RUNS, Checkout
 
-SETTINGS = [part for setting in TINY for part in ("--set", setting)]
 # Different runs, because of one run only the first thing wrong is said.
 HELD = {
-    "runs/simclr-cut3-digits_lt-s0-*/encoder.safetensors": "bytes are not those of its manifest",
-    "runs/simclr-cut3-digits_lt-s1-*/snapshots/*": "bytes are not those of its manifest",
-    "runs/simsiam-cut9-digits_lt-s0-*/history.csv": "bytes are not those of its manifest",
-    "runs/simsiam-cut9-digits_lt-s1-*/manifest.json": "altered since it was written",
-    "evaluations/simclr-digits_lt-*.csv": "bytes are not those of its manifest",
-    "evaluations/pixels-digits_lt.json": "altered since it was written",
+    "runs/simclr-cut3-upright-s0-*/encoder.safetensors": "bytes are not those of its manifest",
+    "runs/simclr-cut3-upright-s1-*/snapshots/*": "bytes are not those of its manifest",
+    "runs/simsiam-cut9-upright-s0-*/history.csv": "bytes are not those of its manifest",
+    "runs/simsiam-cut9-upright-s1-*/manifest.json": "altered since it was written",
+    "evaluations/simclr-default-turned-s0-*/????????.csv": "bytes are not those of its manifest",
+    "evaluations/simclr-default-turned-s1-*/*.turned.csv": "bytes are not those of its manifest",
+    "evaluations/pixels-upright/*.json": "altered since it was written",
 }
 REBUILT = (
-    "statistics/summary.csv",
+    "statistics/embedding_norms/table5/summary.csv",
     "theory.csv",
     "claims.csv",
     "tables/embedding_norms/table5.md",
@@ -30,7 +30,7 @@ REBUILT = (
 
 
 def verify(place: Checkout, *options: str) -> subprocess.CompletedProcess[str]:
-    return place.hypersphere("verify", *SETTINGS, *options)
+    return place.hypersphere("verify", *options)
 
 
 def flip(path: Path, other: str = "7") -> None:
@@ -46,8 +46,9 @@ def test_finished_results_are_as_they_should_be(finished: Checkout) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     counts = dict(re.findall(r"^(.+): (\d+ of \d+) as they should be$", done.stdout, flags=re.MULTILINE))
     assert counts["datasets"] == "2 of 2"
-    assert counts["runs"] == "20 of 20"
-    assert counts["evaluations"] == "6 of 6"  # four batches, and the raw pixels of two datasets
+    assert counts["runs"] == f"{RUNS} of {RUNS}"
+    # kNN and norms of twenty runs, kNN of the lecture's, and of the raw pixels of two datasets
+    assert counts["evaluations"] == "43 of 43"
     assert len(counts) == 4
 
 
@@ -61,7 +62,7 @@ def test_a_flipped_byte_in_what_has_a_manifest_is_named(copy: Checkout) -> None:
     assert done.returncode == 2
     for path, words in paths.items():
         assert re.search(rf"^differs: {re.escape(str(path))}: .*{words}", done.stdout, flags=re.MULTILINE), path
-    assert "runs: 16 of 20 as they should be" in done.stdout
+    assert f"runs: {RUNS - 4} of {RUNS} as they should be" in done.stdout
     assert len(done.stderr.strip().splitlines()) == 1
 
 
@@ -75,7 +76,7 @@ def test_a_flipped_byte_in_what_is_rebuilt_is_named(copy: Checkout) -> None:
 
 
 def test_an_altered_array_is_named(copy: Checkout) -> None:
-    (path,) = copy.root.glob("data/processed/digits_lt-*/test/images.npy")
+    (path,) = copy.root.glob("data/processed/upright-*/test/images.npy")
     flip(path)
     done = verify(copy)
     assert done.returncode == 2
@@ -84,7 +85,7 @@ def test_an_altered_array_is_named(copy: Checkout) -> None:
 
 
 def test_a_missing_run_is_named(copy: Checkout) -> None:
-    (path,) = copy.results.glob("runs/simclr-cut3-digits_lt-s1-*/manifest.json")
+    (path,) = copy.results.glob("runs/simclr-cut3-upright-s1-*/manifest.json")
     path.unlink()
     done = verify(copy)
     assert done.returncode == 2
@@ -92,7 +93,7 @@ def test_a_missing_run_is_named(copy: Checkout) -> None:
 
 
 def test_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -> None:
-    name = next((finished.results / "runs").glob("simsiam-cut9-digits_lt-s1-*")).name
+    name = next((finished.results / "runs").glob("simsiam-cut9-upright-s1-*")).name
     done = verify(finished, "--rerun", name)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{name}: finished after 2 epochs" in done.stdout
@@ -102,11 +103,11 @@ def test_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -
 def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     """The control of the test above: the same run, its loss twice as large."""
     copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
-    name = next((copy.results / "runs").glob("simsiam-cut9-digits_lt-s1-*")).name
+    name = next((copy.results / "runs").glob("simsiam-cut9-upright-s1-*")).name
     done = verify(copy, "--rerun", name)
     assert done.returncode == 2
     assert f"runs/{name}/manifest.json: code: not those of this checkout" in done.stdout
-    assert "runs: 12 of 20 as they should be" in done.stdout  # SimSiam: two rows, two datasets, two seeds
+    assert f"runs: {RUNS - 8} of {RUNS} as they should be" in done.stdout  # SimSiam: two rows, two datasets, two seeds
     assert re.search(rf"runs/{name}: encoder\.safetensors, history\.csv, .*: come out differently", done.stdout)
 
 

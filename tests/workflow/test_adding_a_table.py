@@ -1,0 +1,108 @@
+"""docs/adding_a_table.md, followed: one block of YAML trains its own new runs and no others."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import REPOSITORY, RUNS, Checkout, batches, rules
+
+PAGE = (REPOSITORY / "docs" / "adding_a_table.md").read_text(encoding="utf-8")
+BLOCK = re.search(r"```yaml\n(artifacts:\n.*?)```", PAGE, re.DOTALL)[1]  # type: ignore[index]
+(NAME,) = yaml.safe_load(BLOCK)["artifacts"]
+PAPER = "config/papers/embedding_norms.yaml"
+LATER = ("epoch: 100", "epoch: 250")
+"""Runs here have two epochs, and epoch 100 of 500 is before the first."""
+SHARED = ("dataset: cifar10, epoch: 100", "dataset: cifar10_lt, epoch: 500")
+"""With this change one of the block's twelve runs is a run of Table 5."""
+
+
+def follow(root: Path, block: str = BLOCK) -> None:
+    """Put the block among the artifacts of the norms paper."""
+    file = root / PAPER
+    text = file.read_text()
+    assert text.count("\nartifacts:\n") == 1
+    file.write_text(text.replace("\nartifacts:\n", f"\n{block}"))
+
+
+def stamped(place: Checkout) -> dict[str, tuple[int, bytes]]:
+    """When each file of the results was written, and its bytes."""
+    return {
+        path.relative_to(place.results).as_posix(): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in place.results.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+
+
+def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: Checkout) -> None:
+    """On a dataset of its own: with its raw pixels, and before the pages that show it."""
+    assert LATER[0] in BLOCK
+    follow(copy.root, BLOCK.replace(*LATER))
+    jobs = copy.jobs()
+    assert rules(jobs) == {
+        **{"prepare": 1, "pretrain": 1, "evaluate": 1, "evaluate_pixels": 1, f"artifact_embedding_norms_{NAME}": 1},
+        **{"claims": 1, "scorecard": 1, "paper": 1},
+    }
+    assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
+
+
+def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -> None:
+    """Of its twelve runs one is there already. All else is stale, so that whatever is looked at would be made again."""
+    assert SHARED[0] in BLOCK
+    follow(copy.root, BLOCK.replace(*SHARED))
+    before = stamped(copy)
+    copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
+    copy.edit("src/hypersphere/objectives/cross_entropy.py", "return ", "return 2 * ")
+    assert rules(copy.jobs())["pretrain"] > 3  # control: SimSiam's, the lecture's, and what is new
+    done = copy.run("make", "-o", ".venv/.ready", "reproduce", f"ONLY=embedding_norms/{NAME}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = stamped(copy)
+    assert {name: after.get(name) for name in before} == before
+    new = after.keys() - before.keys()
+    assert len({name.split("/")[1] for name in new if name.startswith("runs/")}) == 11
+    assert {name for name in new if not name.startswith(("runs/", "evaluations/", "batches/"))} == {
+        *(f"tables/embedding_norms/{NAME}.{form}" for form in ("csv", "md", "tex")),
+        *(f"statistics/embedding_norms/{NAME}/{name}.csv" for name in ("measurements", "summary", "effects", "runs")),
+        f"statistics/embedding_norms/{NAME}/manifest.json",
+    }
+    assert copy.jobs(settings=(f"only=[embedding_norms/{NAME}]",)) == []
+
+
+def test_only_an_artifact_that_shares_no_run_asks_for_its_own_jobs_alone(fresh: Checkout) -> None:
+    jobs = fresh.jobs(settings=("only=[lecture/supervised_knn]",))
+    assert rules(jobs) == {
+        **{"prepare": 1, "pretrain": 1, "evaluate": 1, "evaluate_pixels": 1, "artifact_lecture_supervised_knn": 1}
+    }
+    assert batches(jobs, "pretrain") == {"supervised-upright"}
+
+
+THOUSANDS = """
+  thousands:
+    draw: grid
+    title: Many runs
+    rows: {objective.temperature: [TEMPERATURES]}
+    columns: {optimiser.weight_decay: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]}
+    fixed: {method: simclr, variant: default, dataset: cifar10_lt}
+    measure: knn_top1
+"""
+PLANNED = """
+import sys
+from pathlib import Path
+from hypersphere.declared import plan
+made = plan.make(Path("."))
+print(len(made.runs), len({run.name for batch in made.batches for run in batch.runs}), "torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("temperatures", "runs"), [(100, 2000), (1, 20)])
+def test_thousands_of_runs_are_planned_without_torch(project_root: Path, temperatures: int, runs: int) -> None:
+    """Temperatures by weight decays by two seeds. The smaller table is the control: runs are counted, not cells."""
+    listed = ", ".join(f"{(k + 1) / 1000}" for k in range(temperatures))
+    follow(project_root, f"artifacts:{THOUSANDS.replace('TEMPERATURES', listed)}")
+    done = subprocess.run([sys.executable, "-c", PLANNED], cwd=project_root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    counted, batched, torch = done.stdout.split()
+    assert (int(counted) - RUNS, batched, torch) == (runs, counted, "False")
