@@ -21,6 +21,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.integrity import lock, provenance
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
+from hypersphere.training.trainers import image as loop
 
 from .conftest import contents
 
@@ -50,7 +51,7 @@ def test_a_finished_run_is_skipped(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pretrain(tiny_plan, runs[:1])
-    monkeypatch.setattr(module, "train", lambda *arguments: pytest.fail("trained again"))
+    monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail("trained again"))
     pretrain(tiny_plan, runs[:1])
     assert f"{runs[0].name}: finished before" in capsys.readouterr().out
 
@@ -137,7 +138,7 @@ def test_a_run_that_another_process_trains_is_left_alone(
 def test_a_run_that_fails_loses_only_itself(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    train, batch = module.train, tiny_plan.batches[0]
+    train, batch = loop.train, tiny_plan.batches[0]
 
     def failing(run: Run, *arguments: Any) -> Any:
         if run == runs[1]:
@@ -145,7 +146,7 @@ def test_a_run_that_fails_loses_only_itself(
         return train(run, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "train", failing)
+        patch.setattr(loop, "train", failing)
         with pytest.raises(HypersphereError) as caught:
             pretrain_batch(tiny_plan, batch)
     assert runs[1].name in str(caught.value)
@@ -155,7 +156,7 @@ def test_a_run_that_fails_loses_only_itself(
     assert done == [True, False, True]
     assert not tiny_plan.marker(batch).exists()
 
-    monkeypatch.setattr(module, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
+    monkeypatch.setattr(loop, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
     pretrain_batch(tiny_plan, batch)
     assert json.loads(tiny_plan.marker(batch).read_text()).keys() == {run.name for run in runs}
 
@@ -183,7 +184,7 @@ def test_what_the_system_refuses_is_a_sentence_without_a_traceback(
     def failing(*arguments: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(module, "train", failing)
+    monkeypatch.setattr(loop, "train", failing)
     with pytest.raises(HypersphereError, match=f"{runs[0].name}: .*{error.strerror}"):
         pretrain(tiny_plan, runs[:1])
     assert "Traceback" not in capsys.readouterr().err

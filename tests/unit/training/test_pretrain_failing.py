@@ -128,7 +128,7 @@ def test_what_else_goes_wrong_has_a_traceback_and_the_others_are_tried(
         tried.append(run.name)
         raise RuntimeError(f"a defect\nof {run.name}")
 
-    monkeypatch.setattr(module, "train", train)
+    monkeypatch.setattr(loop, "train", train)
     with pytest.raises(HypersphereError, match=f"{runs[0].name}: RuntimeError: a defect of {runs[0].name}; "):
         pretrain(tiny_plan, runs)
     assert tried == [run.name for run in runs]
@@ -184,7 +184,7 @@ def test_what_a_run_held_is_let_go_before_the_next_one_is_tried(
         except OSError:
             raise type(error)(*error.args) from None
 
-    monkeypatch.setattr(module, "train", train)
+    monkeypatch.setattr(loop, "train", train)
     monkeypatch.setattr(devices, "free", lambda device: None)  # which collects garbage
     with pytest.raises(HypersphereError, match=runs[2].name):
         pretrain(tiny_plan, runs)

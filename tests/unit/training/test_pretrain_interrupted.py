@@ -82,7 +82,7 @@ def test_what_killed_processes_left_half_written_is_removed_before_training(
     halves = [place / ".a.0123abcd.part" for place in (folder, kept, kept / "snapshots")]
     for half in halves:
         half.write_bytes(b"half")
-    monkeypatch.setattr(module, "train", lambda *arguments: pytest.fail(str([half.exists() for half in halves])))
+    monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail(str([half.exists() for half in halves])))
     with pytest.raises(pytest.fail.Exception, match=r"\[False, False, False\]"):
         pretrain(tiny_plan, runs[:1])
     assert (kept / "resume.safetensors").exists()
@@ -102,7 +102,7 @@ def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kep
     step = checkpoint.read_progress(kept).step
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
-        patch.setattr(module, "train", lambda *arguments: pytest.fail("stop here"))
+        patch.setattr(loop, "train", lambda *arguments: pytest.fail("stop here"))
         with pytest.raises(pytest.fail.Exception, match="stop here"):
             pretrain(tiny_plan, runs[:1])
     said = capsys.readouterr().out

@@ -8,6 +8,7 @@ from hypersphere.declared.run import Run
 from hypersphere.integrity import provenance
 from hypersphere.training import pretrain as training
 from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.trainers import image as loop
 
 from .conftest import contents, keeping
 from .test_snapshots import epochs, files_of
@@ -20,7 +21,7 @@ def test_a_shorter_list_removes_nothing_and_trains_nothing(
     training.pretrain(tiny_plan, runs[:1])
     before = contents(folder)
     assert epochs(folder) == [0, 2]
-    monkeypatch.setattr(training, "train", lambda *arguments: pytest.fail("trained again"))
+    monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail("trained again"))
     training.pretrain(keeping(tiny_plan), runs[:1])
     assert contents(folder) == before
     with pytest.raises(pytest.fail.Exception, match="trained again"):  # the control
