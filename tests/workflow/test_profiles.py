@@ -23,7 +23,9 @@ def resources(text: str) -> list[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize(
-    ("scale", "profile"), zip(("quick", "paper", "paper"), PROFILES, strict=True), ids=["default", "slurm", "both"]
+    ("scale", "profile"),
+    list(zip(("quick", "paper", "paper"), PROFILES, strict=True)),
+    ids=["default", "slurm", "both"],
 )
 def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, scale: str, profile: tuple[str, ...]) -> None:
     done = fresh.snakemake("--dry-run", "--cores", "2", *profile, settings=(f"scale={scale}",))

@@ -52,18 +52,24 @@ def test_finished_results_are_as_they_should_be(finished: Checkout) -> None:
     assert len(counts) == 4
 
 
-def test_a_flipped_byte_in_what_has_a_manifest_is_named(copy: Checkout) -> None:
+def test_a_flipped_byte_in_what_has_a_manifest_and_a_missing_run_are_named(copy: Checkout) -> None:
     """The control of the test above."""
     paths = {path: words for pattern, words in HELD.items() for path in sorted(copy.results.glob(pattern))[:1]}
     assert len(paths) == len(HELD)
+    (array,) = copy.root.glob("data/processed/upright-*/test/images.npy")
+    paths[array] = "bytes are not those of its manifest"
     for path in paths:
         flip(path)
+    missing = copy.run_folder("simsiam-default-turned-s0") / "manifest.json"
+    missing.unlink()
     done = verify(copy)
     assert done.returncode == 2
-    for path, words in paths.items():
+    for path, words in (paths | {missing: "the file is missing"}).items():
         assert re.search(rf"^differs: {re.escape(str(path))}: .*{words}", done.stdout, flags=re.MULTILINE), path
-    assert f"runs: {RUNS - 4} of {RUNS} as they should be" in done.stdout
+    assert "datasets: 1 of 2 as they should be" in done.stdout
+    assert f"runs: {RUNS - 5} of {RUNS} as they should be" in done.stdout
     assert len(done.stderr.strip().splitlines()) == 1
+    assert (array.parents[1] / "manifest.json").exists()  # verifying changes nothing
 
 
 def test_a_flipped_byte_in_what_is_rebuilt_is_named(copy: Checkout) -> None:
@@ -73,23 +79,6 @@ def test_a_flipped_byte_in_what_is_rebuilt_is_named(copy: Checkout) -> None:
     assert done.returncode == 2
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("differs: ")]
     assert said == f"differs: {copy.results}: {', '.join(sorted(REBUILT))}: come out differently when made again"
-
-
-def test_an_altered_array_is_named(copy: Checkout) -> None:
-    (path,) = copy.root.glob("data/processed/upright-*/test/images.npy")
-    flip(path)
-    done = verify(copy)
-    assert done.returncode == 2
-    assert f"{path}: the file's bytes are not those of its manifest" in done.stderr
-    assert (path.parents[1] / "manifest.json").exists()  # verifying changes nothing
-
-
-def test_a_missing_run_is_named(copy: Checkout) -> None:
-    (path,) = copy.results.glob("runs/simclr-cut3-upright-s1-*/manifest.json")
-    path.unlink()
-    done = verify(copy)
-    assert done.returncode == 2
-    assert f"{path}: the file is missing" in done.stdout
 
 
 def test_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -> None:
@@ -108,7 +97,9 @@ def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     assert done.returncode == 2
     assert f"runs/{name}/manifest.json: code: not those of this checkout" in done.stdout
     assert f"runs: {RUNS - 8} of {RUNS} as they should be" in done.stdout  # SimSiam: two rows, two datasets, two seeds
-    assert re.search(rf"runs/{name}: encoder\.safetensors, history\.csv, .*: come out differently", done.stdout)
+    assert re.search(
+        rf"runs/{name}: encoder\.safetensors, heads\.safetensors, history\.csv, .*: come out differently", done.stdout
+    )
 
 
 @pytest.mark.parametrize(
