@@ -11,7 +11,7 @@ rule evaluate:
     log:
         f"{LOGS}/evaluate/{{batch}}.log",
     wildcard_constraints:
-        batch="|".join(BATCHES),
+        batch=BATCH,
     conda:
         "../../environment.yml"
     threads: SCALE.threads

@@ -11,7 +11,7 @@ rule pretrain:
     log:
         f"{LOGS}/pretrain/{{batch}}.log",
     wildcard_constraints:
-        batch="|".join(BATCHES),
+        batch=BATCH,
     priority: 1
     conda:
         "../../environment.yml"
