@@ -27,7 +27,7 @@ def measured_for(paper, artifact):
     batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
     return [
         local(path)
-        for path in [*batches, *(PLAN.evaluated_marker(f"pixels-{name}") for name in PLAN.pixels_of(paper, artifact))]
+        for path in [*batches, *(PLAN.evaluated_marker(raw_pixels(name)) for name in PLAN.pixels_of(paper, artifact))]
     ]
 
 

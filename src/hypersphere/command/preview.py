@@ -68,7 +68,7 @@ def _artifact(plan: Plan, paper: str, name: str, missing: str | None) -> str:
         return "left out at this scale"
     points = {cell.text: cell for cell in cells}
     measured = [cell for cell in points.values() if not cell.missing]
-    runs = {cell.run.name for cell in cells if cell.run and not cell.missing}
+    runs = plan.runs_of(paper, name)
     why = dict.fromkeys(cell.missing for cell in points.values() if cell.missing)
     rest = f"; {len(points) - len(measured)} not: {'; '.join(why)}" if why else ""
     return f"{len(points)} cells, {len(measured)} measured by {len(runs)} runs{rest}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.declared import plan as planning
+from hypersphere.declared.cells import raw_pixels
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
@@ -53,12 +54,12 @@ def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: boo
 
 def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool) -> dict[str, Checks]:
     chosen = [key for key in plan.made if plan.config.chosen(*key)]
-    cells = [cell for key in chosen for cell in plan.artifacts[key] if cell.run is not None and not cell.missing]
-    runs = {cell.run.name: cell.run for cell in cells if cell.run is not None}
+    runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
     pixels = {name for key in chosen for name in plan.pixels_of(*key)}
-    datasets = {data.name: data for cell in cells if cell.run for data in (cell.run.dataset, cell.target) if data}
+    probed = {target for name in runs for asked in plan.asked[name].values() for _, target in asked.at}
+    datasets = {run.dataset.name for run in runs.values()} | probed
     checks: dict[str, Checks] = {
-        "datasets": [partial(_dataset, plan, dataset) for dataset in datasets.values()],
+        "datasets": [partial(_dataset, plan, plan.datasets[name]) for name in sorted(datasets)],
         "runs": [partial(_run, plan, name) for name in runs],
         "evaluations": [
             *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
@@ -101,7 +102,7 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
 
 
 def _pixels(plan: Plan, dataset: str, digest: str) -> None:
-    path = plan.evaluation(f"pixels-{dataset}", digest)
+    path = plan.evaluation(raw_pixels(dataset), digest)
     code = provenance.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
     _same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code})
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hypersphere.declared import config as cfg
 from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import HISTORY, Measured, Paper, Protocol
-from hypersphere.declared.coordinates import Scalar
+from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.resolve import Resolved, resolve
 from hypersphere.declared.run import Dataset, Run
@@ -181,6 +181,18 @@ class Cells:
         return ""
 
 
+def control(point: Coordinates, variant: str) -> dict[str, Scalar]:
+    """The coordinates of the control (chance, pixels, untrained) under the cell at ``point``."""
+    kept = ("dataset", "target", "measure", *coordinates.of_probe(point))
+    same = {key: value for key, value in point.items() if key in kept}
+    return coordinates.ordered({**same, "method": CONTROL, "variant": variant})
+
+
+def raw_pixels(dataset: str) -> str:
+    """What stands in the place of a run's name where a dataset's raw pixels are measured: ``pixels-digits``."""
+    return f"{PIXELS}-{dataset}"
+
+
 def untrained(cells: list[Cell]) -> list[Cell]:
     """The untrained control of an artifact: epoch 0 of the first row's run whose initial weights are not cut.
 
@@ -190,9 +202,7 @@ def untrained(cells: list[Cell]) -> list[Cell]:
     for cell in cells:
         if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
             continue
-        kept = ("dataset", "target", "measure", *coordinates.of_probe(cell.coordinates))
-        asked = {key: value for key, value in cell.coordinates.items() if key in kept}
-        asked = coordinates.ordered({**asked, "method": CONTROL, "variant": UNTRAINED})
+        asked = control(cell.coordinates, UNTRAINED)
         key = coordinates.text(asked), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
         one = Cell(cell.paper, cell.artifact, asked, cell.run, 0, cell.target, cell.protocol, cell.measure)
         first = found.setdefault(key, [])

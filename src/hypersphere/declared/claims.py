@@ -9,10 +9,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
-from hypersphere.declared import config as cfg
 from hypersphere.declared.coordinates import IDENTITY, Scalar, ordered, parse, text
 from hypersphere.declared.measures import MeasureName
 from hypersphere.declared.recipe import Spec
+from hypersphere.declared.validation import validate
 from hypersphere.errors import HypersphereError
 
 PRINTED = "as printed"
@@ -104,7 +104,7 @@ def load(file: Path) -> list[Claim]:
     claims = []
     for row, line in rows:
         value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
-        claims.append(cfg.validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
+        claims.append(validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from hypersphere import files
-from hypersphere.declared.config import validate
 from hypersphere.declared.recipe import Spec
+from hypersphere.declared.validation import validate
 from hypersphere.errors import HypersphereError
 
 FILE = "paper/errata.yaml"

@@ -1,7 +1,7 @@
 """From config to cells, runs, batches and evaluations. Imports no torch: Snakemake calls this to build its DAG."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from hypersphere.declared import kinds
 from hypersphere.declared.artifacts import HISTORY, Protocol
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.validation import validate
 from hypersphere.errors import HypersphereError
 
 MANIFEST = "manifest.json"
@@ -20,6 +21,10 @@ UNFINISHED = "unfinished-"
 """How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
 RESUME = "resume.safetensors"
 """The state that training resumes from, in such a folder."""
+
+
+At = tuple[int, str]
+"""Finished epochs, and the name of the dataset that is probed."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,7 @@ class Asked:
     """What is asked of one run by one protocol."""
 
     protocol: Protocol
-    at: frozenset[tuple[int, str]]
-    """Finished epochs, and the name of the dataset that is probed."""
+    at: frozenset[At]
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Plan:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """Every distinct run that is to be trained, by name; a run that several cells share is here once."""
-        return {cell.run.name: cell.run for cell in self.cells if cell.run is not None and not cell.missing}
+        return _measured_runs(self.cells)
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
@@ -85,7 +89,7 @@ class Plan:
     @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:
         """What is asked of each run, by its name and the protocol's digest."""
-        found: dict[str, dict[str, tuple[Protocol, set[tuple[int, str]]]]] = {name: {} for name in self.runs}
+        found: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
@@ -154,10 +158,13 @@ class Plan:
         """The batch that trains a run of this plan."""
         return self._by_run[run]
 
+    def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
+        """The distinct runs that an artifact shows, by name."""
+        return _measured_runs(self.artifacts[paper, artifact])
+
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
         """The batches whose runs an artifact shows."""
-        wanted = [cell.run.name for cell in self.artifacts[paper, artifact] if cell.run and not cell.missing]
-        return list({self._by_run[name].id: self._by_run[name] for name in wanted}.values())
+        return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
         """The datasets whose raw pixels are a control of an artifact."""
@@ -212,6 +219,15 @@ class Plan:
         """The files that an artifact is shown in."""
         kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
+
+
+def table_name(path: Path, at: At) -> Path:
+    """Where the table that a probe gives for one epoch and dataset lies, beside the evaluation ``path``."""
+    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
+
+
+def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
+    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
@@ -276,4 +292,4 @@ def _scaled(config: cfg.Config, protocol: Protocol) -> Protocol:
         return protocol
     replaced: Mapping[str, Any] = {"name": probe.name, **probe.parameters, **config.scale.probes[probe.name]}
     value = {**protocol.model_dump(), "probe": replaced}
-    return cfg.validate(Protocol, value, config.scale_file, f"probes.{probe.name}")
+    return validate(Protocol, value, config.scale_file, f"probes.{probe.name}")

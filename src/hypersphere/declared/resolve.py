@@ -13,6 +13,7 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.validation import sentence
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
@@ -196,7 +197,7 @@ def _sentence(error: ValidationError, layers: list[Layer]) -> str:
     # A component's own complaint names its parameter first; another layer may have set the rest of the component.
     parameter = re.match(r"Value error, ([a-z_]+): ", problem["msg"])
     file, section = _blame(layers, location + ([parameter[1]] if parameter else []))
-    return f"{file}: {cfg.sentence(Run, error, section)}"
+    return f"{file}: {sentence(Run, error, section)}"
 
 
 def _blame(layers: list[Layer], location: list[str]) -> tuple[Path, str]:

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from hypersphere import files
-from hypersphere.declared import config as cfg
 from hypersphere.declared.recipe import Spec
+from hypersphere.declared.validation import validate
 
 Probability = Annotated[float, Field(gt=0, lt=1)]
 
@@ -52,4 +52,4 @@ def load(root: Path) -> Rules:
         HypersphereError: a sentence naming the file, the field and what is wrong with it.
     """
     file = root / "config" / "statistics.yaml"
-    return cfg.validate(Rules, files.read_yaml(file), file)
+    return validate(Rules, files.read_yaml(file), file)

@@ -9,10 +9,10 @@ import pandas as pd
 from pydantic import PositiveInt
 
 from hypersphere import files
-from hypersphere.declared.config import validate
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.recipe import Spec
 from hypersphere.declared.run import Run
+from hypersphere.declared.validation import validate
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_evaluation, check_files
 

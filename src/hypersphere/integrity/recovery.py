@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
+from hypersphere.declared.cells import raw_pixels
 from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
 
@@ -33,7 +34,7 @@ def forget_what_is_lost(plan: Plan) -> None:
             _forget(marker)
         _forget_lost_evaluations(plan, batch.id, [run.name for run in batch.runs])
     for name in plan.asked_of_pixels:
-        _forget_lost_evaluations(plan, f"pixels-{name}", [])
+        _forget_lost_evaluations(plan, raw_pixels(name), [])
     for dataset in plan.datasets.values():
         manifest = plan.data_folder(dataset) / MANIFEST
         if manifest.exists() and not _arrays_are_there(manifest):

@@ -23,7 +23,7 @@ SILENT = frozenset(
         *("errors", "files"),
         # Which runs there are and which cell shows what, not what a run is: `declared.run`, `declared.recipe` and
         # `declared.registry` give a run's fields their meaning and defaults, and count.
-        *(f"declared.{module}" for module in ("artifacts", "config", "plan", "resolve")),
+        *(f"declared.{module}" for module in ("artifacts", "cells", "config", "plan", "resolve", "validation")),
         # What keeps results whole. It refuses, waits, stops and records.
         *(f"integrity.{module}" for module in ("evidence", "lock", "manifest", "provenance", "recovery")),
         *(f"integrity.{module}" for module in ("sources", "stop")),

@@ -11,6 +11,8 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import tidy_manifest
 
+EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
+"""The columns of what one protocol says of one run."""
 NUMBERS = {
     *("value", "mean", "std", "low", "high", "effect", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std"),
     *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),

@@ -3,13 +3,15 @@
 import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure, SubFigure
 
 from hypersphere.files import replacing, write_text
-from hypersphere.present import style
+from hypersphere.present import notes, style
+from hypersphere.present.points import Points
+from hypersphere.present.shown import Shown
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
@@ -52,6 +54,19 @@ def as_svg(figure: Figure) -> str:
     names: dict[str, str] = {}
     named = _HASHED.sub(lambda found: names.setdefault(found[0], f"{found[1]}{len(names)}"), buffer.getvalue())
     return _LONG.sub(lambda found: found[0] if found[0].startswith("scale") else f"{float(found[0]) + 0.0:.3f}", named)
+
+
+def write(points: Points, draw: Callable[[Points], Figure], numbers: str) -> None:
+    """Draw an artifact made from runs, and write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``."""
+    context = points.context
+    outputs = context.results.plan.outputs(context.paper.paper, context.name)
+    with style.applied():
+        save(draw(points), outputs, numbers)
+
+
+def shown(points: Points, below: tuple[str, ...]) -> Shown:
+    """Heading and caption of such a figure; ``below`` is what its small print says."""
+    return Shown(points.context.name, notes.heading(points), below, alt=" ".join(below), inches=WIDTH)
 
 
 def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
-from hypersphere.declared.cells import CONTROL
+from hypersphere.declared.cells import control
 from hypersphere.declared.claims import Claim
 from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES, Measure
@@ -177,9 +177,7 @@ class Points:
 
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) that a cell stands over."""
-        kept = ("dataset", "target", "measure", *coordinates.of_probe(under.coordinates))
-        same = {key: value for key, value in under.coordinates.items() if key in kept}
-        point = coordinates.ordered({**same, "method": CONTROL, "variant": kind})
+        point = control(under.coordinates, kind)
         return Point(point, self.tables.summary.get(coordinates.text(point), {}), control=True)
 
     @cached_property

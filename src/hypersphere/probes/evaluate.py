@@ -16,23 +16,21 @@ from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Protocol
-from hypersphere.declared.plan import Asked, BatchOfRuns, Plan
+from hypersphere.declared.cells import PIXELS, raw_pixels
+from hypersphere.declared.plan import Asked, At, BatchOfRuns, Plan, table_name
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import provenance
 from hypersphere.integrity.manifest import check_evaluation, check_run
+from hypersphere.integrity.tables import EVALUATION
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
 from hypersphere.probes.measured import Measured
 from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
 
-COLUMNS = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
-PIXELS = "pixels"
-"""The ``run`` of what is measured on raw pixels, without an encoder."""
+COLUMNS = EVALUATION
 Row = dict[str, str | int | float | None]
-At = tuple[int, str]
-"""Finished epochs, and the name of the dataset that is probed."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
@@ -59,15 +57,13 @@ def evaluate_pixels(plan: Plan, dataset: str) -> None:
     """The same for a dataset's raw pixels."""
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        subject, done = f"{PIXELS}-{dataset}", {}
-        frozen: dict[str, Frozen] = {}
+        subject, done, data = raw_pixels(dataset), {}, _open(plan, dataset)
+        frozen = Frozen(Pixels(), None, data, device)
         for digest, protocol in plan.asked_of_pixels[dataset].items():
             path = plan.evaluation(subject, digest)
             about = _about(plan, protocol, None, {}, [(0, dataset)])
             if not is_current(path, about):
-                if not frozen:
-                    frozen[dataset] = Frozen(Pixels(), None, _open(plan, dataset), device)
-                rows, _ = _answer(PIXELS, protocol, (0, dataset), frozen[dataset], _open(plan, dataset).classes())
+                rows, _ = _answer(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, rows, {}, about, device)
             done[digest] = files.sha256(path)
     files.write_json(plan.evaluated_marker(subject), done)
@@ -197,11 +193,6 @@ def is_current(path: Path, about: dict[str, Any]) -> bool:
         print(f"note: measuring again: {error}", flush=True)
         return False
     return all(found.get(key) == value for key, value in about.items())
-
-
-def table_name(path: Path, at: At) -> Path:
-    """Where the table that a probe gives for one epoch and dataset lies, beside the evaluation ``path``."""
-    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
 
 
 def _write(

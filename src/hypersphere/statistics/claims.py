@@ -73,8 +73,7 @@ def build(plan: Plan) -> None:
                 outcome = judge.of(claim)
             rows.append(_described(claim, paper, plan) | NOTHING | outcome)
     _write(plan, "claims", rows)
-    every = [run.name for key in plan.made for run in gather.trained(plan.artifacts[key])]
-    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, every), gather.RUNS)})
+    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), gather.RUNS)})
 
 
 def build_studies(plan: Plan, paper: str) -> None:

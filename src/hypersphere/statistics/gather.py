@@ -9,13 +9,13 @@ import pandas as pd
 
 from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import HISTORY
-from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, on_pixels
+from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import MANIFEST, Plan
-from hypersphere.declared.run import Run
+from hypersphere.declared.plan import MANIFEST, Plan, table_name
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
+from hypersphere.integrity.tables import EVALUATION
 from hypersphere.means import mean_interval, spread
 
 CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
@@ -26,7 +26,6 @@ RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
 DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
 QUANTILES = np.linspace(0, 1, 101)
 """At which the distribution over images is kept."""
-EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """What a protocol says of one run, by epoch, target, measure and reading."""
@@ -136,7 +135,7 @@ class Measurer:
             protocol = self.plan.protocols[cell.paper][cell.protocol]
             if not on_pixels(protocol):
                 continue
-            subject = f"{PIXELS}-{cell.target.name}"
+            subject = raw_pixels(cell.target.name)
             found = self._found(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(found["classes"]))
             for variant, value in ((PIXELS, found["value"]), (CHANCE, chance)):
@@ -147,9 +146,7 @@ class Measurer:
         return list(rows.values())
 
     def _control(self, cell: Cell, variant: str) -> dict[str, Any]:
-        kept = ("dataset", "target", "measure", *coordinates.of_probe(cell.coordinates))
-        named = {key: value for key, value in cell.coordinates.items() if key in kept}
-        point = coordinates.ordered({**named, "method": CONTROL, "variant": variant})
+        point = control(cell.coordinates, variant)
         known = {
             "coordinates": coordinates.text(point),
             "method": CONTROL,
@@ -208,7 +205,7 @@ def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> p
         if (cell.text, cell.run.name) in diverged:
             continue
         path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
-        own = path.with_name(f"{path.stem}.{cell.epoch:04d}.{cell.target.name}.csv")
+        own = table_name(path, (cell.epoch, cell.target.name))
         if own.name not in check_evaluation(path)["files"]:
             raise HypersphereError(f"{own}: the probe of {cell.protocol} says nothing of single images")
         table = pd.read_csv(own)
@@ -234,8 +231,3 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
         row |= {"run": name, "device": found["device"]["name"], "threads": found["numerics"]["threads"]}
         rows.append(row | {"torch": found["environment"]["packages"]["torch"]})
     return pd.DataFrame(rows, columns=RUNS)
-
-
-def trained(cells: Iterable[Cell]) -> list[Run]:
-    """The distinct runs of cells that can be measured."""
-    return list({cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}.values())

@@ -29,7 +29,7 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         "measurements": (gather.stack([own, controls], gather.MEASUREMENTS), gather.MEASUREMENTS),
         "summary": (gather.stack(summaries, gather.SUMMARY), gather.SUMMARY),
         "effects": (effects.of_artifact(own, declared, judged_by), effects.COLUMNS),
-        "runs": (gather.runs(plan, [run.name for run in gather.trained(cells)]), gather.RUNS),
+        "runs": (gather.runs(plan, plan.runs_of(paper, artifact)), gather.RUNS),
     }
     if kinds.kind(declared.draw).images:
         written["distribution"] = (gather.distribution(plan, cells, own), gather.DISTRIBUTION)

@@ -34,9 +34,7 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    outputs = context.results.plan.outputs(context.paper.paper, context.name)
-    with style.applied():
-        drawn.save(draw(points), outputs, writer.as_csv(FIELDS, _rows(points)))
+    drawn.write(points, draw, writer.as_csv(FIELDS, _rows(points)))
 
 
 def shown(context: Context) -> Shown:
@@ -46,8 +44,7 @@ def shown(context: Context) -> Shown:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    below = _notes(points)
-    return Shown(context.name, notes.heading(points), below, alt=" ".join(below), inches=drawn.WIDTH)
+    return drawn.shown(points, _notes(points))
 
 
 def _notes(points: Points) -> tuple[str, ...]:
