@@ -84,7 +84,7 @@ def test_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing
 
 def finished_before(log: Path) -> set[str]:
     """The runs that a pretraining job skipped."""
-    return {line.split(":")[0] for line in log.read_text().splitlines() if line.endswith(": finished before")}
+    return {line.split(":")[0] for line in log.read_text().splitlines() if line.endswith(": already finished")}
 
 
 def test_within_a_batch_only_the_runs_that_use_an_edited_function_are_trained_again(copy: Checkout) -> None:

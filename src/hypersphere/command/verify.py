@@ -172,7 +172,7 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
 
     about = manifest.check_files(plan.run_folder(name))
     with _elsewhere(plan, overrides) as again:
-        pretrain.pretrain(again, [again.run(name)], also=snapshots.had(plan.run_folder(name)))
+        pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
         try:
             _compare(plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml"))
             evaluate.evaluate_runs(again, [again.run(name)])

@@ -18,12 +18,12 @@ def build_encoder(run: Run) -> nn.Module:
 
 
 def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
-    """The run's model with its initial weights, cut if the run says so, on the CPU.
+    """The run's model with its initial weights, cut if the run has a cut initialisation, on the CPU.
 
     Args:
         run: what to build.
-        images: how many it is to be trained on (a memory bank has a row for each).
-        classes: how many classes they are of.
+        images: number of training images (a memory bank has a row for each).
+        classes: number of their classes.
     """
     method = assemble(run, images, classes)
     initialise(method, run.seed)
@@ -34,7 +34,7 @@ def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
 
 
 def assemble(run: Run, images: int, classes: int) -> Method:
-    """The run's model with whatever weights torch draws: not those of the run."""
+    """The run's model with the weights that torch draws by default, which are not the run's initial weights."""
     parts = Parts(
         build_encoder(run), loss_of(run), _gradient(run.gradient), images, classes, run.seed, _temperature(run)
     )
@@ -43,17 +43,19 @@ def assemble(run: Run, images: int, classes: int) -> Method:
 
 
 def loss_of(run: Run) -> Objective:
-    """The run's objective plus its regulariser, of two batches of embeddings and whatever else the method gives."""
+    """The run's objective plus its regulariser, as a function of two batches of embeddings, by position, or of the
+    tensors that the method gives, by name.
+    """
     terms = [_term(part, run.logits) for part in (run.objective, run.regulariser) if part is not None]
     return lambda *batches, **given: reduce(add, [term(*batches, **given) for term in terms])
 
 
 def _term(component: Component, logits: Component | None) -> Objective:
-    taken = registry.tensors("objectives", component.name)
+    arguments = registry.tensors("objectives", component.name)
     loss = _bind("objectives", component)
-    if registry.TO_LOGITS in taken and logits is not None:
+    if registry.TO_LOGITS in arguments and logits is not None:
         loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
-    return lambda *batches, **given: loss(*batches, **{name: given[name] for name in taken if name in given})
+    return lambda *batches, **given: loss(*batches, **{name: given[name] for name in arguments if name in given})
 
 
 def _temperature(run: Run) -> float | None:

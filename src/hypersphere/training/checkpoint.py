@@ -1,7 +1,7 @@
 """Weights and resume states as safetensors: nothing is ever unpickled.
 
-Random draws are functions of (seed, purpose, epoch), so a resume state needs no generator state: parameters, buffers
-(queues, banks and targets among them), the optimiser's moments, history and the number of steps taken are all there is.
+Random draws are functions of (seed, purpose, epoch), so a resume state holds no generator state. It holds parameters,
+buffers (queues, banks and targets among them), the optimiser's moments, the history and the number of steps taken.
 """
 
 import hashlib
@@ -25,49 +25,49 @@ from hypersphere.training import optimisation
 from hypersphere.training.weights import plain
 
 MODEL, OPTIMISER = "model.", "optimiser."
-"""How the names of tensors begin: before the model's own; before the number of a parameter and what is kept of it."""
+"""Prefixes of tensor names: ``model.<name>`` and ``optimiser.<number of a parameter>.<key>``."""
 COUNT = "step"
-"""What Adam calls its count of a parameter's steps, a tensor without dimensions."""
+"""Adam's key for its count of a parameter's steps, a tensor without dimensions."""
 
 
 ENCODER = "encoder.safetensors"
 HEADS = "heads.safetensors"
-"""What stands between the encoder's output and the embeddings, when training ended: ``Method.head``."""
+"""The modules between the encoder's output and the embeddings at the end of training: ``Method.head``."""
 
 
 def snapshot_name(epoch: int) -> str:
-    """Where, inside a run's folder, the encoder after ``epoch`` epochs is kept."""
+    """File of the encoder after ``epoch`` epochs, relative to the run's folder."""
     return f"snapshots/epoch-{epoch:04d}.safetensors"
 
 
 def heads_name(epoch: int) -> str:
-    """Where, beside it, the heads of that epoch are."""
+    """File of the heads after ``epoch`` epochs, relative to the run's folder."""
     return f"snapshots/epoch-{epoch:04d}.heads.safetensors"
 
 
 def snapshot_names(epoch: int) -> tuple[str, str]:
-    """Both files of a snapshot: it is whole with both, and lost without either."""
+    """Both files of a snapshot, encoder and heads: it is unusable if either is missing."""
     return snapshot_name(epoch), heads_name(epoch)
 
 
 @dataclass
 class Progress:
-    """What a resume state says besides tensors."""
+    """The part of a resume state that is not tensors."""
 
-    parts: dict[str, Any]
-    """What decided the run's bytes (run, code, data …): a state of other parts is not resumed."""
+    identity: dict[str, Any]
+    """What determines the run's bytes (run, code, data …): only a state of the same identity is resumed."""
     step: int = 0
     """Optimiser steps taken, counted over all epochs."""
     sums: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    """Loss and norm, summed over the steps of the epoch begun."""
+    """Loss and norm, summed over the steps of the current epoch."""
     seconds: float = 0.0
-    """Spent in the epoch begun."""
+    """Seconds spent in the current epoch."""
     history: list[dict[str, float]] = field(default_factory=list)
     timing: list[dict[str, float]] = field(default_factory=list)
     snapshots: dict[str, str] = field(default_factory=dict)
-    """sha256 of each file of the snapshots written so far, encoders and heads, by its name."""
+    """File name to sha256, for both files of each snapshot written so far."""
     starts: list[int] = field(default_factory=list)
-    """The step at which each process that worked on the run began."""
+    """The step at which each process that trained the run started."""
 
     @property
     def epoch(self) -> int:
@@ -115,13 +115,13 @@ def load_weights(module: nn.Module, path: Path) -> None:
 
 
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-    """Write everything that training needs to go on, atomically and sealed by a checksum."""
+    """Write everything that training needs to resume, atomically and sealed by a checksum."""
     tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()} | _moments(optimiser)
     _save_sealed(folder / RESUME, plain(tensors), json.dumps(asdict(progress)))
 
 
 class Keeper:
-    """Saves the resume state every so often, and when asked to stop."""
+    """Saves the resume state every ``every`` seconds, and when asked to stop."""
 
     def __init__(
         self,
@@ -137,25 +137,25 @@ class Keeper:
         self.saved = time.monotonic()
 
     def due(self) -> bool:
-        """Whether it is time to save (``every`` is in seconds), or we were asked to stop."""
+        """Whether ``every`` seconds have passed since the last save, or the process was asked to stop."""
         return self.request.number is not None or time.monotonic() - self.saved >= self.every
 
     def save(self) -> None:
         """Save the state.
 
         Raises:
-            StoppedError: we were asked to stop; the state is saved.
+            StoppedError: the process was asked to stop; the state is saved.
         """
         save_state(self.folder, self.model, self.optimiser, self.progress)
         self.saved = time.monotonic()
         if self.request.number is not None:
-            sentence = f"stopped by {self.request.name} after step {self.progress.step}; run again to go on from there"
+            sentence = f"stopped by {self.request.name} after step {self.progress.step}; run again to resume from there"
             raise stop.StoppedError(f"{self.folder}: {sentence}", self.request.number)
 
 
 def load_state(
     folder: Path,
-    parts: dict[str, Any],
+    identity: dict[str, Any],
     snapshots: Collection[int],
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
@@ -163,47 +163,48 @@ def load_state(
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: the state is damaged, was saved with other ``parts`` or is of another model or optimiser, a
-            snapshot that goes with it is lost, or it is past one of the epochs ``snapshots`` without having kept that;
-            nothing was restored.
+        HypersphereError: nothing was restored, because the state is damaged, has another ``identity``, model or
+            optimiser, one of its snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it
+            has no snapshot.
     """
     path = folder / RESUME
     if not path.exists():
         return None
     progress, tensors = _load_sealed(path)
-    if progress.parts != parts:
-        raise HypersphereError(f"{path}: not resumed: {differing(progress, parts)}")
+    if progress.identity != identity:
+        raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
     for epoch in sorted(snapshots):
         if epoch <= progress.epoch and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
             raise HypersphereError(
-                f"{path}: not resumed: saved at step {progress.step}, and the snapshot of epoch {epoch} was not kept"
+                f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
             )
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    moments = _by_parameter(tensors)
+    moments = _moments_by_parameter(tensors)
     weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if not name.startswith(OPTIMISER)}
     if _shapes(weights) != _shapes(model.state_dict()):
         raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
-    if not _are_of(moments, optimiser):
+    if not _match(moments, optimiser):
         raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's optimiser")
     model.load_state_dict(weights)
-    _restore(moments, optimiser)
+    _restore_moments(moments, optimiser)
     return progress
 
 
 def read_progress(folder: Path) -> Progress:
-    """What a state says besides tensors.
+    """Progress of the resume state in ``folder``.
 
     Raises:
-        HypersphereError: there is none, or it is damaged.
+        HypersphereError: there is no state, or it is damaged.
     """
     return _load_sealed(folder / RESUME)[0]
 
 
-def differing(progress: Progress, parts: dict[str, Any]) -> str:
-    """How a state's parts differ from ``parts``, in words."""
-    changed = sorted(key for key in parts | progress.parts if parts.get(key) != progress.parts.get(key))
+def difference(progress: Progress, identity: dict[str, Any]) -> str:
+    """Sentence that names what differs between a state's identity and ``identity``."""
+    saved = progress.identity
+    changed = sorted(key for key in identity | saved if identity.get(key) != saved.get(key))
     return f"it was saved at step {progress.step} with another {' and '.join(changed)}"
 
 
@@ -212,13 +213,13 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
 
 
 def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
-    """All that the optimiser moves, by their number in its groups, as text."""
+    """Parameters that the optimiser updates, by their number in its groups, as text."""
     listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     return {str(number): parameter for number, parameter in enumerate(listed)}
 
 
 def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What the optimiser remembers of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
+    """The optimiser's state of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
     return {
         f"{OPTIMISER}{number}.{key}": value
         for number, parameter in _parameters(optimiser).items()
@@ -227,32 +228,32 @@ def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
-def _by_parameter(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """The optimiser's of a state's tensors, by the number of their parameter and by what they are called."""
-    found: dict[str, dict[str, Tensor]] = {}
+def _moments_by_parameter(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """The optimiser's tensors in a resume state: parameter's number -> key -> tensor."""
+    moments: dict[str, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(OPTIMISER):
             number, _, key = name.removeprefix(OPTIMISER).partition(".")
-            found.setdefault(number, {})[key] = tensor
-    return found
+            moments.setdefault(number, {})[key] = tensor
+    return moments
 
 
-def _are_of(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
-    """Whether each is of a parameter that there is, all that this optimiser keeps of one, and of the right shape.
+def _match(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
+    """Whether each entry belongs to one of the optimiser's parameters, with all of its keys and the right shapes.
 
-    A parameter that none are of had no gradient yet, as far as can be told.
+    A parameter without an entry is accepted: it may have had no gradient yet.
     """
     parameters, keys = _parameters(optimiser), set(optimisation.moments(optimiser))
     return all(
         number in parameters
-        and kept.keys() == keys
-        and all(tensor.shape == (() if key == COUNT else parameters[number].shape) for key, tensor in kept.items())
-        for number, kept in moments.items()
+        and tensors.keys() == keys
+        and all(tensor.shape == (() if key == COUNT else parameters[number].shape) for key, tensor in tensors.items())
+        for number, tensors in moments.items()
     )
 
 
-def _restore(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> None:
-    """Each in its parameter's layout and on its device, but Adam's count of steps, which torch keeps on the CPU."""
+def _restore_moments(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> None:
+    """Put each tensor in its parameter's layout and on its device; torch keeps Adam's count of steps on the CPU."""
     for number, parameter in _parameters(optimiser).items():
         for key, tensor in moments.get(number, {}).items():
             optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
@@ -268,10 +269,10 @@ def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
             metadata = handle.metadata()
         tensors = load_file(path)
         if _seal(tensors, metadata["progress"]) != metadata["sha256"]:
-            raise ValueError("its bytes are not those that were saved")
+            raise ValueError("its bytes have changed since it was saved")
         return Progress(**json.loads(metadata["progress"])), tensors
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        if "memory" in str(error):  # torch has none left: the state is sound, and must not be started over
+        if "memory" in str(error):  # torch is out of memory: the state is sound, and must not be thrown away
             raise
         raise HypersphereError(f"{path}: the resume state is damaged ({error})") from None
 
@@ -287,4 +288,4 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
 
 def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     with files.replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, metadata))  # safetensors' own writer makes files that only we may read
+        temporary.write_bytes(save(tensors, metadata))  # save_file would make files that only their owner may read

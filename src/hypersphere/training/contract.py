@@ -1,4 +1,4 @@
-"""What every trainer is told, and what it gives back."""
+"""What every trainer takes besides the run, and what it returns."""
 
 from typing import Any, NamedTuple
 
@@ -11,17 +11,17 @@ TIMING = "timing.csv"
 
 
 class Execution(NamedTuple):
-    """How to train, as opposed to what: on one machine none of this but ``device`` changes a byte of the result."""
+    """How to train, as opposed to what: on one machine only ``device`` changes a byte of the weights."""
 
     device: torch.device
     snapshots: frozenset[int]
-    """Numbers of finished epochs at which to keep encoder and heads; at 0 they are untrained."""
-    parts: dict[str, Any]
-    """What decides the bytes (run, code, data …): only a resume state of the same parts is gone on with."""
+    """Numbers of finished epochs at which encoder and heads are saved; at 0 they are untrained."""
+    identity: dict[str, Any]
+    """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
-    """To stop: looked at between two steps."""
+    """Set by a signal; training stops after the current step."""
 
 
 class Outcome(NamedTuple):
@@ -31,8 +31,8 @@ class Outcome(NamedTuple):
     """``finished`` or ``diverged``."""
     epochs: int
     starts: list[int]
-    """The step at which each process that worked on the run began: [0], unless it was resumed."""
+    """The step at which each process that trained the run started: [0] unless it was resumed."""
     snapshots: dict[str, str]
-    """sha256 of each snapshot's two files, by its name."""
+    """File name to sha256, for both files of each snapshot."""
     seconds: float
     """Spent in epochs, by all processes together."""

@@ -1,4 +1,4 @@
-"""Which device a process computes on, and that no other job of ours computes there."""
+"""Which device a process computes on, and a lock that keeps other hypersphere jobs off it."""
 
 import gc
 import tempfile
@@ -18,23 +18,23 @@ def devices(setting: str) -> list[torch.device]:
     """The devices that ``auto``, ``cpu`` or ``cuda`` allows.
 
     Raises:
-        HypersphereError: ``cuda`` is asked for and there is none.
+        HypersphereError: the setting is ``cuda`` and torch finds no GPU.
     """
     count = torch.cuda.device_count() if setting != "cpu" else 0
     if setting == "cuda" and not count:
-        raise HypersphereError("device: cuda was asked for, and torch finds no CUDA device; allowed here: auto, cpu")
+        raise HypersphereError("device: cuda was asked for, but torch finds no CUDA device; allowed here: auto, cpu")
     return [torch.device("cuda", i) for i in range(count)] or [torch.device("cpu")]
 
 
 @contextmanager
 def acquire(setting: str) -> Iterator[torch.device]:
-    """Hold a device for as long as the block runs; a GPU is guarded by a file lock, and one waits for a free one.
+    """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
 
-    Snakemake counts ``gpu`` but assigns none, so that jobs side by side must share them out among themselves. A GPU
-    that is counted and does not answer is left out, with a note.
+    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU that does not
+    answer is skipped, with a note.
 
     Raises:
-        HypersphereError: none answers.
+        HypersphereError: no GPU answers.
     """
     candidates = list(devices(setting))
     if candidates[0].type == "cpu":
@@ -44,8 +44,8 @@ def acquire(setting: str) -> Iterator[torch.device]:
         for device in tuple(candidates):
             try:
                 lock = _claim(device, WAIT_SECONDS / len(candidates))
-            except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is one it counted
-                _leave_out(candidates, device, error)
+            except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
+                _drop(candidates, device, error)
                 continue
             if lock is None:
                 continue
@@ -57,10 +57,10 @@ def acquire(setting: str) -> Iterator[torch.device]:
 
 
 def _claim(device: torch.device, seconds: float) -> FileLock | None:
-    """The lock of a GPU, held, which is now the current one; None if another process holds it for ``seconds``.
+    """Lock a GPU and make it torch's current device; None if another process holds the lock for ``seconds``.
 
     Raises:
-        RuntimeError, AssertionError: it does not answer.
+        RuntimeError, AssertionError: the GPU does not answer.
     """
     lock = FileLock(_lock_path(device))
     try:
@@ -75,33 +75,38 @@ def _claim(device: torch.device, seconds: float) -> FileLock | None:
     return lock
 
 
-def _leave_out(candidates: list[torch.device], device: torch.device, error: Exception) -> None:
-    said = f"device: {device} does not answer ({first_line(error)})"
+def _drop(candidates: list[torch.device], device: torch.device, error: Exception) -> None:
+    """Remove a GPU that does not answer from the candidates.
+
+    Raises:
+        HypersphereError: it was the last one.
+    """
+    problem = f"device: {device} does not answer ({first_line(error)})"
     candidates.remove(device)
     if not candidates:
-        raise HypersphereError(f"{said}; run again when it is back, or with device: cpu") from None
-    print(f"note: {said}; it is left out", flush=True)
+        raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
+    print(f"note: {problem}; it is skipped", flush=True)
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, as far as it fits in a sentence: CUDA's go on for a paragraph."""
+    """First line of an error's message, without a full stop: CUDA's messages are paragraphs."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return " ".join(lines[0].split()).rstrip(".")
 
 
 def _lock_path(device: torch.device) -> Path:
-    """One file per physical device: indices change with CUDA_VISIBLE_DEVICES, the device's uuid does not."""
+    """One lock file per physical device: its index depends on CUDA_VISIBLE_DEVICES, its uuid does not."""
     uuid = getattr(torch.cuda.get_device_properties(device), "uuid", device.index)
     return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{uuid}.lock"
 
 
 def describe(device: torch.device) -> str:
-    """What the device is called, in words for people."""
+    """The device's name, for people."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
 def free(device: torch.device) -> None:
-    """Give back what nothing refers to any more: a GPU's memory is kept for the process until it is told."""
+    """Free memory that nothing refers to any more; torch otherwise keeps a GPU's memory for the process."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()

@@ -1,6 +1,6 @@
-"""What the machine does to a run in training, in one sentence each: no memory left, a device that fails.
+"""Failures of the machine during training, each reported in one sentence: out of memory, or a device that fails.
 
-Whatever else goes wrong in training is a defect of the program, and deserves a traceback.
+Any other error in training is a defect of the program, and gets a traceback.
 """
 
 import errno
@@ -22,39 +22,45 @@ _MEMORY = re.compile(
 _ON_GPU = re.compile(r"CUDA|_STATUS_")
 _DEVICE = re.compile(r"^(CUDA|HIP) (driver |unknown )?error|(CUBLAS|CUDNN|CUSOLVER|CUFFT)_STATUS_")
 _REFUSED = re.compile(r"_STATUS_(NOT_SUPPORTED|BAD_PARAM|INVALID_VALUE)")
-"""A library's answer to a call that it does not take: the device is well."""
+"""A library refused a call: the device still works."""
 _ASSERT = re.compile(r"device-side assert")
 
 
 class DeviceFailedError(HypersphereError):
-    """The device computes nothing more in this process."""
+    """The device can no longer be used by this process."""
 
 
 class Failure(NamedTuple):
-    """What became of a run."""
+    """Why the machine ended a run's training."""
 
     kind: Literal["memory", "device", "defect"]
     what: str
     remedy: str
 
-    def error(self, kept: str) -> HypersphereError:
-        """To raise; ``kept`` says from where the run goes on."""
+    def error(self, saved: str) -> HypersphereError:
+        """The error to raise; ``saved`` says which state the run resumes from."""
         kind = HypersphereError if self.kind == "memory" else DeviceFailedError
-        return kind(f"{self.what}; {kept}: {self.remedy}")
+        return kind(f"{self.what}; {saved}: {self.remedy}")
 
 
-def known(error: Exception, run: Run, device: torch.device, name: str) -> Failure | None:
-    """What ``error``, raised while ``run`` was trained on ``device``, called ``name``, says of the machine.
+def diagnose(error: Exception, run: Run, device: torch.device, name: str) -> Failure | None:
+    """The machine's failure behind an error of training; None if the machine is not the cause.
 
-    None if it says nothing of it. A device-side assert does, although the program is at fault: a GPU computes nothing
-    more in the process in which one failed.
+    A device-side assert counts as one although the program is at fault, because afterwards the process can no longer
+    use the GPU.
+
+    Args:
+        error: raised while training.
+        run: being trained.
+        device: it was trained on.
+        name: of the device, for people.
     """
     text, at = devices.first_line(error), _at(step_of(error))
     place = f"{device} ({name})" if device.type != "cpu" else "cpu"
     if _is_memory(error):
         on_gpu = isinstance(error, torch.cuda.OutOfMemoryError) or _ON_GPU.search(text)
         what = f"out of memory on {place if on_gpu else 'cpu'} {at}, in passes of {run.batch.micro} images"
-        remedy = "run again where there is more (with a smaller batch.micro it would be another run)"
+        remedy = "run again on a machine with more memory (a smaller batch.micro would be another run)"
         return Failure("memory", what, remedy)
     if _is_device(error):
         what = f"the device {place} failed {at} ({text})"
@@ -65,9 +71,9 @@ def known(error: Exception, run: Run, device: torch.device, name: str) -> Failur
 
 
 def step_of(error: BaseException) -> int | None:
-    """The step, counted from 1, that was being taken when ``error`` was raised; None if training had not begun.
+    """The step, counted from 1, during which ``error`` was raised; None if training had not begun.
 
-    The frame that caught it is not looked at: what is looked at keeps its values, this error among them.
+    The frame that caught the error is skipped: reading a frame's locals keeps them alive, this error among them.
     """
     for frame, _ in traceback.walk_tb(error.__traceback__.tb_next if error.__traceback__ else None):
         progress = frame.f_locals.get("progress")

@@ -1,4 +1,4 @@
-"""A trained run's encoder and head, read back."""
+"""Load a trained run's encoder and head."""
 
 from pathlib import Path
 
@@ -9,27 +9,27 @@ from hypersphere.training import checkpoint
 from hypersphere.training.build import assemble
 
 CLASSIFIER = "classifier.weight"
-"""The tensor of a head that has a row for each class, if any has."""
+"""Name of a supervised head's tensor with one row per class; other heads have none."""
 
 
 def weight_files(run: Run, epoch: int) -> tuple[str, str]:
-    """Where a run's encoder and head after ``epoch`` epochs are, in its folder."""
+    """Files of a run's encoder and head after ``epoch`` epochs, relative to the run's folder."""
     last = epoch == run.schedule.epochs
     return (checkpoint.ENCODER, checkpoint.HEADS) if last else checkpoint.snapshot_names(epoch)
 
 
 def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Module]:
-    """A run's encoder and head as they were after ``epoch`` epochs, in eval mode, without gradients, on the CPU.
+    """A run's encoder and head after ``epoch`` epochs, in evaluation mode, without gradients, on the CPU.
 
-    No data are needed: the number of classes, where a head knows one, is read off its file.
+    No dataset is needed: the number of classes, if the head has one, is read from its file.
 
     Args:
-        run: of which they are.
-        folder: where its files are.
-        epoch: the last of the schedule, or one of which there is a snapshot.
+        run: the trained run.
+        folder: the run's folder.
+        epoch: the schedule's last, or one with a snapshot.
 
     Returns:
-        What maps [n, 3, h, w] to [n, feature_dim], and what maps that to embeddings [n, d] (see ``Method.head``).
+        The encoder, [n, 3, h, w] to [n, feature_dim], and the head, from there to embeddings [n, d] (``Method.head``).
 
     Raises:
         HypersphereError: a file is missing, damaged, or of another architecture.

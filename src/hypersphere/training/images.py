@@ -1,4 +1,4 @@
-"""What of a prepared dataset a run is trained on; N images of h = w pixels."""
+"""The part of a prepared dataset that a run is trained on; N images of h = w pixels."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,26 +7,26 @@ from jaxtyping import Int, UInt8
 
 from hypersphere.datasets.types import CLASS, TRAIN
 
-if TYPE_CHECKING:  # how a dataset is prepared is no code of a run, which depends on its bytes
+if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
     from hypersphere.datasets.store import Prepared
 
 
 class Images(NamedTuple):
-    """What is trained on; N images."""
+    """Training images."""
 
     pixels: UInt8[np.ndarray, "N h w 3"]
     labels: Int[np.ndarray, "N"]
-    """For methods that look at them."""
+    """For objectives and methods that use labels."""
     numbers: Int[np.ndarray, "N"]
-    """The images' original numbers, by which their views are drawn: an image gets the same views in a part of a dataset
-    as in the whole."""
+    """The images' original numbers, which key their views: an image has the same views in a part of a dataset as in the
+    whole."""
 
 
 def training_images(data: "Prepared") -> Images:
     """The training split with its main labels.
 
     Raises:
-        HypersphereError: the dataset has no such split, or the split no such labels.
+        HypersphereError: the dataset has no training split, or the split has no main labels.
     """
     split = data.split(TRAIN)
     return Images(split.images, split.labels[CLASS], split.index)

@@ -1,7 +1,7 @@
-"""Initial weights, each tensor from a generator of its own.
+"""Initial weights, each tensor from its own generator.
 
-Keys are (seed, "initial", tensor name), so two runs with one seed share every tensor that they have in common, whatever
-else either has: that is what makes a paired test paired.
+The key is (seed, "initial", tensor name), so two runs with one seed start with equal values in every tensor that both
+have. This is what makes a paired test paired.
 """
 
 from collections.abc import Callable
@@ -16,24 +16,27 @@ from hypersphere import keyed
 
 @runtime_checkable
 class DrawsItself(Protocol):
-    """A module with rules of its own, which come after those for convolutions and linear layers."""
+    """A module with its own initialisation, applied after the general one for convolutions and linear layers."""
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
-        """Draw, in place, what the general rules leave or get wrong; ``generator`` takes a tensor's name in here."""
+        """Redraw tensors in place that the general rules do not set or set differently.
+
+        ``generator`` maps a tensor's name within this module to its generator.
+        """
 
 
 @torch.no_grad()
 def initialise(model: nn.Module, seed: int) -> None:
-    """Redraw the weights of ``model``, on the CPU, in place.
+    """Redraw the weights of ``model`` in place, on the CPU.
 
-    Convolutions as torchvision's ResNet does (He et al. 2015, fan-out), linear layers and biases as torch does
-    (uniform within 1/sqrt(fan-in)). Batch norm keeps scale 1 and shift 0, or scale 0 where the encoder asked for it;
-    layer norm keeps scale 1 and shift 0. A module with a method ``draw_initial`` then draws the rest by it.
+    Convolutions are drawn as in torchvision's ResNet (He et al. 2015, fan-out), linear layers and biases as in torch
+    (uniform within 1/sqrt(fan-in)). Batch norm keeps scale 1 and shift 0, or scale 0 where the encoder set it; layer
+    norm keeps scale 1 and shift 0. Modules with a method ``draw_initial`` then draw their own.
     """
     for name, module in model.named_modules():
         if isinstance(module, nn.Conv2d | nn.Linear):
             _draw(module, partial(_generator, seed, name))
-    for name, module in model.named_modules():  # once more, for a module comes before the layers it is made of
+    for name, module in model.named_modules():  # a second loop, because a module is listed before its layers
         if isinstance(module, DrawsItself):
             module.draw_initial(partial(_generator, seed, name))
 

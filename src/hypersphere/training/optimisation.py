@@ -18,10 +18,10 @@ def peak_rate(run: Run) -> float:
 
 
 def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int) -> float:
-    """The fraction of the peak rate used at optimiser step ``step``, from 0.
+    """The learning rate at optimiser step ``step``, counted from 0, as a fraction of the peak rate.
 
-    Counted in passes, the horizon has those of the steps alone. The norms authors' loader counts an epoch's last ones
-    too, which fill no step: 390 of 128 images against 384 at a batch of 1024 (erratum N41).
+    A horizon counted in passes counts only the passes that belong to a step. The norms authors' loader also counts an
+    epoch's last passes, which fill no step: 390 of 128 images instead of 384 at a batch of 1024 (erratum N41).
 
     Args:
         schedule: its shape and where it ends.
@@ -40,10 +40,10 @@ def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int)
 
 
 def annealing(step: int, steps: int, warmup: float) -> float:
-    """The fraction of the peak rate used at optimiser step ``step``, from 0, of ``steps``.
+    """The learning rate at optimiser step ``step`` of ``steps``, counted from 0, as a fraction of the peak rate.
 
-    Linear from 1/w to 1 over the first w = round(warmup · steps) steps, then half a cosine towards 0, which the step
-    after the last would reach.
+    Linear from 1/w to 1 over the first w = round(warmup · steps) steps, then half a cosine that would reach 0 one step
+    after the last.
     """
     first = round(warmup * steps)
     if step < first:
@@ -52,24 +52,25 @@ def annealing(step: int, steps: int, warmup: float) -> float:
 
 
 def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
-    """The update rule over up to four groups: annealed or at a constant rate, with weight decay or without.
+    """The torch optimiser with up to four parameter groups: annealed or constant rate, with or without weight decay.
 
-    Parameters that want no gradient (a target's) are in none. One that got none in a step stays as it is, undecayed.
+    Frozen parameters (a target network's) are in no group. A parameter without gradient in a step is neither moved nor
+    decayed in it.
     """
     constant = {id(parameter) for parameter in method.constant_rate()}
-    bare = _undecayed(method) if optimiser.decay == "weights" else set()
-    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    undecayed = _undecayed(method) if optimiser.decay == "weights" else set()
+    by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in method.parameters():
         if parameter.requires_grad:
-            groups.setdefault((id(parameter) in constant, id(parameter) in bare), []).append(parameter)
-    listed = [
-        {"params": groups[key], "constant": key[0], "weight_decay": 0.0 if key[1] else optimiser.weight_decay}
-        for key in sorted(groups)
+            by_kind.setdefault((id(parameter) in constant, id(parameter) in undecayed), []).append(parameter)
+    groups = [
+        {"params": by_kind[kind], "constant": kind[0], "weight_decay": 0.0 if kind[1] else optimiser.weight_decay}
+        for kind in sorted(by_kind)
     ]
-    return _rule(optimiser, listed)
+    return _torch_optimiser(optimiser, groups)
 
 
-def _rule(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
     if optimiser.name == "sgd":
         return torch.optim.SGD(groups, lr=0.0, momentum=optimiser.momentum, nesterov=optimiser.nesterov)
     if optimiser.name == "adam":
@@ -78,9 +79,9 @@ def _rule(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Opt
         return torch.optim.AdamW(groups, lr=0.0, betas=optimiser.betas)
     from pytorch_optimizer import LARS  # takes a second to import
 
-    # Adapts and decays tensors of two dimensions and more only, which are the ones that decay here. Where a gradient is
-    # zero the weight still decays, by rate times trust. It works in place of the gradients, which the next step drops,
-    # and the count of steps in its groups decides nothing, so that a resume state can do without it.
+    # LARS adapts and decays only tensors of two or more dimensions, the same ones that `_undecayed` lets decay. A
+    # weight whose gradient is zero still decays, by rate times trust. LARS overwrites the gradients, which the next
+    # step drops. It never reads the count of steps in its groups, so the resume state does not store it.
     return LARS(
         groups,
         lr=0.0,
@@ -92,22 +93,22 @@ def _rule(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Opt
 
 
 def _undecayed(method: Method) -> set[int]:
-    """Biases, and the scales and shifts of normalisations: tensors of one dimension or none.
+    """Ids of biases and of the scales and shifts of normalisations: tensors of one dimension or none.
 
-    The rule of DINO's and MoCo v3's official code (from memory), so that a transformer's class token and position
-    embedding, which have three dimensions, decay.
+    This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class token and position
+    embedding have three dimensions and decay.
     """
     return {id(parameter) for parameter in method.parameters() if parameter.ndim <= 1}
 
 
 def moments(optimiser: torch.optim.Optimizer) -> tuple[str, ...]:
-    """What the update rule remembers of each parameter that it has moved: the keys of its state."""
+    """Keys of the optimiser's state of each parameter that it has moved."""
     if isinstance(optimiser, torch.optim.Adam):  # AdamW is one too
         return ("step", "exp_avg", "exp_avg_sq")
     return ("momentum_buffer",) if optimiser.defaults["momentum"] else ()
 
 
 def set_rate(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
-    """Anneal: ``peak · fraction`` for the annealed groups, ``peak`` for those at a constant rate."""
+    """Set the rate to ``peak · fraction`` in annealed groups, and to ``peak`` in groups of constant rate."""
     for group in optimiser.param_groups:
         group["lr"] = peak if group["constant"] else peak * fraction

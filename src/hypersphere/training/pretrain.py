@@ -1,4 +1,4 @@
-"""Train a batch of runs: one lock, one manifest and one fate per run, one marker for the batch."""
+"""Train a batch of runs: each run has its own lock and manifest and fails alone; the batch has one marker."""
 
 import importlib
 import os
@@ -37,34 +37,34 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
     """
     marker = plan.marker(batch)
     pretrain(plan, batch.runs, save_every)
-    files.write_json(marker, {run.name: _marked(plan, run) for run in batch.runs})
+    files.write_json(marker, {run.name: _marker_entry(plan, run) for run in batch.runs})
 
 
-def _marked(plan: Plan, run: Run) -> dict[str, Any]:
-    """What the marker says of a run: nothing of snapshots that the plan does not ask for, which may be removed."""
+def _marker_entry(plan: Plan, run: Run) -> dict[str, Any]:
+    """A run's entry in the marker. It omits snapshots that the plan does not need, because they may be removed."""
     manifest = read_manifest(plan.run_folder(run.name))
-    kept = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
-    return kept | {"files": snapshots.without_unasked(plan, run, manifest["files"])}
+    entry = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
+    return entry | {"files": snapshots.without_unneeded(plan, run, manifest["files"])}
 
 
 def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
-    """Train runs one after another; a finished one is skipped, one that fails loses only itself.
+    """Train runs one after another. A finished run is skipped; a run that fails does not stop the others.
 
-    After a failure of the device no further run is begun: it computes nothing more in this process.
+    Only a failed device ends the batch, because this process can no longer use it.
 
     Args:
-        plan: which the runs are of.
+        plan: the plan that lists the runs.
         runs: to train.
         save_every: seconds between resume states.
-        also: epochs to keep a snapshot of, beside those that the plan asks for.
+        also: epochs to keep a snapshot of, besides those that the plan needs.
 
     Raises:
-        HypersphereError: naming each run that failed, after all were tried.
-        StoppedError: a signal asked to stop; the state to go on from is saved.
+        HypersphereError: some runs failed; the sentence names them all.
+        StoppedError: a signal asked to stop; the resume state is saved.
     """
     make_deterministic(plan.config.scale.threads)
     waiting = list(runs)
-    failed: dict[str, list[str]] = {}  # by what went wrong: damaged data fail every run of a batch alike
+    failed: dict[str, list[str]] = {}  # runs by error: damaged data give one error for every run of a batch
     damaged: list[DamagedError] = []
     with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
         while waiting:
@@ -79,23 +79,23 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
     for damage in damaged:
         damage.disprove()
     if failed:
-        said = [f"{', '.join(names)}: {what}" for what, names in failed.items()]
-        said += [f"not begun: {', '.join(run.name for run in waiting)}"] if waiting else []
-        raise HypersphereError("; ".join(said))
+        sentences = [f"{', '.join(names)}: {error}" for error, names in failed.items()]
+        sentences += [f"not begun: {', '.join(run.name for run in waiting)}"] if waiting else []
+        raise HypersphereError("; ".join(sentences))
 
 
-def _attempt(plan: Plan, run: Run, *how: Any) -> HypersphereError | None:
-    """Train a run if it is not finished; what went wrong, if anything did.
+def _attempt(plan: Plan, run: Run, *options: Any) -> HypersphereError | None:
+    """Train a run unless it is finished. Returns its error, or None.
 
     Raises:
         StoppedError: a signal asked to stop.
     """
     try:
-        _pretrain_one(plan, run, *how)
+        _pretrain_one(plan, run, *options)
     except stop.StoppedError:
         raise
     except HypersphereError as error:
-        error.__traceback__ = error.__context__ = None  # whose frames hold tensors, on while the next run is trained
+        error.__traceback__ = error.__context__ = None  # its frames would hold tensors while the next run trains
         return error
     except OSError as error:
         return HypersphereError(files.reason(error))
@@ -114,59 +114,59 @@ def _pretrain_one(
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))
         code = provenance.run_digest(run)
-        wanted = {*plan.kept_epochs(run), *also}
-        if finished(folder, code, data.digest, wanted):
-            print(f"{run.name}: finished before", flush=True)
+        epochs = {*plan.kept_epochs(run), *also}
+        if finished(folder, code, data.digest, epochs):
+            print(f"{run.name}: already finished", flush=True)
             return
-        # A state saved under other threads, model of device or torch is no state of this run: its bytes would differ.
-        parts: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
-        parts |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
-        kept = frozenset(wanted | snapshots.had(folder))
-        _train_or_say(run, data, Execution(device, kept, parts, save_every, request), folder)
+        # Another number of threads, model of device or release of torch gives other bytes: do not resume across them.
+        identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
+        identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
+        kept = frozenset(epochs | snapshots.existing(folder))
+        _train_and_diagnose(run, data, Execution(device, kept, identity, save_every, request), folder)
 
 
-def _train_or_say(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
-    """Train, and say in a sentence what the machine does to it: that memory is short, or the device gone.
+def _train_and_diagnose(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
+    """Train, and turn a failure of the machine into a sentence.
 
     Raises:
-        HypersphereError: that sentence, or one of training's own.
-        DeviceFailedError: the device computes nothing more.
+        HypersphereError: memory ran out, or training raised it.
+        DeviceFailedError: this process can no longer use the device.
     """
     name = devices.describe(execution.device)
-    unfinished = folder / f"{UNFINISHED}{files.digest(execution.parts, 8)}"
+    unfinished = folder / f"{UNFINISHED}{files.digest(execution.identity, 8)}"
     try:
         _train(run, data, execution, folder, unfinished)
         return
     except Exception as error:
-        failure = failures.known(error, run, execution.device, name)
+        failure = failures.diagnose(error, run, execution.device, name)
         if failure is None:
             raise
         if failure.kind == "defect":
             traceback.print_exc()
-    # Only here, where the error is gone and with it the frames that held tensors, can their memory be had again.
+    # Outside the except block, so that the error is gone, and with it the frames that held tensors.
     if failure.kind == "memory":
         devices.free(execution.device)
-    raise failure.error(_saved(unfinished, execution.parts))
+    raise failure.error(_saved(unfinished, execution.identity))
 
 
-def _saved(unfinished: Path, parts: dict[str, Any]) -> str:
-    """From where the run goes on, in words."""
+def _saved(unfinished: Path, identity: dict[str, Any]) -> str:
+    """Say which state the run will resume from."""
     try:
         progress = checkpoint.read_progress(unfinished)
     except HypersphereError:
         return "nothing was saved yet"
     except MemoryError:
-        return "the state last saved is kept"
-    return f"the state of step {progress.step} is kept" if progress.parts == parts else "nothing was saved yet"
+        return "the last saved state is kept"
+    return f"the state of step {progress.step} is kept" if progress.identity == identity else "nothing was saved yet"
 
 
 def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, unfinished: Path) -> None:
-    """Train in a folder of the run's own, which a change of code or data does not share, then publish the result."""
+    """Train in ``unfinished``, a folder for this run, code and data alone, then move the result into ``folder``."""
     for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
-        _say_refused(other, execution.parts)
+        _note_not_resumed(other, execution.identity)
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
-    _make_way(unfinished / RESUME)
+    _remove_if_unreadable(unfinished / RESUME)
     outcome = _trainer(run)(run, data, execution, unfinished)
     produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
     manifest = {
@@ -176,8 +176,8 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
         "status": outcome.status,
         "epochs": outcome.epochs,
         "started_at_steps": outcome.starts,
-        "code": execution.parts["code"],
-        "data": execution.parts["data"],
+        "code": execution.identity["code"],
+        "data": execution.identity["data"],
         "files": produced,
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
@@ -191,18 +191,18 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
         "peak_memory_mb": _peak_memory_mb(execution.device),
         "environment": provenance.environment(),
     }
-    _publish(run, unfinished, folder, [*produced, TIMING], manifest)
+    _replace_result(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
 
 
 def _trainer(run: Run) -> Callable[..., Outcome]:
-    """What trains runs of this kind: training/trainers/<kind>.py."""
+    """The function that trains runs of this kind, from training/trainers/<kind>.py."""
     trainer: Callable[..., Outcome] = importlib.import_module(f"hypersphere.training.trainers.{run.kind}").pretrain
     return trainer
 
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
-    """Whether the run in ``folder`` is of this code and data, its files unaltered, these snapshots among them."""
+    """Whether ``folder`` holds a result of this code and data, unaltered, with the snapshots of these epochs."""
     if not (folder / MANIFEST).exists():
         return False
     try:
@@ -210,20 +210,21 @@ def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> boo
     except HypersphereError as error:
         print(f"note: training again: {error}", flush=True)
         return False
-    wanted = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
-    return (manifest["code"], manifest["data"]) == (code, data) and wanted <= manifest["files"].keys()
+    required = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
+    return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest["files"].keys()
 
 
-def _say_refused(unfinished: Path, parts: dict[str, Any]) -> None:
+def _note_not_resumed(unfinished: Path, identity: dict[str, Any]) -> None:
+    """Say why a state of another code, data or machine is not resumed."""
     try:
-        said = checkpoint.differing(checkpoint.read_progress(unfinished), parts)
+        difference = checkpoint.difference(checkpoint.read_progress(unfinished), identity)
     except HypersphereError:
-        return  # killed before its first state was saved, or damaged: nothing to go on with
-    print(f"note: {unfinished}: not resumed: {said}; it is kept until the run is finished", flush=True)
+        return  # killed before its first state was saved, or damaged: there is nothing to resume
+    print(f"note: {unfinished}: not resumed: {difference}; it is kept until the run is finished", flush=True)
 
 
-def _make_way(state: Path) -> None:
-    """What lies in the place of a resume state and is not ours to open, or is a folder, is in the next one's way."""
+def _remove_if_unreadable(state: Path) -> None:
+    """Remove a resume state that is a folder or that we may not open, so that the next one can be written there."""
     try:
         if state.exists():
             state.open("rb").close()
@@ -235,10 +236,12 @@ def _make_way(state: Path) -> None:
             state.unlink()
 
 
-def _publish(run: Run, unfinished: Path, folder: Path, produced: Sequence[str], manifest: dict[str, Any]) -> None:
-    """Put the result in the place of an older one: manifest away first and back last, so that it is never half.
+def _replace_result(
+    run: Run, unfinished: Path, folder: Path, produced: Sequence[str], manifest: dict[str, Any]
+) -> None:
+    """Replace an older result. The manifest is removed first and written last, so a kill leaves no mixed result.
 
-    An older snapshot goes when the new one is there: killed in between, we still know by it that there is to be one.
+    Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
     """
     (folder / MANIFEST).unlink(missing_ok=True)
     files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
@@ -252,7 +255,7 @@ def _publish(run: Run, unfinished: Path, folder: Path, produced: Sequence[str], 
 
 
 def _link(source: Path, target: Path) -> None:
-    """A second name for the same bytes, which are never written in place; a copy where the system has no such thing."""
+    """Hard-link a file, which is safe because files are never rewritten in place; copy it where links do not work."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,7 +1,7 @@
-"""Encoders and heads kept at chosen epochs, beside the run: which the plan asks for, which a run has, how one goes.
+"""Snapshots: encoders and heads saved at chosen epochs. List the ones a run has, and remove those no longer needed.
 
-Nothing but ``remove`` loses one. Which epochs are kept is no part of a run, so that another choice renames nothing;
-and a run that is trained again, for whatever reason, makes those that it had once more.
+The chosen epochs are no part of a run's name, so another choice renames nothing. Only ``remove`` deletes a snapshot: a
+run that is trained again saves the ones it had before, too.
 """
 
 import re
@@ -27,71 +27,74 @@ class Kept(NamedTuple):
     run: str
     epoch: int
     megabytes: float | None
-    """Of its two files together; None if one is gone."""
+    """Size of its two files together, in 10^6 bytes; None if one is missing."""
     note: str
-    """Whether the plan asks for it, in words."""
+    """Whether the plan needs it, in words."""
 
 
-def without_unasked(plan: Plan, run: Run, listed: dict[str, str]) -> dict[str, str]:
-    """Of the files that a run's manifest lists, all but the snapshots that the plan does not ask for.
+def without_unneeded(plan: Plan, run: Run, listed: dict[str, str]) -> dict[str, str]:
+    """The files in a run's manifest without the snapshots that the plan does not need.
 
-    What says that it was made from a run names these, and so stays true when one of the others is removed.
+    Records that say which files of a run they were made from list only these, so that they stay true when another
+    snapshot is removed.
     """
-    asked = plan.kept_epochs(run)
-    return {name: sha256 for name, sha256 in listed.items() if _epoch(name) is None or _epoch(name) in asked}
+    needed = plan.kept_epochs(run)
+    return {name: sha256 for name, sha256 in listed.items() if _epoch(name) is None or _epoch(name) in needed}
 
 
-def had(folder: Path) -> set[int]:
-    """The epochs of the snapshots that the result in ``folder`` has: by its manifest, or without one by their names."""
+def existing(folder: Path) -> set[int]:
+    """Epochs of the snapshots in a run's folder: from its manifest, or, if that cannot be read, from the file names."""
     try:
         return _epochs(read_manifest(folder)["files"])
     except HypersphereError:
-        return _lying(folder)
+        return _on_disk(folder)
 
 
 def remove_stale(folder: Path, listed: Collection[str]) -> None:
-    """Remove the snapshots in ``folder`` that a result which lists these files does not have."""
-    for epoch in _lying(folder) - _epochs(listed):
+    """Remove the snapshots in ``folder`` that are not among the files ``listed``."""
+    for epoch in _on_disk(folder) - _epochs(listed):
         for name in snapshot_names(epoch):
             (folder / name).unlink(missing_ok=True)
 
 
 def listing(plan: Plan, names: Sequence[str]) -> list[Kept]:
-    """Every snapshot of the finished ones among these runs of the plan.
+    """Snapshots of those of the named runs that are finished.
 
     Raises:
         HypersphereError: no such run at this scale, or a manifest is damaged.
     """
     runs = [plan.run(name) for name in names]
-    return [kept for run in runs if (plan.run_folder(run.name) / MANIFEST).exists() for kept in _of(plan, run)]
+    return [row for run in runs if (plan.run_folder(run.name) / MANIFEST).exists() for row in _of(plan, run)]
 
 
 def table(plan: Plan, names: Sequence[str]) -> list[str]:
-    """``listing`` in lines, for people; sizes in megabytes (10^6 bytes)."""
-    found = listing(plan, names)
-    if not found:
+    """``listing`` as lines of text, for people; sizes in megabytes (10^6 bytes)."""
+    rows = listing(plan, names)
+    if not rows:
         return ["no finished run has a snapshot"]
-    width = max(len(kept.run) for kept in found)
+    width = max(len(row.run) for row in rows)
     lines = [f"{'run':<{width}}  epoch        MB  by the plan"]
-    for kept in found:
-        size = "missing" if kept.megabytes is None else f"{kept.megabytes:.3f}"
-        lines.append(f"{kept.run:<{width}}  {kept.epoch:>5}  {size:>8}  {kept.note}")
+    for row in rows:
+        size = "missing" if row.megabytes is None else f"{row.megabytes:.3f}"
+        lines.append(f"{row.run:<{width}}  {row.epoch:>5}  {size:>8}  {row.note}")
     return lines
 
 
 def remove(plan: Plan, names: Sequence[str], epochs: Sequence[int]) -> list[Kept]:
-    """Remove the snapshots of ``epochs`` of each of these runs, and return what they were. All of it is removed, or,
-    if any of it must not be, nothing.
+    """Remove the snapshots of these epochs from each of these runs. If one must not be removed, none is.
+
+    Returns:
+        The removed snapshots.
 
     Raises:
-        HypersphereError: a run is not finished, or has no snapshot of an epoch; the plan asks for it; another process
-            is at work on the run.
+        HypersphereError: a run is not finished or has no snapshot of an epoch, the plan needs a snapshot, or another
+            process is working on a run.
     """
     runs = [plan.run(name) for name in dict.fromkeys(names)]
     for run in runs:
-        read_manifest(plan.run_folder(run.name))  # before anything is made in its folder
+        read_manifest(plan.run_folder(run.name))  # fails before a lock file is made in the folder
     with ExitStack() as locks:
-        for name in sorted({*names}):  # in one order everywhere, so that no two of us wait for each other
+        for name in sorted({*names}):  # one order in all processes, so that no two wait for each other
             locks.enter_context(lock.held(plan.run_folder(name)))
         chosen = [_choose(plan, run, epoch) for run in runs for epoch in sorted({*epochs})]
         for run in runs:
@@ -100,7 +103,7 @@ def remove(plan: Plan, names: Sequence[str], epochs: Sequence[int]) -> list[Kept
 
 
 def _remove(folder: Path, names: set[str]) -> None:
-    """The manifest first: killed in between, files lie there that it does not list, which harm nobody."""
+    """Change the manifest first: a kill in between leaves only files that it does not list, which does no harm."""
     manifest: dict[str, Any] = read_manifest(folder)
     manifest["files"] = {name: sha256 for name, sha256 in manifest["files"].items() if name not in names}
     files.write_sealed(folder / MANIFEST, manifest)
@@ -110,41 +113,41 @@ def _remove(folder: Path, names: set[str]) -> None:
 
 
 def _choose(plan: Plan, run: Run, epoch: int) -> Kept:
-    kept = {one.epoch: one for one in _of(plan, run)}
-    if epoch not in kept:
-        there = f"there are those of {', '.join(map(str, kept))}" if kept else "it has none"
-        raise HypersphereError(f"{run.name}: no snapshot of epoch {epoch}; {there}")
+    rows = {row.epoch: row for row in _of(plan, run)}
+    if epoch not in rows:
+        others = f"it has those of {', '.join(map(str, rows))}" if rows else "it has none"
+        raise HypersphereError(f"{run.name}: no snapshot of epoch {epoch}; {others}")
     if epoch in plan.kept_epochs(run):
-        raise HypersphereError(f"{run.name}: the snapshot of epoch {epoch} is asked for by the plan")
-    return kept[epoch]
+        raise HypersphereError(f"{run.name}: the plan needs the snapshot of epoch {epoch}")
+    return rows[epoch]
 
 
 def _of(plan: Plan, run: Run) -> list[Kept]:
-    folder, asked = plan.run_folder(run.name), plan.kept_epochs(run)
+    folder, needed = plan.run_folder(run.name), plan.kept_epochs(run)
     listed = _epochs(read_manifest(folder)["files"])
     return [
-        Kept(run.name, epoch, _megabytes(folder, epoch), _note(epoch in asked, epoch in listed))
-        for epoch in sorted(listed | _lying(folder))
+        Kept(run.name, epoch, _megabytes(folder, epoch), _note(epoch in needed, epoch in listed))
+        for epoch in sorted(listed | _on_disk(folder))
     ]
 
 
-def _note(asked: bool, listed: bool) -> str:
+def _note(needed: bool, listed: bool) -> str:
     if not listed:
-        return "left by a removal that was broken off"
-    return "asked for" if asked else "no longer asked for"
+        return "left over from an interrupted removal"
+    return "needed" if needed else "no longer needed"
 
 
 def _epoch(name: str) -> int | None:
-    """Of which epoch a run's file of this name is a snapshot; None if it is none."""
-    found = _NAME.fullmatch(name)
-    return int(found[1]) if found else None
+    """The epoch of a snapshot's file, by its name; None if the file is no snapshot."""
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def _epochs(names: Collection[str]) -> set[int]:
     return {epoch for name in names if (epoch := _epoch(name)) is not None}
 
 
-def _lying(folder: Path) -> set[int]:
+def _on_disk(folder: Path) -> set[int]:
     return _epochs([path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")])
 
 

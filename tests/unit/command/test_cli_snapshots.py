@@ -55,7 +55,7 @@ def test_they_are_listed_removed_and_no_longer_listed(typed: Typed, made: tuple[
     assert [line.split(maxsplit=3) for line in out[1:]] == [
         [name, str(epoch), "0.250", note]
         for name in (first, second)
-        for epoch, note in enumerate(("asked for", "no longer asked for"))
+        for epoch, note in enumerate(("needed", "no longer needed"))
     ]
     assert typed(second, "--remove", "1") == (0, [f"removed {second} epoch 1"], [])
     for file in SIZES:
@@ -68,8 +68,8 @@ def test_they_are_listed_removed_and_no_longer_listed(typed: Typed, made: tuple[
 def test_what_is_not_allowed_is_a_sentence(typed: Typed, made: tuple[Plan, list[str]]) -> None:
     plan, (first, _) = made
     wrong = {
-        (first, "--remove", "0"): f"{first}: the snapshot of epoch 0 is asked for by the plan",
-        (first, "--remove", "1", "2"): f"{first}: no snapshot of epoch 2; there are those of 0, 1",
+        (first, "--remove", "0"): f"{first}: the plan needs the snapshot of epoch 0",
+        (first, "--remove", "1", "2"): f"{first}: no snapshot of epoch 2; it has those of 0, 1",
         ("--remove", "1"): "snapshots: --remove needs the names of runs before it; without it they are listed",
         ("none",): "no run 'none' at scale tiny; `hypersphere plan` lists those there are",
     }

@@ -75,7 +75,7 @@ def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(
         with module.acquire("auto") as device:
             assert device == two_gpus[1]
             assert [lock.is_locked for lock in locks] == [False, True]
-        said = "note: device: cuda:0 does not answer (CUDA error: no device); it is left out\n"
+        said = "note: device: cuda:0 does not answer (CUDA error: no device); it is skipped\n"
         assert capsys.readouterr().out == said
     with module.acquire("auto") as device:  # the control, and nobody holds it
         assert device == two_gpus[0]

@@ -13,7 +13,7 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import failures
 from hypersphere.training.checkpoint import Progress
-from hypersphere.training.failures import known, step_of
+from hypersphere.training.failures import diagnose, step_of
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 ON_GPU: list[Exception] = [
@@ -62,21 +62,21 @@ def run(make_run: Callable[..., Run]) -> Run:
 
 @pytest.mark.parametrize("error", ON_GPU, ids=str)
 def test_a_gpu_short_of_memory_is_named(run: Run, error: Exception) -> None:
-    failure = known(error, run, GPU, "NVIDIA H200")
+    failure = diagnose(error, run, GPU, "NVIDIA H200")
     assert failure is not None
     assert failure.kind == "memory"
     said = failure.error("the state of step 12 is kept")
     assert type(said) is HypersphereError
     assert str(said) == (
         "out of memory on cuda:0 (NVIDIA H200) before the first step, in passes of 16 images; the state of step 12 is "
-        "kept: run again where there is more (with a smaller batch.micro it would be another run)"
+        "kept: run again on a machine with more memory (a smaller batch.micro would be another run)"
     )
 
 
 @pytest.mark.parametrize("error", ON_CPU, ids=repr)
 def test_a_computer_short_of_memory_is_named_whatever_the_device(run: Run, error: Exception) -> None:
     for device in (CPU, GPU):
-        failure = known(error, run, device, "NVIDIA H200")
+        failure = diagnose(error, run, device, "NVIDIA H200")
         assert failure is not None
         assert failure.kind == "memory"
         assert failure.what == "out of memory on cpu before the first step, in passes of 16 images"
@@ -84,7 +84,7 @@ def test_a_computer_short_of_memory_is_named_whatever_the_device(run: Run, error
 
 @pytest.mark.parametrize("error", FAILED, ids=str)
 def test_a_device_that_fails_is_named_with_the_first_line_of_its_error(run: Run, error: RuntimeError) -> None:
-    failure = known(error, run, GPU, "NVIDIA H200")
+    failure = diagnose(error, run, GPU, "NVIDIA H200")
     assert failure is not None
     assert failure.kind == "device"
     said = failure.error("nothing was saved yet")
@@ -98,15 +98,15 @@ def test_a_device_that_fails_is_named_with_the_first_line_of_its_error(run: Run,
 
 @pytest.mark.skipif(not hasattr(torch, "AcceleratorError"), reason="torch before 2.8 has no such error")
 def test_an_accelerators_error_is_one_whatever_its_words(run: Run) -> None:
-    failure = known(torch.AcceleratorError("gone."), run, GPU, "X")
+    failure = diagnose(torch.AcceleratorError("gone."), run, GPU, "X")
     assert failure is not None
     assert failure.what.endswith("(gone)")
-    assert known(RuntimeError("gone."), run, GPU, "X") is None  # the control
+    assert diagnose(RuntimeError("gone."), run, GPU, "X") is None  # the control
 
 
 def test_a_failed_assert_on_the_device_is_a_defect_that_ends_it(run: Run) -> None:
     """The program is at fault, and its traceback is wanted; but no more is computed there in this process."""
-    failure = known(RuntimeError("CUDA error: device-side assert triggered\nCompile with"), run, GPU, "X")
+    failure = diagnose(RuntimeError("CUDA error: device-side assert triggered\nCompile with"), run, GPU, "X")
     assert failure is not None
     assert failure.kind == "defect"
     assert isinstance(failure.error("k"), failures.DeviceFailedError)
@@ -115,7 +115,7 @@ def test_a_failed_assert_on_the_device_is_a_defect_that_ends_it(run: Run) -> Non
 
 @pytest.mark.parametrize("error", OTHERS, ids=repr)
 def test_what_else_goes_wrong_says_nothing_of_the_machine(run: Run, error: Exception) -> None:
-    assert known(error, run, GPU, "X") is None
+    assert diagnose(error, run, GPU, "X") is None
 
 
 def test_the_step_is_that_which_the_loop_was_taking() -> None:

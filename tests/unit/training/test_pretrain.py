@@ -53,7 +53,7 @@ def test_a_finished_run_is_skipped(
     pretrain(tiny_plan, runs[:1])
     monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail("trained again"))
     pretrain(tiny_plan, runs[:1])
-    assert f"{runs[0].name}: finished before" in capsys.readouterr().out
+    assert f"{runs[0].name}: already finished" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

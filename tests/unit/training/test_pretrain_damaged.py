@@ -54,7 +54,7 @@ def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict
 def of_another_run(state: Path, patch: pytest.MonkeyPatch) -> None:
     """Copied here by hand."""
     progress, tensors = checkpoint._load_sealed(state)
-    progress.parts["run"] = "another"
+    progress.identity["run"] = "another"
     checkpoint._save_sealed(state, tensors, json.dumps(asdict(progress)))
 
 

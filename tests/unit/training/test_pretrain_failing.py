@@ -82,7 +82,7 @@ def test_short_of_memory_one_run_is_lost_for_now_and_the_others_are_trained(
             pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     assert str(caught.value) == (
         f"{runs[1].name}: out of memory on cpu at step 6, in passes of 16 images; the state of step 5 is kept: run "
-        "again where there is more (with a smaller batch.micro it would be another run)"
+        "again on a machine with more memory (a smaller batch.micro would be another run)"
     )
     assert caught.value.status == 2
     assert freed == [CPU]
@@ -161,7 +161,7 @@ def test_a_state_that_there_is_no_memory_to_read_is_kept(tmp_path: Path, monkeyp
         raise MemoryError
 
     monkeypatch.setattr(checkpoint, "read_progress", short)
-    assert module._saved(tmp_path, {}) == "the state last saved is kept"
+    assert module._saved(tmp_path, {}) == "the last saved state is kept"
 
 
 class Held:

@@ -35,7 +35,7 @@ def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_a
     folder = tiny_plan.run_folder(runs[0].name)
     training.pretrain(tiny_plan, runs[:1])
     before = contents(folder)
-    files.write_text(folder / snapshot_name(3), "left by a removal that was broken off")
+    files.write_text(folder / snapshot_name(3), "left over from an interrupted removal")
     training.pretrain(keeping(tiny_plan, 1), runs[:1])
     assert epochs(folder) == [0, 1, 2]
     new = {name: content for name, content in contents(folder).items() if name not in before}

@@ -20,7 +20,7 @@ from hypersphere.integrity import stop
 from hypersphere.training import checkpoint
 from hypersphere.training.trainers import image as loop
 
-from .conftest import PARTS, STEPS, Broken, drop, execute, result, rewrite
+from .conftest import IDENTITY, STEPS, Broken, drop, execute, result, rewrite
 
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
@@ -177,12 +177,12 @@ def test_a_damaged_state_is_said_and_training_starts_over(
     assert result(folder) == whole
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", IDENTITY)
 def test_the_state_of_another_run_code_or_dataset_is_refused(
     broken: Broken, capsys: pytest.CaptureFixture[str], part: str
 ) -> None:
     whole, folder, resume = broken(5)
-    assert resume(parts=PARTS | {part: "another"}).starts == [0]
+    assert resume(identity=IDENTITY | {part: "another"}).starts == [0]
     assert f"not resumed: it was saved at step 5 with another {part}; starting over" in capsys.readouterr().out
     assert result(folder) == whole
 
@@ -214,7 +214,7 @@ def test_a_state_past_an_epoch_whose_snapshot_is_wanted_now_is_refused(
     whole, folder, resume = broken(after)
     outcome = resume(snapshots=frozenset({0, epoch}))
     assert outcome.starts == ([0, after] if good else [0])
-    path, lack = folder / checkpoint.RESUME, f"saved at step {after}, and the snapshot of epoch {epoch} was not kept"
+    path, lack = folder / checkpoint.RESUME, f"saved at step {after} without a snapshot of epoch {epoch}"
     assert (f"note: {path}: not resumed: {lack}; starting over" in capsys.readouterr().out) == (not good)
     assert {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for kind in ("", ".heads")} <= result(folder).keys()
     assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
@@ -245,4 +245,4 @@ def test_a_state_of_another_architecture_is_refused(
 def test_the_progress_says_where_and_from_what(broken: Broken) -> None:
     _, folder, _ = broken(5)
     progress = checkpoint.read_progress(folder)
-    assert (progress.step, progress.parts, progress.starts, len(progress.history)) == (5, PARTS, [0], 2)
+    assert (progress.step, progress.identity, progress.starts, len(progress.history)) == (5, IDENTITY, [0], 2)

@@ -68,16 +68,16 @@ def everything(plan: Plan) -> dict[str, bytes]:
 def test_every_snapshot_is_listed(made: Plan, runs: list[Run], lost: str) -> None:
     found = module.listing(made, list(made.runs))
     assert [kept[:2] for kept in found] == [(run.name, epoch) for run in runs[:2] for epoch in range(3)]
-    assert [kept.note for kept in found] == ["asked for", "no longer asked for", "asked for"] * 2
+    assert [kept.note for kept in found] == ["needed", "no longer needed", "needed"] * 2
     size = sum(len(f"{name} of {runs[0].name}") for name in files_of(0))
     assert found[0].megabytes == size / 1_000_000
     (made.run_folder(runs[0].name) / lost).unlink()
     head, *lines = module.table(made, [runs[0].name])
     assert head.split() == ["run", "epoch", "MB", "by", "the", "plan"]
     assert [line.split(maxsplit=3) for line in lines] == [
-        [runs[0].name, "0", "missing", "asked for"],
-        [runs[0].name, "1", "0.000", "no longer asked for"],
-        [runs[0].name, "2", "0.000", "asked for"],
+        [runs[0].name, "0", "missing", "needed"],
+        [runs[0].name, "1", "0.000", "no longer needed"],
+        [runs[0].name, "2", "0.000", "needed"],
     ]
     assert module.table(made, [runs[2].name]) == ["no finished run has a snapshot"]
 
@@ -116,9 +116,9 @@ def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finish
 
 
 REFUSALS: dict[str, tuple[list[int], list[int], str]] = {
-    "asked for": ([0], [1, 2], r"^{0}: the snapshot of epoch 2 is asked for by the plan$"),
-    "not there": ([1, 0], [1, 3], r"^{1}: no snapshot of epoch 3; there are those of 0, 1, 2$"),
-    "the finished encoder": ([0], [4], r"^{0}: no snapshot of epoch 4; there are those of 0, 1, 2$"),
+    "needed": ([0], [1, 2], r"^{0}: the plan needs the snapshot of epoch 2$"),
+    "not there": ([1, 0], [1, 3], r"^{1}: no snapshot of epoch 3; it has those of 0, 1, 2$"),
+    "the finished encoder": ([0], [4], r"^{0}: no snapshot of epoch 4; it has those of 0, 1, 2$"),
     "not trained": ([0, 2], [1], r"{2}/manifest\.json: the file is missing; run again, or: hypersphere pretrain {2}$"),
 }
 
@@ -150,7 +150,7 @@ def test_all_is_removed_or_nothing(made: Plan, runs: list[Run]) -> None:
     (made.run_folder(second) / snapshot_name(1)).unlink()
     module.remove(made, [second], [1])
     before = everything(made)
-    with pytest.raises(HypersphereError, match=f"^{second}: no snapshot of epoch 1; there are those of 0, 2$"):
+    with pytest.raises(HypersphereError, match=f"^{second}: no snapshot of epoch 1; it has those of 0, 2$"):
         module.remove(made, [first, second], [1])
     assert everything(made) == before
 
@@ -190,7 +190,7 @@ def test_killed_while_removing_the_run_stays_sound_and_the_rest_can_be_removed(
     assert training.finished(folder, "a", "b", [0, 2])
     assert module.had(folder) == {0, 2}  # trained again, it is not made again
     notes = [kept.note for kept in module.listing(made, [runs[0].name])]
-    assert notes == ["asked for", "left by a removal that was broken off", "asked for"]
+    assert notes == ["needed", "left over from an interrupted removal", "needed"]
     module.remove(made, [runs[0].name], [1])
     assert epochs(folder) == [0, 2]
 

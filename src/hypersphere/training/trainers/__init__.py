@@ -1,4 +1,4 @@
-"""What trains a run, one file for each kind: ``pretrain(run, data, execution, folder) -> Outcome``.
+"""Trainers, one file for each kind of run: ``pretrain(run, data, execution, folder) -> Outcome``.
 
-Locks, manifests and publishing are the same for every kind, and stay outside.
+Locks, manifests and the final move of results are the same for every kind: training/pretrain.py has them.
 """

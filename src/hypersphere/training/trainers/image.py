@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
-    """Train one run on a prepared dataset's training images: see ``train``."""
+    """Train one run on the training images of a prepared dataset: see ``train``."""
     return train(run, training_images(data), execution, folder)
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
-    """Train one run and write its weights, snapshots, history and timing into ``folder``, or go on with it there.
+    """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
 
-    The resume state is left in ``folder``: it is for the caller to remove, once the result is where it belongs.
+    The resume state stays in ``folder``: the caller removes it once the result is in its place.
 
-    A loss that is not finite ends training with status ``diverged``: the files are written all the same, with the
-    weights as they then are.
+    A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
+    of that moment.
 
     Raises:
         HypersphereError: fewer images than a batch, or a file cannot be written.
-        StoppedError: we were asked to stop; the state to go on from is saved.
+        StoppedError: the process was asked to stop; the resume state is saved.
     """
     count = len(images.pixels)
     if count < run.batch.size:
@@ -54,11 +54,11 @@ def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outco
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
     try:
-        saved = checkpoint.load_state(folder, execution.parts, execution.snapshots, method, optimiser)
-    except HypersphereError as refused:
-        print(f"note: {refused}; starting over", flush=True)
+        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, method, optimiser)
+    except HypersphereError as error:
+        print(f"note: {error}; starting over", flush=True)
         saved = None
-    progress = saved or Progress(execution.parts)
+    progress = saved or Progress(execution.identity)
     progress.starts.append(progress.step)
     if saved is None:
         for stale in folder.glob("snapshots/*.safetensors"):
@@ -101,7 +101,7 @@ def _epoch(
     progress: Progress,
     keeper: Keeper,
 ) -> dict[str, float]:
-    """The rest of an epoch; returns its history row (epoch counted from 1, mean loss, mean norm, last rate)."""
+    """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
     images, size = data.pixels.shape[:2]
     per_epoch = images // run.batch.size
     first = progress.step - progress.epoch * per_epoch
@@ -112,14 +112,14 @@ def _epoch(
     total = torch.tensor(progress.sums, dtype=torch.float64, device=data.pixels.device)
     method.train()
     for i in range(first, per_epoch):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
         optimisation.set_rate(optimiser, peak, fraction)
         total += _step(run, method, optimiser, data, draws, steps[i], (run.seed, progress.epoch, i))
         progress.step += 1
         method.after_step(progress.step / (run.schedule.epochs * per_epoch))
-        progress.seconds += time.perf_counter() - begun
-        if i + 1 < per_epoch and keeper.due():  # the end of the epoch is the caller's
+        progress.seconds += time.perf_counter() - start
+        if i + 1 < per_epoch and keeper.due():  # at the end of an epoch the caller saves
             progress.sums = total.tolist()
             keeper.save()
     loss, norm = (total / per_epoch).tolist()
@@ -135,15 +135,15 @@ def _step(
     index: Int[Tensor, "n"],
     moment: tuple[int, ...],
 ) -> Float[Tensor, "2"]:
-    """One optimiser step over the images ``index``, in passes of ``micro``; mean loss and norm."""
+    """One optimiser step over the images ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm."""
     device, passes = data.pixels.device, index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
-        here = part.to(device)
-        views = make_views(data.pixels[here], draws.take(part).to(device), run.branches)
-        output = method(Batch(views, here, data.labels[here], (*moment, number)))
+        places = part.to(device)
+        views = make_views(data.pixels[places], draws.take(part).to(device), run.branches)
+        output = method(Batch(views, places, data.labels[places], (*moment, number)))
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings, dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)
@@ -153,14 +153,14 @@ def _step(
 
 def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
     if progress.epoch in execution.snapshots and progress.epoch != last:
-        parts = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
-        for name, module in parts.items():
+        modules = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
+        for name, module in modules.items():
             checkpoint.save_weights(module, folder / name)
             progress.snapshots[name] = files.sha256(folder / name)
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
-    """Numbers as Python prints them, which is the shortest text that reads back to the same bits."""
+    """CSV with numbers as Python prints them: the shortest text that reads back to the same bits."""
     if not rows:
         return "epoch\n"
     lines = [",".join(rows[0])] + [",".join(repr(value) for value in row.values()) for row in rows]
