@@ -1,6 +1,6 @@
 """sRGB (IEC 61966-2-1, white D65) to CIE 1976 L*a*b*.
 
-Constants are plain numbers: no tensor has to be kept with a run or moved to its device.
+Constants are plain numbers, so that no tensor has to be saved with a run or moved to its device.
 """
 
 import torch
@@ -16,9 +16,9 @@ XYZ = (
 # Smallest and largest L*, a* and b* of any sRGB colour, reached in black and white, green and magenta, blue and yellow.
 RANGES = ((0.0, 100.0), (-86.183, 98.234), (-107.860, 94.478))
 _KNEE = 0.04045
-"""Where sRGB's curve turns from a line into a power."""
+"""Encoded value at which sRGB's curve changes from a line to a power."""
 _DELTA = 6 / 29
-"""Where the cube root of CIE's lightness gives way to its tangent, after the root."""
+"""Below ``_DELTA``³ CIE replaces the cube root by its tangent at that point."""
 
 
 def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
@@ -29,21 +29,21 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
 
 
 def to_unit_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
-    """The same, each channel's range over all sRGB colours mapped to [-1, 1].
+    """L*, a* and b* of sRGB images in [0, 1], each channel's range over all sRGB colours mapped to [-1, 1].
 
-    As Tian et al. 2020 do in their code (train_CMC.py), with ranges that are theirs to 0.003.
+    Tian et al. 2020 do the same in their code (train_CMC.py), with ranges that differ by less than 0.003.
     """
     channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
     return torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
 
 
 def _linear(values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """Light, as a share of white's, of sRGB's encoded values."""
+    """Linear light of sRGB's encoded values, as a share of white's."""
     power = ((values + 0.055) / 1.055) ** 2.4
     return torch.where(values > _KNEE, power, values / 12.92)
 
 
 def _root(shares: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """CIE's cube root. It is clamped below, since ``where`` would turn an infinite slope at 0 into NaN."""
+    """CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN."""
     root = shares.clamp(min=_DELTA**3) ** (1 / 3)
     return torch.where(shares > _DELTA**3, root, shares / (3 * _DELTA**2) + 4 / 29)

@@ -17,11 +17,11 @@ class LabStreams(nn.Module):
     """Maps [n, 3, h, w] to [n, feature_dim]: features of L*, then features of a* and b*.
 
     The views of an image are its lightness and its colour (Tian et al. 2020). The conversion has no weights, and both
-    streams see one and the same augmented image.
+    streams see the same augmented image.
     """
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
-        """Of backbones that map [n, 1, h, w] and [n, 2, h, w] to features of one length."""
+        """Combine two backbones that map [n, 1, h, w] and [n, 2, h, w] to features of equal length."""
         super().__init__()
         self.lightness = lightness
         self.colour = colour
@@ -29,12 +29,12 @@ class LabStreams(nn.Module):
         self.feature_dim = 2 * self.stream_dim
 
     def streams(self, images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
-        """Features of L*, and of a* and b*; images are sRGB in [0, 1], channels reach the backbones in [-1, 1]."""
+        """Features of L*, and of a* and b*. Images are sRGB in [0, 1]; the backbones see channels in [-1, 1]."""
         lab = to_unit_lab(images)
         return self.lightness(lab[:, :1]), self.colour(lab[:, 1:])
 
     def forward(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 2d"]:
-        """Both, one after the other."""
+        """Features of both streams, concatenated."""
         return torch.cat(self.streams(images), dim=1)
 
 
@@ -44,22 +44,22 @@ def lab_streams(
     width: PositiveInt = 16,
     stem: Literal["cifar", "max_pool", "imagenet"] = "cifar",
 ) -> nn.Module:
-    """One backbone for L* and one for a*b*; ``stream_dim`` is the length of one's features, ``feature_dim`` of both.
+    """One backbone for L* and one for a*b*. One stream has ``stream_dim`` features, both together ``feature_dim``.
 
     Args:
-        backbone: which; each stream has its own weights.
+        backbone: name of the backbone; each stream has its own weights.
         width: channels of the first stage of resnet8 and resnet10.
         stem: of resnet18 and resnet50, as in ``resnet``.
 
     Raises:
-        HypersphereError: ``width`` or ``stem`` is set, and the backbone has none.
+        HypersphereError: ``width`` or ``stem`` is set for a backbone that has no such option.
     """
     if backbone in ("resnet8", "resnet10"):
         if stem != "cifar":
-            raise HypersphereError(f"lab_streams: stem is of resnet18 and resnet50, and backbone is {backbone}")
+            raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
         stages = 3 if backbone == "resnet8" else 4
         return LabStreams(*(basic_resnet(stages, width, stride=1, channels=channels) for channels in (1, 2)))
     if width != 16:
-        raise HypersphereError(f"lab_streams: width is of resnet8 and resnet10, and backbone is {backbone}")
+        raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; resnet8 and resnet10 take one")
     depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
     return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))

@@ -13,11 +13,11 @@ def resnet(
 
     Args:
         depth: 18 or 50.
-        stem: ``cifar`` is a 3x3 convolution of stride 1 without max-pooling (SimCLR, App. B.9), for 32x32 images;
-            ``max_pool`` the same with the max-pooling kept, which halves the sides, for 64x64 and 96x96 images (the
-            margins paper leaves the stem open, erratum M20); ``imagenet`` a 7x7 convolution of stride 2 and
-            max-pooling (He et al. 2016, Table 1), which divides the sides by four.
-        zero_init_residual: whether each residual branch's last batch norm starts at scale zero.
+        stem: ``cifar``: a 3x3 convolution of stride 1 without max-pooling (SimCLR, App. B.9), for 32x32 images.
+            ``max_pool``: the same convolution with max-pooling, which halves the sides, for 64x64 and 96x96 images (the
+            margins paper does not state the stem, erratum M20). ``imagenet``: a 7x7 convolution of stride 2 and
+            max-pooling (He et al. 2016, Table 1), which together divide the sides by four.
+        zero_init_residual: the last batch norm of each residual branch starts at scale zero.
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
@@ -30,7 +30,7 @@ def stemmed_resnet(
     channels: int = 3,
     zero_init_residual: bool = False,
 ) -> nn.Module:
-    """The same for images of ``channels`` channels: maps [n, channels, h, w] to [n, feature_dim]."""
+    """``resnet`` for images of ``channels`` channels: maps [n, channels, h, w] to [n, feature_dim]."""
     build = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[depth]
     model: nn.Module = build(weights=None, zero_init_residual=zero_init_residual)
     model.feature_dim = model.fc.in_features  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ def resnet8(*, width: PositiveInt = 16, stride: PositiveInt = 1) -> nn.Module:
 
     Args:
         width: channels of the first stage; the next two have twice and four times as many.
-        stride: of the stem; 2 quarters the work on 32x32 images.
+        stride: of the stem; 2 divides the work by four.
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """

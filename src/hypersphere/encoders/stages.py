@@ -1,4 +1,4 @@
-"""Small residual networks of one basic block a stage: what ResNet-8 and ResNet-10 share."""
+"""Small residual networks with one basic block per stage: ResNet-8 and ResNet-10."""
 
 from collections import OrderedDict
 
@@ -10,7 +10,7 @@ def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.
     """A 3x3 stem, then one basic block (He et al. 2016, Fig. 2) at each of ``stages`` widths.
 
     Args:
-        stages: how many; each after the first halves the sides and doubles the channels.
+        stages: their number; each after the first halves the sides and doubles the channels.
         width: channels of the stem and of the first stage.
         stride: of the stem.
         channels: of the images.
@@ -34,8 +34,8 @@ def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.
 def _block(channels_in: int, channels_out: int, stride: int) -> BasicBlock:
     if stride == 1 and channels_in == channels_out:
         return BasicBlock(channels_in, channels_out)
-    # A 1x1 convolution with a stride, as two steps. In one, oneDNN 3.12 (torch 2.13) writes past its buffers in the
-    # backward pass of fewer than eight input channels, channels last, on processors with AVX2 and no AVX-512.
+    # A 1x1 convolution with a stride, in two steps. As one step, oneDNN 3.12 (torch 2.13) writes past its buffers in
+    # the backward pass of fewer than eight input channels, channels last, on processors with AVX2 but without AVX-512.
     layers: list[tuple[str, nn.Module]] = [
         ("every", nn.AvgPool2d(kernel_size=1, stride=stride)),
         ("0", nn.Conv2d(channels_in, channels_out, kernel_size=1, bias=False)),

@@ -20,26 +20,26 @@ class ViT(VisionTransformer):
         self.feature_dim = width
 
     def forward(self, images: Float[Tensor, "n 3 h h"]) -> Float[Tensor, "n d"]:
-        """Features.
+        """Features of the images.
 
         Raises:
-            HypersphereError: images of another size than the position embedding is for.
+            HypersphereError: the images are not ``image_size`` pixels wide and high.
         """
         height, width = images.shape[-2:]
         if (height, width) != (self.image_size, self.image_size):
-            raise HypersphereError(f"vit: image_size is {self.image_size}, and the images are {height} x {width}")
+            raise HypersphereError(f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}")
         return super().forward(images)
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
-        """Draw what torchvision's VisionTransformer draws, from the same distributions.
+        """Draw the initial weights from the same distributions as torchvision's VisionTransformer.
 
         Patch projection: normal of std 1/sqrt(fan-in), cut at ±2. Position embedding: normal of std 0.02. Queries, keys
         and values: Xavier uniform over their stacked matrix [3d, d]. The MLP: Xavier uniform, biases normal of std
         1e-6. Class token and all other biases: zero. The attention's output matrix keeps torch's rule for linear
-        layers. Dosovitskiy et al.'s code has Xavier for each of the four matrices of attention (from memory).
+        layers. Dosovitskiy et al.'s code uses Xavier for each of the four matrices of attention (from memory).
 
         Args:
-            generator: of a tensor's name in this module.
+            generator: maps a tensor's name in this module to its generator.
         """
         projection = self.conv_proj
         deviation = projection.weight[0].numel() ** -0.5
@@ -77,17 +77,17 @@ def vit(
     there is no dropout. ``feature_dim`` is ``width``.
 
     Args:
-        image_size: side of the images in pixels; others are refused.
+        image_size: side of the images in pixels; no other size is accepted.
         patch: side of a patch in pixels, a divisor of ``image_size``.
-        depth: layers.
+        depth: number of layers.
         width: length of a token.
-        heads: of each attention, a divisor of ``width``.
+        heads: attention heads per layer, a divisor of ``width``.
 
     Raises:
-        HypersphereError: ``patch`` or ``heads`` does not divide.
+        HypersphereError: ``patch`` does not divide ``image_size``, or ``heads`` does not divide ``width``.
     """
     if image_size % patch:
-        raise HypersphereError(f"vit: patch must divide image_size {image_size} (given: {patch})")
+        raise HypersphereError(f"encoder: vit: patch must divide image_size {image_size} (given: {patch})")
     if width % heads:
-        raise HypersphereError(f"vit: heads must divide width {width} (given: {heads})")
+        raise HypersphereError(f"encoder: vit: heads must divide width {width} (given: {heads})")
     return ViT(image_size, patch, depth, width, heads)

@@ -1,1 +1,1 @@
-"""Wiring: which network sees which view, which way gradients flow, what is remembered. Equations are in objectives."""
+"""Wiring: which network sees which view, where gradients flow, what is kept between steps. Equations: objectives."""

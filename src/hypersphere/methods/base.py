@@ -1,8 +1,8 @@
-"""What every method is made of, sees, and offers to the training loop.
+"""The base class of methods, their parts, their input and their output.
 
-A method is wiring: which network sees which view, which way gradients flow, and what is remembered from step to step.
-What is remembered is a buffer or a frozen copy, so that it is part of ``state_dict`` and a run can be resumed; what is
-drawn is keyed, so that nothing else need be kept.
+A method is wiring: which network sees which view, where gradients flow, and what is kept from step to step. What is
+kept is a buffer or a frozen copy, so that it is in ``state_dict`` and a run can be resumed. Random draws are keyed, so
+that no generator has to be stored.
 
 Shapes: v views (1 or 2) of n images, d dimensions of an embedding.
 """
@@ -24,20 +24,20 @@ GradientTransform = Callable[[Tensor], Tensor]
 
 
 class Parts(NamedTuple):
-    """What a run hands to its method's function, beside the method's own parameters."""
+    """Arguments of a method's function that come from the rest of the run, not from the method's own parameters."""
 
     encoder: nn.Module
     """Maps [n, 3, h, w] to [n, feature_dim]."""
     objective: Objective
-    """Of two aligned batches, by position, or of what the method GIVES, by name."""
+    """Takes two aligned batches by position, or the tensors that the method GIVES by name."""
     gradient: GradientTransform
-    """Changes the gradient that reaches embeddings, and not their values."""
+    """Changes the gradients of embeddings, not their values."""
     images: int = 0
-    """How many there are to train on."""
+    """Number of training images."""
     classes: int = 0
     seed: int = 0
     temperature: float | None = None
-    """The objective's, or its map to logits': None if neither has one."""
+    """Temperature of the logits or of the objective; None if neither has one."""
 
     @property
     def features(self) -> int:
@@ -45,37 +45,37 @@ class Parts(NamedTuple):
         return int(self.encoder.feature_dim)  # type: ignore[arg-type]
 
     def unit_vectors(self, count: int, dim: int, purpose: str) -> Float[Tensor, "count dim"]:
-        """Uniform on the sphere, the same for every run of this seed and purpose."""
+        """Random vectors, uniform on the sphere; equal for all runs of one seed and purpose."""
         generator = torch.Generator().manual_seed(keyed.torch_seed(self.seed, "initial", purpose))
         return nn.functional.normalize(torch.randn(count, dim, generator=generator))
 
 
 class Batch(NamedTuple):
-    """What one forward pass sees."""
+    """Input of one forward pass."""
 
     views: Float[Tensor, "v n 3 h w"]
     places: Int[Tensor, "n"]
     """Each image's place in the training set, from 0."""
     labels: Int[Tensor, "n"]
     moment: tuple[int, ...] = (0, 0, 0, 0)
-    """Seed, epoch, step and pass: the key of whatever else is drawn."""
+    """Seed, epoch, step and pass: they key the method's random draws."""
 
     def key(self, purpose: str) -> tuple[int, str, int, int, int]:
-        """For the functions of ``keyed``."""
-        seed, epoch, step, part = self.moment
-        return seed, purpose, epoch, step, part
+        """Key of this pass's draws for ``purpose``, for the functions of ``keyed``."""
+        seed, epoch, step, number = self.moment
+        return seed, purpose, epoch, step, number
 
 
 class Output(NamedTuple):
-    """One forward pass."""
+    """Result of one forward pass."""
 
     loss: Float[Tensor, ""]
     embeddings: Float[Tensor, "m d"]
-    """The vectors that the loss is applied to, before normalisation, of every view that gets a gradient."""
+    """Vectors that enter the loss, before normalisation, of every view that gets a gradient."""
 
 
 class Method(nn.Module):
-    """An encoder, its heads, and how views become a loss. Subclasses map a ``Batch`` to an ``Output``."""
+    """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``."""
 
     encoder: nn.Module
 
@@ -87,46 +87,46 @@ class Method(nn.Module):
 
     @property
     def head(self) -> nn.Module:
-        """Maps the encoder's output [n, feature_dim] to a view's embeddings [n, d], as ``Output`` holds them.
+        """Maps the encoder's output [n, feature_dim] to a view's embeddings [n, d], as in ``Output``.
 
-        Put together at each call of the method's own modules (see ``chain``), so that a tensor has one name in the
-        method's ``state_dict``; its names in the head's are those of a run's file of heads.
+        It is chained anew at each call (see ``chain``), so that a tensor has one name in the method's ``state_dict``.
+        Tensors in a run's file of heads have their names in this module.
 
         Raises:
-            NotImplementedError: the method does not say what its head is.
+            NotImplementedError: the method defines no head.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say what its head is")
+        raise NotImplementedError(f"{type(self).__name__} defines no head")
 
     def begin(self) -> None:
-        """Called once, after initial weights are drawn and cut: where frozen copies are made."""
+        """Make frozen copies. Called once, after the initial weights are drawn and cut."""
 
     def after_step(self, fraction: float) -> None:
-        """Called after every optimiser step; ``fraction`` of all steps is done. Where targets and memories move."""
+        """Move targets and memories. Called after every optimiser step, when ``fraction`` of all steps is done."""
 
     def constant_rate(self) -> Iterator[nn.Parameter]:
-        """Parameters whose learning rate is not annealed; none, unless a method says otherwise."""
+        """Parameters whose learning rate is not annealed; by default none."""
         return iter(())
 
 
 def chain(**modules: nn.Module) -> nn.Sequential:
-    """One behind the other, under these names; they stay the modules that they are, and none is copied."""
+    """The modules one behind the other, under these names. They are shared, not copied."""
     return nn.Sequential(OrderedDict(modules))
 
 
 def frozen_copy(module: nn.Module) -> nn.Module:
-    """A copy that no gradient reaches and no optimiser moves."""
+    """A copy whose parameters take no gradient, so that no optimiser moves it."""
     return copy.deepcopy(module).requires_grad_(False)
 
 
 @torch.no_grad()
 def follow(target: nn.Module, online: nn.Module, momentum: float) -> None:
-    """target = momentum · target + (1 - momentum) · online, parameter by parameter; buffers are the target's own."""
-    for kept, moved in zip(target.parameters(), online.parameters(), strict=True):
-        kept.lerp_(moved.detach(), 1 - momentum)
+    """target = momentum · target + (1 - momentum) · online, parameter by parameter; buffers stay as they are."""
+    for slow, fast in zip(target.parameters(), online.parameters(), strict=True):
+        slow.lerp_(fast.detach(), 1 - momentum)
 
 
 def momentum_at(base: float, schedule: Literal["constant", "cosine"], fraction: float) -> float:
-    """A target's momentum when ``fraction`` of training is done: ``base``, or from there to 1 along half a cosine.
+    """A target's momentum when ``fraction`` of training is done: ``base``, or from ``base`` to 1 along half a cosine.
 
     Grill et al. 2020, Sec. 3.2: 1 - (1 - base)(cos(pi k/K) + 1)/2.
     """

@@ -31,10 +31,10 @@ def byol(
         parts: encoder, objective and the like.
         hidden: width of the hidden layers; 4096 in the paper.
         dim: length of an embedding; 256 in the paper.
-        bias: whether the last linear layers have one; not in the authors' code, and the paper does not say.
-        momentum: share of itself that the target keeps in a step.
-        momentum_schedule: whether that rises to 1 along half a cosine.
-        symmetric: whether each view is predicted from the other, or the second alone, the teacher's, from the first.
+        bias: whether the last linear layers have a bias; they have none in the authors' code, and the paper is silent.
+        momentum: weight of the old target in each update.
+        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
+        symmetric: each view is predicted from the other; else only the second view (the teacher's) from the first.
     """
     projector = mlp([parts.features, hidden, dim], batch_norm=True, bias=bias)
     predictor = mlp([dim, hidden, dim], batch_norm=True, bias=bias)

@@ -14,7 +14,7 @@ ENCODERS = ("lab_streams",)
 
 
 class TwoHeads(nn.Module):
-    """A projector for either half of a feature vector: the head of a method whose views are streams of the encoder."""
+    """One projector for each half of a feature vector: the head of a method whose views are streams of the encoder."""
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class TwoHeads(nn.Module):
         self.colour = colour
 
     def forward(self, features: Float[Tensor, "n 2f"]) -> Float[Tensor, "n 2d"]:
-        """Embeddings of an image's lightness, and behind them those of its colour, which the loss sees apart."""
+        """Embedding of an image's lightness, followed by that of its colour; the loss sees them as two views."""
         features_l, features_ab = features.chunk(2, dim=1)
         return torch.cat([self.lightness(features_l), self.colour(features_ab)], dim=1)
 
@@ -37,11 +37,11 @@ class CMC(Method):
 
     @property
     def head(self) -> nn.Module:
-        """Both projectors, each behind its stream: [n, 2 · dim], a row for an image."""
+        """Both projectors, each behind its stream: [n, 2 · dim], one row per image."""
         return TwoHeads(self.lightness, self.colour)
 
     def forward(self, batch: Batch) -> Output:
-        """Loss over the two streams of the view, and both projectors' outputs, L's first."""
+        """Loss over the two streams of the view; the embeddings are both projectors' outputs, those of L first."""
         (view,) = batch.views
         features_l, features_ab = self.encoder.streams(view)  # type: ignore[operator]
         z_l, z_ab = self.lightness(features_l), self.colour(features_ab)
@@ -49,17 +49,17 @@ class CMC(Method):
 
 
 def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method:
-    """A projector for each stream, stream_dim -> dim; the streams share nothing.
+    """A projector for each stream, stream_dim -> dim; the streams share no weights.
 
     The encoder's ``streams`` maps an augmented image to features of its lightness L and of its colour ab. The original
-    draws its negatives from memory banks of both views; here they are the batch's (see ``multiview_coding``), so that
+    draws negatives from memory banks of both views; here the batch provides them (see ``multiview_coding``), and
     nothing is kept between steps.
 
     Args:
         parts: encoder, objective and the like.
         dim: length of an embedding; 128 in the paper.
-        hidden: width of a hidden layer with ReLU in each projector; 0: none, so that the projectors are linear, as in
-            the paper.
+        hidden: width of the projectors' hidden layer, with ReLU; 0: no hidden layer, so linear projectors as in the
+            paper.
     """
     stream = int(parts.encoder.stream_dim)  # type: ignore[arg-type]
     widths = [stream, hidden, dim] if hidden else [stream, dim]

@@ -1,4 +1,4 @@
-"""DINO: a student and a teacher that follows it, no negatives, the teacher's outputs centred and sharpened."""
+"""DINO: a student, a teacher that follows it, no negatives; the teacher's outputs are centred and sharpened."""
 
 from typing import Literal
 
@@ -17,10 +17,10 @@ GIVES = ("student", "teacher", "centre")
 
 
 class Prototypes(nn.Linear):
-    """A linear layer without bias, of a normalised input, weight-normalised with all norms held at 1."""
+    """A linear layer without bias whose input and rows are normalised to length 1."""
 
     def forward(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n k"]:
-        """Cosines of the input with the rows; a zero vector counts as cosine 0."""
+        """Cosines of the input with the layer's rows; a zero vector has cosine 0."""
         return cosines(z, self.weight)
 
 
@@ -50,18 +50,18 @@ class DINO(Momentum):
         self.register_buffer("centre", torch.zeros(prototypes.out_features))
         self.register_buffer("frozen", torch.tensor(freeze > 0))
         self.means: list[Tensor] = []
-        """Of the teacher's outputs, [k], in each pass since the last optimiser step: between steps, none."""
+        """Mean of the teacher's outputs, [k], of each pass since the last optimiser step; empty between steps."""
 
     @property
     def online(self) -> nn.Module:
-        """Encoder, projector and prototypes; put together at each call."""
+        """Encoder, projector and prototypes, chained anew at each call."""
         return chain(encoder=self.encoder, projector=self.projector, prototypes=self.prototypes)
 
     def forward(self, batch: Batch) -> Output:
-        """Mean of the two directions, and the student's bottleneck vectors."""
+        """Mean loss of the two directions; the embeddings are the student's bottleneck vectors."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         rows = self.prototypes.weight
-        if self.freeze and self.frozen:  # in this order: looking at a buffer waits for the device
+        if self.freeze and self.frozen:  # in this order, because reading a buffer waits for the device
             rows = rows.detach()
         s_a, s_b = (cosines(self.gradient(z), rows) for z in (z_a, z_b))
         with torch.no_grad():
@@ -71,7 +71,7 @@ class DINO(Momentum):
         return Output(torch.stack(losses).mean(), torch.cat([z_a, z_b]).detach())
 
     def after_step(self, fraction: float) -> None:
-        """The teacher follows the student, and the centre the teacher's outputs in all passes of the step."""
+        """Move the teacher towards the student, and the centre towards the teacher's mean output in the step."""
         super().after_step(fraction)
         self.centre.lerp_(torch.stack(self.means).mean(dim=0), 1 - self.centre_momentum)
         self.means.clear()
@@ -93,23 +93,23 @@ def dino(
 ) -> Method:
     """Projector feature_dim -> hidden … -> bottleneck with GELU, and cosines of its output with the prototypes.
 
-    That is the paper's head: the bottleneck is normalised, and the last layer, without bias, is weight-normalised with
-    all norms held at 1, so that cutting it changes no output and no embedding. Left out: small crops beside the two
-    full-size ones (multi-crop), the teacher's rising temperature (the objective's is constant), and the authors'
-    truncated normal as initial weights (from memory).
+    This is the paper's head: the bottleneck is normalised, and the last layer has no bias and rows of norm 1, so
+    cut-initialisation of that layer changes no output and no embedding. Three things of the paper are missing: small
+    crops beside the two full-size ones (multi-crop), the teacher's rising temperature (the objective's is constant),
+    and initial weights from the authors' truncated normal (from memory).
 
     Args:
         parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; 2048 in the paper.
         bottleneck: length of an embedding; 256 in the paper.
-        prototypes: outputs, k; 65536 in the paper.
-        layers: linear layers of the projector, the last one not counted.
-        batch_norm: whether batch norm stands before each GELU; not so for a transformer.
-        momentum: of the teacher, at the start if it is scheduled.
-        momentum_schedule: to 1 along half a cosine, or constant.
-        centre_momentum: the share of the centre that stays in each step.
-        freeze_last_layer: the share of training, from its start, during which the prototypes do not move; one epoch's
-            worth in the authors' code (from memory).
+        prototypes: number of outputs, k; 65536 in the paper.
+        layers: linear layers of the projector, without the prototypes.
+        batch_norm: batch norm before each GELU; off for a transformer.
+        momentum: of the teacher; with a schedule, its value at the start.
+        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
+        centre_momentum: weight of the old centre in each update.
+        freeze_last_layer: share of training, from its start, during which the prototypes do not move; one epoch in the
+            authors' code (from memory).
     """
     projector = mlp(sizes(parts.features, hidden, bottleneck, layers), batch_norm=batch_norm, activation=nn.GELU)
     return DINO(

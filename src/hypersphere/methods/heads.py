@@ -1,4 +1,4 @@
-"""Projectors and predictors: multi-layer perceptrons as the papers draw them."""
+"""Projectors and predictors: multi-layer perceptrons."""
 
 from itertools import pairwise
 
@@ -17,17 +17,17 @@ def mlp(
 
     Args:
         sizes: input, hidden …, output.
-        batch_norm: whether batch norm stands before each activation.
-        last_batch_norm: whether the output is batch-normalised too, without scale and shift (SimSiam, Sec. 3).
-        bias: whether linear layers have one; those before a batch norm, which would take it out again, never do.
-        activation: ReLU, but for DINO.
+        batch_norm: batch norm before each activation.
+        last_batch_norm: batch norm of the output too, without scale and shift (SimSiam, Sec. 3).
+        bias: linear layers have a bias, except those before a batch norm, which would remove it again.
+        activation: ReLU; DINO takes GELU.
     """
     layers: list[nn.Module] = []
     for i, (inputs, outputs) in enumerate(pairwise(sizes)):
         last = i == len(sizes) - 2
-        normed = last_batch_norm if last else batch_norm
-        layers.append(nn.Linear(inputs, outputs, bias=bias and not normed))
-        if normed:
+        normalised = last_batch_norm if last else batch_norm
+        layers.append(nn.Linear(inputs, outputs, bias=bias and not normalised))
+        if normalised:
             layers.append(nn.BatchNorm1d(outputs, affine=not last))
         if not last:
             layers.append(activation())
@@ -35,5 +35,5 @@ def mlp(
 
 
 def sizes(inputs: int, hidden: int, outputs: int, layers: int) -> list[int]:
-    """Widths of ``layers`` linear layers: ``inputs``, ``hidden`` once less than there are layers, ``outputs``."""
+    """Widths of ``layers`` linear layers: ``inputs``, then ``hidden`` (layers - 1) times, then ``outputs``."""
     return [inputs, *[hidden] * (layers - 1), outputs]

@@ -1,4 +1,4 @@
-"""Instance discrimination: one view, and every image's last embedding, remembered, as its class."""
+"""Instance discrimination: one view; each image is its own class, with its embedding in a memory bank."""
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ class InstanceDiscrimination(Method):
     """Wiring of Wu et al. 2018, Fig. 2 (from memory)."""
 
     bank: Float[Tensor, "images d"]
-    """Unit vectors: each image's embedding when it was last seen, averaged with those before."""
+    """Unit vectors: a running average of each image's embeddings."""
 
     def __init__(
         self, parts: Parts, projector: nn.Module, bank: Float[Tensor, "images d"], momentum: float, noise: int
@@ -31,7 +31,7 @@ class InstanceDiscrimination(Method):
         self.momentum = momentum
         self.noise = noise
         self.seen: list[tuple[Tensor, Tensor]] = []
-        """Places [n] and unit vectors [n d] of the passes since the last optimiser step: between steps, none."""
+        """Places [n] and unit vectors [n d] of the passes since the last optimiser step; empty between steps."""
 
     @property
     def head(self) -> nn.Module:
@@ -39,7 +39,7 @@ class InstanceDiscrimination(Method):
         return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
-        """Loss over the view, and the linear layer's outputs."""
+        """Loss over the view; the embeddings are the linear layer's outputs."""
         (view,) = batch.views
         z = self.projector(self.encoder(view))
         self.seen.append((batch.places, unit(z.detach())))
@@ -48,14 +48,14 @@ class InstanceDiscrimination(Method):
         return Output(loss, z.detach())
 
     def _noise(self, batch: Batch) -> Int[Tensor, "n m"]:
-        """Images drawn uniformly, with replacement, the image itself not left out."""
+        """Places of images drawn uniformly with replacement; the image itself may be among them."""
         words = keyed.raw(len(batch.places) * self.noise, *batch.key("noise"))
-        drawn = (words % np.uint64(len(self.bank))).astype(np.int64)  # off uniform by less than images / 2^64
+        drawn = (words % np.uint64(len(self.bank))).astype(np.int64)  # uniform to within images / 2^64
         return torch.from_numpy(drawn).reshape(-1, self.noise)
 
     @torch.no_grad()
     def after_step(self, fraction: float) -> None:
-        """Rows of the images of the step's passes move; all passes have seen the bank as it was before the step."""
+        """Update the rows of the step's images. All passes of a step see the bank as it was before the step."""
         for places, embeddings in self.seen:
             self.bank[places] = unit(self.momentum * self.bank[places] + (1 - self.momentum) * embeddings)
         self.seen.clear()
@@ -64,18 +64,17 @@ class InstanceDiscrimination(Method):
 def instance_discrimination(
     parts: Parts, *, dim: PositiveInt, momentum: Fraction = 0.5, noise: PositiveInt = 4096
 ) -> Method:
-    """A linear layer feature_dim -> dim, and a memory bank of as many unit vectors as there are images.
+    """A linear layer feature_dim -> dim, and a memory bank with one unit vector per training image.
 
-    The bank begins with vectors uniform on the sphere, and is no parameter: no gradient reaches it.
+    The bank starts with vectors uniform on the sphere. It is a buffer: no gradient reaches it.
 
     Args:
-        parts: encoder, objective and the like; the bank has a row for each of its images.
+        parts: encoder, objective and the like.
         dim: length of an embedding; 128 in the paper.
-        momentum: after each step, the share of a row that stays; the rest is the image's new embedding, normalised, and
-            the sum is normalised again (authors' code, from memory; the paper replaces the row, which is 0).
-        noise: images drawn anew for each image of a pass, for an objective that asks for some (``nce_memory_bank``);
-            4096 in the paper. They are drawn for other objectives too, which costs about 10 ms for 256 images, and
-            changes nothing.
+        momentum: weight of the old row in each update; the new embedding is normalised, and so is the sum (authors'
+            code, from memory; the paper replaces the row, which is momentum 0).
+        noise: number of images drawn anew for each image of a pass, for ``nce_memory_bank``; 4096 in the paper. Drawing
+            them for other objectives changes nothing and costs about 10 ms for 256 images.
     """
     bank = parts.unit_vectors(parts.images, dim, "bank")
     return InstanceDiscrimination(parts, nn.Linear(parts.features, dim), bank, momentum, noise)

@@ -1,4 +1,4 @@
-"""MoCo v2: each query must find its key, a slow target's embedding of the other view, among a queue of older keys."""
+"""MoCo v2: each query is matched with its key, a slow target's embedding of the other view, against a queue of keys."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class MoCoV2(Momentum):
     """Wiring of He et al. 2020, Alg. 1: queries from the first view, keys from the second, one direction."""
 
     queue: Float[Tensor, "m d"]
-    """Unit vectors, the oldest first."""
+    """Earlier keys as unit vectors, the oldest first."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class MoCoV2(Momentum):
         self.groups = groups
         self.shuffled = shuffled
         self.waiting: list[Tensor] = []
-        """Keys of the passes since the last optimiser step: between steps, when states are saved, none."""
+        """Keys of the passes since the last optimiser step; empty between steps, when states are saved."""
 
     def forward(self, batch: Batch) -> Output:
-        """Loss of the queries, and they themselves; their keys wait to join the queue.
+        """Loss of the queries, which are the embeddings. Their keys join the queue after the step.
 
         Raises:
             HypersphereError: the pass cannot be split into equal groups.
@@ -59,21 +59,21 @@ class MoCoV2(Momentum):
         return Output(loss, queries.detach())
 
     def after_step(self, fraction: float) -> None:
-        """The target follows; the step's keys join the queue, and as many of the oldest leave."""
+        """Move the target; add the step's keys to the queue, and drop as many of the oldest."""
         super().after_step(fraction)
         self.queue = torch.cat([self.queue, *self.waiting])[-len(self.queue) :]
         self.waiting.clear()
 
     def _keys(self, batch: Batch) -> Float[Tensor, "n d"]:
-        """In the order of the batch, in whichever order they were put into groups."""
+        """Keys in the order of the batch, also where the groups are shuffled."""
         images = batch.views[1]
-        if not self.shuffled or self.groups == 1:  # one group's statistics do not depend on an order
+        if not self.shuffled or self.groups == 1:  # the statistics of one group do not depend on the order
             return self._in_groups(self.target, images)
         order = torch.from_numpy(keyed.permutation(len(images), *batch.key("shuffle"))).to(images.device)
         return self._in_groups(self.target, images[order])[order.argsort()]
 
     def _in_groups(self, network: nn.Module, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
-        """Batch norm sees a group at a time, as if each were on a device of its own."""
+        """Outputs group by group, so that batch norm sees one group at a time, as on separate devices."""
         return torch.cat([network(group) for group in images.chunk(self.groups)])
 
 
@@ -89,29 +89,31 @@ def mocov2(
     batch_norm_over: Literal["batch", "split", "shuffled"] = "shuffled",
     groups: PositiveInt = 1,
 ) -> Method:
-    """A projector feature_dim -> hidden -> dim, a slow target of both networks, and a queue of its embeddings.
+    """A projector feature_dim -> hidden -> dim, a slow copy of encoder and projector, and a queue of its embeddings.
 
-    He et al. 2020, Sec. 3; the projector is of Chen et al. 2020b (both from memory; defaults from the authors' code).
+    He et al. 2020, Sec. 3, with the projector of Chen et al. 2020b (both from memory; defaults from the authors' code).
 
     Args:
         parts: encoder, objective and the like.
-        hidden: width of the projector's hidden layers; the encoder's in the paper.
+        hidden: width of the projector's hidden layers; feature_dim in the paper.
         dim: length of an embedding; 128 in the paper.
-        queue: keys that are kept, the negatives of every query; 65536 in the paper. They start as random unit vectors.
-        layers: linear layers of the projector; 1 is MoCo v1's.
-        batch_norm: whether batch norm stands before each ReLU of the projector.
-        momentum: share of itself that the target keeps in a step.
+        queue: number of keys in the queue, the negatives of every query; 65536 in the paper. The first ones are random
+            unit vectors.
+        layers: linear layers of the projector; 1 as in MoCo v1.
+        batch_norm: batch norm before each ReLU of the projector.
+        momentum: weight of the old target in each update.
         batch_norm_over: batch: batch norm sees all images of a pass together. split: both networks see them in
-            ``groups``, as on so many devices. shuffled: the same, and the target sees them in another order, so that a
-            key's group does not tell which query it belongs to (shuffling BN, He et al. 2020, Sec. 3.3).
-        groups: equal parts of a pass; 1 is ``batch``, whatever ``batch_norm_over`` says. 8 in the paper, one a device.
+            ``groups``, as on so many devices. shuffled: the same, but the target sees them in another order, so that a
+            key's group does not reveal its query (shuffling BN, He et al. 2020, Sec. 3.3).
+        groups: number of equal parts of a pass; 1 equals ``batch``. 8 in the paper, one per device.
 
     Raises:
-        HypersphereError: more than one group of ``batch``.
+        HypersphereError: more than one group with ``batch_norm_over: batch``.
     """
     if batch_norm_over == "batch" and groups > 1:
         raise HypersphereError(
-            f"method: mocov2: groups {groups} is of batch_norm_over: split or shuffled (given: batch)"
+            f"method: mocov2: groups: with batch_norm_over: batch it must be 1 (given: {groups}); "
+            "split and shuffled allow more"
         )
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
     return MoCoV2(

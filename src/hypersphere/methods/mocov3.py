@@ -1,4 +1,4 @@
-"""MoCo v3: each query must find its key, a slow target's embedding of the other view, among the batch's keys."""
+"""MoCo v3: each query is matched with its key, a slow target's embedding of the other view, against the batch."""
 
 from typing import Literal
 
@@ -30,8 +30,8 @@ def mocov3(
 ) -> Method:
     """Projector feature_dim -> hidden … -> dim, and a predictor dim -> hidden … -> dim behind it.
 
-    Chen et al. 2021, Alg. 1: loss(q1, k2) + loss(q2, k1), which is a sum, with queries from the predictor and keys
-    from the target (from memory; defaults from the authors' code). The objective is of queries and keys, for example
+    Chen et al. 2021, Alg. 1: the sum loss(q1, k2) + loss(q2, k1), with queries q from the predictor and keys k from the
+    target (from memory; defaults from the authors' code). The objective compares queries with keys, for example
     ``generalised_info_nce`` with negatives other_view.
 
     Args:
@@ -40,17 +40,17 @@ def mocov3(
         dim: length of an embedding.
         layers: linear layers of the projector; in the authors' code 3 behind a ViT and 2 behind a ResNet.
         predictor_layers: linear layers of the predictor.
-        batch_norm: whether batch norm stands before each ReLU (margins paper, App. C.1).
-        last_batch_norm: whether projector and predictor end with a batch norm, without scale and shift.
-        bias: whether linear layers without a batch norm after them have one.
-        momentum: share of itself that the target keeps in a step.
-        momentum_schedule: whether that rises to 1 along half a cosine.
-        symmetric: whether both views give queries and keys, or the first queries (strong, the student's) and the second
-            keys (weak, the teacher's) (margins paper, App. C.1; erratum M16).
-        two_tau: whether the loss is multiplied by twice the temperature, as in the authors' code (erratum M22).
+        batch_norm: batch norm before each ReLU (margins paper, App. C.1).
+        last_batch_norm: projector and predictor end with a batch norm, without scale and shift.
+        bias: linear layers without a batch norm after them have a bias.
+        momentum: weight of the old target in each update.
+        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
+        symmetric: both views give queries and keys; else the first view (strong, the student's) gives queries and the
+            second (weak, the teacher's) keys (margins paper, App. C.1; erratum M16).
+        two_tau: multiply the loss by twice the temperature, as in the authors' code (erratum M22).
 
     Raises:
-        HypersphereError: ``two_tau``, and neither objective nor logits have a temperature.
+        HypersphereError: ``two_tau`` is set, and neither objective nor logits have a temperature.
     """
     projector, predictor = (
         mlp(widths, batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias)
@@ -69,5 +69,5 @@ def mocov3(
 
 def _two_tau(parts: Parts) -> float:
     if parts.temperature is None:
-        raise HypersphereError("method: two_tau needs an objective or logits with a temperature")
+        raise HypersphereError("method: mocov3: two_tau needs an objective or logits with a temperature")
     return 2 * parts.temperature

@@ -1,7 +1,7 @@
-"""What methods with a momentum target share: a slow copy of encoder and projector, and learning to predict it.
+"""Base classes for methods with a momentum target: a slow copy of encoder and projector, with or without a predictor.
 
-The target is a frozen copy, so that it is in ``state_dict`` and in no optimiser. Its batch norms work as the online
-network's do, in training mode with running statistics of their own, as in the authors' codes of MoCo and BYOL.
+The target is a frozen copy: it is in ``state_dict`` and in no optimiser. Its batch norms run in training mode and have
+their own running statistics, as in the authors' codes of MoCo and BYOL.
 """
 
 from typing import Literal
@@ -31,7 +31,7 @@ class Momentum(Method):
 
     @property
     def online(self) -> nn.Module:
-        """Encoder and projector; put together at each call, since a tensor has one name in ``state_dict``."""
+        """Encoder and projector, chained anew at each call, so that a tensor has one name in ``state_dict``."""
         return chain(encoder=self.encoder, projector=self.projector)
 
     @property
@@ -40,20 +40,20 @@ class Momentum(Method):
         return chain(projector=self.projector)
 
     def begin(self) -> None:
-        """The target starts as a copy of the initial weights, cut if they are (erratum N44)."""
+        """Copy the initial weights to the target, after any cut (erratum N44)."""
         self.target = frozen_copy(self.online)
 
     def after_step(self, fraction: float) -> None:
-        """The target goes a small part of the way to the new weights.
+        """Move the target a small part of the way to the new weights.
 
-        MoCo's codes do this in the next forward pass, just before they use the target: the same weights, and, for a
-        schedule, the same momentum.
+        MoCo's codes do this in the next forward pass, just before they use the target, with the same weights and the
+        same scheduled momentum.
         """
         follow(self.target, self.online, momentum_at(self.momentum, self.momentum_schedule, fraction))
 
 
 class Bootstrap(Momentum):
-    """A predictor on the online side, which learns to give the target's embedding of the other view."""
+    """An online network with a predictor, which learns to predict the target's embedding of the other view."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class Bootstrap(Momentum):
 
     @property
     def head(self) -> nn.Module:
-        """The projector and, behind it, the predictor: its outputs are the embeddings."""
+        """The projector, then the predictor, whose outputs are the embeddings."""
         return chain(projector=self.projector, predictor=self.predictor)
 
     def forward(self, batch: Batch) -> Output:
-        """Sum over the directions of the loss of predictions and targets, times ``weight``; the predictions."""
+        """Sum of the losses of all directions, times ``weight``; the embeddings are the predictions."""
         online, views = self.online, batch.views
         predictions = [self.predictor(online(views[student])) for student, _ in self.directions]
         with torch.no_grad():

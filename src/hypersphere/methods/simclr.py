@@ -1,4 +1,4 @@
-"""SimCLR: two views, one projector, every other image in the batch a negative."""
+"""SimCLR: two views, one projector; every other image in the batch is a negative."""
 
 from typing import Literal
 
@@ -26,7 +26,7 @@ class SimCLR(Method):
         return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
-        """Loss over both views, and the projector's outputs."""
+        """Loss over both views; the embeddings are the projector's outputs."""
         if self.together:
             z = self.projector(self.encoder(batch.views.flatten(0, 1)))
             z_a, z_b = z.chunk(2)
@@ -52,13 +52,13 @@ def simclr(
     Args:
         parts: encoder, objective and the like.
         hidden: width of its hidden layers.
-        dim: length of an embedding; 3 puts them on the sphere in space (double metric paper, Table 6).
+        dim: length of an embedding; 3 in the double metric paper's Table 6.
         layers: linear layers; 2 in the paper's main text.
-        batch_norm: whether batch norm stands before each ReLU (margins paper, App. C.1).
-        last_batch_norm: whether the output is batch-normalised, without scale and shift.
-        bias: whether linear layers without a batch norm after them have one.
-        forward: one pass per view, so that batch norm sees one view at a time (norms authors' code, erratum N44), or
-            one over both (the original).
+        batch_norm: batch norm before each ReLU (margins paper, App. C.1).
+        last_batch_norm: batch norm of the output, without scale and shift.
+        bias: linear layers without a batch norm after them have a bias.
+        forward: per_view: one pass per view, so that batch norm sees one view at a time (norms authors' code, erratum
+            N44). both_views: one pass over both (the original).
     """
     projector = mlp(
         sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias

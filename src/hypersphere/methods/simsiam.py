@@ -22,18 +22,18 @@ class SimSiam(Method):
 
     @property
     def head(self) -> nn.Module:
-        """The projector and, behind it, the predictor: its outputs are the embeddings."""
+        """The projector, then the predictor, whose outputs are the embeddings."""
         return chain(projector=self.projector, predictor=self.predictor)
 
     def forward(self, batch: Batch) -> Output:
-        """Symmetric loss, and the predictor's outputs."""
+        """Mean loss of the two directions; the embeddings are the predictor's outputs."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         p_a, p_b = self.predictor(z_a), self.predictor(z_b)
         loss = (self.objective(self.gradient(p_a), z_b.detach()) + self.objective(self.gradient(p_b), z_a.detach())) / 2
         return Output(loss, torch.cat([p_a, p_b]).detach())
 
     def constant_rate(self) -> Iterator[nn.Parameter]:
-        """The predictor's learning rate stays at its peak (Chen & He 2021, Sec. 4.2)."""
+        """The predictor's parameters: their learning rate stays at its peak (Chen & He 2021, Sec. 4.2)."""
         return self.predictor.parameters()
 
 

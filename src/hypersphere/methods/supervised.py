@@ -1,4 +1,4 @@
-"""Supervised classification: one view, one linear classifier, labels. The baseline, not a contrastive method."""
+"""Supervised classification: one view, one linear classifier, labels. A baseline, not a contrastive method."""
 
 from torch import nn
 
@@ -17,22 +17,20 @@ class Supervised(Method):
 
     @property
     def head(self) -> nn.Module:
-        """The classifier: its scores are this method's embeddings."""
+        """The classifier, whose scores are the embeddings."""
         return chain(classifier=self.classifier)
 
     def forward(self, batch: Batch) -> Output:
-        """Loss over the view, and the classifier's scores."""
+        """Loss over the view; the embeddings are the classifier's scores, because they enter the loss."""
         (view,) = batch.views
         scores = self.classifier(self.encoder(view))
         return Output(self.objective(scores=self.gradient(scores), labels=batch.labels), scores.detach())
 
 
 def supervised(parts: Parts) -> Method:
-    """A classifier feature_dim -> classes, linear and with a bias, trained with the encoder.
-
-    What the loss is applied to is the scores, so that they are this method's embeddings.
+    """A linear classifier feature_dim -> classes with bias, trained together with the encoder.
 
     Args:
-        parts: encoder, objective and the like; as many scores as it has classes.
+        parts: encoder, objective and the like, with the number of classes.
     """
     return Supervised(parts, nn.Linear(parts.features, parts.classes))

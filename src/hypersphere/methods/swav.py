@@ -1,4 +1,4 @@
-"""SwAV: two views, prototypes instead of negatives, each view predicting the other's code."""
+"""SwAV: two views, prototypes instead of negatives; each view predicts the other's code."""
 
 import torch
 from jaxtyping import Bool
@@ -17,7 +17,7 @@ class SwAV(Method):
     """Wiring of Caron et al. 2020, Sec. 3.1, one forward pass per view."""
 
     frozen: Bool[Tensor, ""]
-    """Whether prototypes get no gradient yet."""
+    """Whether the prototypes get no gradient yet."""
 
     def __init__(self, parts: Parts, projector: nn.Module, prototypes: nn.Linear, freeze: float) -> None:
         super().__init__(parts)
@@ -28,24 +28,24 @@ class SwAV(Method):
 
     @property
     def head(self) -> nn.Module:
-        """The projector, and not the prototypes behind it."""
+        """The projector, without the prototypes."""
         return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
-        """Loss over both views' cosines with the prototypes, and the projector's outputs."""
+        """Loss over both views' cosines with the prototypes; the embeddings are the projector's outputs."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         rows = self.prototypes.weight
-        if self.freeze and self.frozen:  # in this order: looking at a buffer waits for the device
+        if self.freeze and self.frozen:  # in this order, because reading a buffer waits for the device
             rows = rows.detach()
         scores_a, scores_b = (unit(self.gradient(z)) @ rows.T for z in (z_a, z_b))
         return Output(self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach())
 
     def begin(self) -> None:
-        """Prototypes begin on the sphere."""
+        """Normalise the initial prototypes."""
         self._normalise()
 
     def after_step(self, fraction: float) -> None:
-        """Prototypes go back to the sphere, which the optimiser takes them off."""
+        """Normalise the prototypes again, because the optimiser's step changes their norms."""
         self._normalise()
         self.frozen.fill_(fraction < self.freeze)
 
@@ -66,19 +66,19 @@ def swav(
 ) -> Method:
     """Projector feature_dim -> hidden -> dim, normalised, and its cosines with the prototypes.
 
-    Two full-size crops: the paper's small ones beside them (multi-crop) are left out, and so is its queue of earlier
-    features, which is for batches smaller than there are prototypes. Prototypes are a linear layer without bias whose
-    rows are put back to unit length after each step, without gradient; cut-initialisation does not change them.
+    Two things of the paper are missing: small crops beside the two full-size ones (multi-crop), and the queue of
+    earlier features for batches smaller than the number of prototypes. Prototypes are a linear layer without bias whose
+    rows are normalised after each step, without gradient; cut-initialisation does not change them.
 
     Args:
         parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; 2048 in the paper.
         dim: length of an embedding; 128 in the paper.
-        prototypes: how many; 3000 in the paper.
+        prototypes: their number, k; 3000 in the paper.
         layers: linear layers of the projector.
-        batch_norm: whether batch norm stands before each ReLU.
-        frozen_prototypes: the share of training, from its start, during which prototypes do not move; one epoch's worth
-            in the authors' code (from memory).
+        batch_norm: batch norm before each ReLU.
+        frozen_prototypes: share of training, from its start, during which the prototypes do not move; one epoch in the
+            authors' code (from memory).
     """
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
     return SwAV(parts, projector, nn.Linear(dim, prototypes, bias=False), frozen_prototypes)

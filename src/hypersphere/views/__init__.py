@@ -1,4 +1,1 @@
-"""Random augmentation: keyed draws, and the operations that they parametrise.
-
-Nothing here knows of methods or of training.
-"""
+"""Random augmentation: keyed draws, and the operations that use them. Independent of methods and training."""

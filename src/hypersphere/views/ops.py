@@ -1,7 +1,7 @@
 """Augmentation of a batch of images at once, each image with its own parameters.
 
-Shapes: n images, h = w pixels, channels in the order red, green, blue, values in [0, 1]. At equal parameters each
-function agrees with the torchvision function that its docstring names.
+Shapes: n images, h = w pixels, channels red, green, blue, values in [0, 1]. With equal parameters each function agrees
+with the torchvision function that its docstring names.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,12 +25,12 @@ LUMA = (0.2989, 0.587, 0.114)
 def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]) -> Float[Tensor, "v n 3 h w"]:
     """All views of a batch; ``draws`` holds the same images in the same order, on the same device."""
     plain = to_float(images)
-    drawn = (Draws(*(part[:, v] for part in draws)) for v in range(len(branches)))
-    return torch.stack([_view(plain, one, views) for one, views in zip(drawn, branches, strict=True)])
+    draws_by_view = (Draws(*(part[:, v] for part in draws)) for v in range(len(branches)))
+    return torch.stack([_view(plain, one, views) for one, views in zip(draws_by_view, branches, strict=True)])
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
-    """Bytes to [0, 1], channels first; no mean or standard deviation is taken out."""
+    """Bytes to [0, 1], channels first; mean and standard deviation are left as they are."""
     return images.permute(0, 3, 1, 2).float() / 255
 
 
@@ -51,9 +51,8 @@ def _view(images: Images, draws: Draws, views: Views) -> Images:
 
 
 def jitter(images: Images, draws: Draws, views: Views) -> Images:
-    """Brightness, contrast, saturation and hue, as listed or in each image's own order (``ColorJitter``)."""
-    # A strength of zero is known before any image is seen: skipping the step saves its time and, but for the hue's
-    # rounding (below 1e-6), changes nothing.
+    """Brightness, contrast, saturation and hue, in the fixed order or in each image's own order (``ColorJitter``)."""
+    # Skipping a step of strength zero saves time and changes nothing, except the rounding of hue (below 1e-6).
     steps = [
         function if getattr(views, name) else None
         for name, function in zip(JITTERS, (brightness, contrast, saturation, hue), strict=True)
@@ -69,22 +68,22 @@ def jitter(images: Images, draws: Draws, views: Views) -> Images:
 def _in_order(
     images: Images, steps: Sequence[Step | None], factors: Float[Tensor, "n k"], order: Int[Tensor, "n k"]
 ) -> Images:
-    """Each image through all k steps in its own order: k passes over groups of images whose turn is the same step."""
+    """Apply all k steps to each image in its own order: k turns, each over groups of images that take the same step."""
     place = torch.arange(len(steps), device=order.device)
-    sizes = (order[..., None] == place).sum(dim=0).tolist()  # of all groups at once: the one wait for the device
+    sizes = (order[..., None] == place).sum(dim=0).tolist()  # of all turns at once: the only wait for the device
     for turn, groups in zip(order.unbind(dim=1), sizes, strict=True):
-        by = turn.argsort(stable=True)
-        factor = factors[by, turn[by]]
-        parts = zip(steps, images[by].split(groups), factor.split(groups), strict=True)
-        images = torch.cat([step(part, own) if step else part for step, part, own in parts])[by.argsort()]
+        by_step = turn.argsort(stable=True)
+        factor = factors[by_step, turn[by_step]]
+        parts = zip(steps, images[by_step].split(groups), factor.split(groups), strict=True)
+        images = torch.cat([step(part, value) if step else part for step, part, value in parts])[by_step.argsort()]
     return images
 
 
 def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
     """Cut a box of whole pixels, resize it bilinearly to the full size, mirror it (``resized_crop``, ``hflip``).
 
-    Without antialiasing, which makes no difference as a box is never larger than the image. Sampling stops at the
-    box's border, as it does when the crop is cut out first.
+    There is no antialiasing: it would change nothing, because a box is never larger than the image. Sampling stops at
+    the box's border, as if the crop had been cut out first.
     """
     size = images.shape[-1]
     step = (torch.arange(size, device=images.device, dtype=images.dtype) + 0.5) / size
@@ -98,7 +97,7 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
 
 
 def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"], padding: int) -> Images:
-    """Cut a box of the image's size out of the image with black around it, mirror it (``pad``, ``crop``, ``hflip``)."""
+    """Pad the image with black, cut out a box of its original size, mirror it (``pad``, ``crop``, ``hflip``)."""
     pixels = torch.arange(images.shape[-1], device=images.device)
     corner = box.long() + padding
     y, x = corner[:, :1] + pixels, corner[:, 1:2] + pixels
@@ -135,14 +134,14 @@ def saturation(images: Images, factor: PerImage) -> Images:
 
 def hue(images: Images, shift: PerImage) -> Images:
     """Turn the hue by ``shift`` turns at equal saturation and value (``adjust_hue``)."""
-    value, which = images.max(dim=1)
+    value, largest = images.max(dim=1)
     chroma = value - images.amin(dim=1)
     red, green, blue = images.unbind(1)
     divisor = torch.where(chroma == 0, 1, chroma)
     sixth = torch.where(
-        which == 0,
+        largest == 0,
         (green - blue) / divisor,
-        torch.where(which == 1, 2 + (blue - red) / divisor, 4 + (red - green) / divisor),
+        torch.where(largest == 1, 2 + (blue - red) / divisor, 4 + (red - green) / divisor),
     )
     turned = sixth + 6 * shift[:, None, None]
     # HSV to RGB, channel k (red 5, green 3, blue 1), with s = (k + hue) mod 6:
@@ -154,15 +153,15 @@ def hue(images: Images, shift: PerImage) -> Images:
 def blur(images: Images, sigma: PerImage, width: int) -> Images:
     """Convolve with a Gaussian in a window of ``width`` pixels, mirrored at the border (``gaussian_blur``).
 
-    ``sigma`` is its standard deviation in pixels; 0 leaves an image as it is.
+    ``sigma`` is its standard deviation in pixels; 0 changes nothing.
     """
     reach, size = width // 2, images.shape[-1]
     offset = torch.arange(-reach, reach + 1, device=images.device)
-    # Below 0.01 pixels all of a float32's weight is at the centre: the bound only keeps 0/0 out.
+    # Below 0.01 pixels float32 puts all weight at the centre: the clamp only avoids 0/0.
     weight = torch.exp(-0.5 * (offset / sigma[:, None].clamp(min=0.01)) ** 2)
     weight = (weight / weight.sum(dim=1, keepdim=True))[..., None, None, None]
     images = F.pad(images, (reach,) * 4, mode="reflect")
-    # Sums of shifted images and not a convolution, which on a GPU may be rounded to 10 bits (TF32).
+    # Sums of shifted images instead of a convolution, which a GPU may round to 10 bits (TF32).
     for dim in (2, 3):
         total = torch.zeros_like(images.narrow(dim, 0, size))
         for i in range(width):
@@ -172,5 +171,5 @@ def blur(images: Images, sigma: PerImage, width: int) -> Images:
 
 
 def solarize(images: Images) -> Images:
-    """Invert values of one half and more (``solarize`` at threshold 0.5)."""
+    """Invert values of at least one half (``solarize`` at threshold 0.5)."""
     return torch.where(images >= 0.5, 1 - images, images)

@@ -108,17 +108,17 @@ def test_streams_hold_backbones_and_nothing_else() -> None:
     [
         (
             {"backbone": "resnet18", "width": 8},
-            "^lab_streams: width is of resnet8 and resnet10, and backbone is resnet18",
+            "^encoder: lab_streams: width: resnet18's is fixed; resnet8 and resnet10 take one$",
         ),
         (
             {"backbone": "resnet50", "width": 8},
-            "^lab_streams: width is of resnet8 and resnet10, and backbone is resnet50",
+            "^encoder: lab_streams: width: resnet50's is fixed; resnet8 and resnet10 take one$",
         ),
         (
             {"backbone": "resnet8", "stem": "max_pool"},
-            "^lab_streams: stem is of resnet18 and resnet50, and .* resnet8$",
+            "^encoder: lab_streams: stem: resnet8 has none; resnet18 and resnet50 have one$",
         ),
-        ({"backbone": "resnet10", "stem": "imagenet"}, "^lab_streams: stem is of .* and backbone is resnet10$"),
+        ({"backbone": "resnet10", "stem": "imagenet"}, "^encoder: lab_streams: stem: resnet10 has none; .*$"),
     ],
 )
 def test_what_a_backbone_does_not_have_is_refused(parameters: dict[str, Any], sentence: str) -> None:

@@ -50,7 +50,7 @@ def build(name: str) -> Method:
 
 
 def batch_for(name: str, seed: int = 0) -> Batch:
-    count = registry.constant("methods", name, "VIEWS", 2)
+    count = registry.read_constant("methods", name, "VIEWS", 2)
     views = torch.rand(count, 6, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
     return Batch(views, torch.arange(6), torch.arange(6) % CLASSES)
 
@@ -108,7 +108,7 @@ def test_every_method_is_looked_at() -> None:
 
 
 def test_a_method_that_does_not_say_its_head_is_asked_to() -> None:
-    with pytest.raises(NotImplementedError, match="Method does not say what its head is"):
+    with pytest.raises(NotImplementedError, match="Method defines no head"):
         _ = Method(make_parts(lambda: torch.zeros(()))).head
 
 

@@ -255,7 +255,9 @@ def test_more_than_one_group_of_the_whole_batch_is_refused() -> None:
     run = make_run({**METHOD, "batch_norm_over": "batch", "groups": 4}, {"name": "momentum_contrast", "temperature": 1})
     with pytest.raises(HypersphereError) as caught:
         build_method(run)
-    expected = "method: mocov2: groups 4 is of batch_norm_over: split or shuffled (given: batch)"
+    expected = (
+        "method: mocov2: groups: with batch_norm_over: batch it must be 1 (given: 4); split and shuffled allow more"
+    )
     assert str(caught.value) == expected
 
 

@@ -176,5 +176,5 @@ def test_two_tau_without_a_temperature_is_refused() -> None:
     run = make_run({**METHOD, "two_tau": True}, {"name": "negative_cosine"})
     with pytest.raises(HypersphereError) as caught:
         build_method(run)
-    assert str(caught.value) == "method: two_tau needs an objective or logits with a temperature"
+    assert str(caught.value) == "method: mocov3: two_tau needs an objective or logits with a temperature"
     build_method(make_run(METHOD, {"name": "negative_cosine"}))
