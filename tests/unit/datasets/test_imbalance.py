@@ -12,20 +12,27 @@ LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
 
 # Worked out by hand from int(head · ratio^-i), i from 0; the sums are "roughly 15K" in Sec. 6 of the norms paper.
 @pytest.mark.parametrize(
-    ("head", "ratio", "classes", "total", "first", "last"),
+    ("head", "ratio", "classes", "total", "first", "last", "few"),
     [
-        (5000, 1.5, 10, 14_736, [5000, 3333, 2222], 130),  # 5000 / 1.5^9 = 130.06
-        (500, 1.034, 100, 14_620, [500, 483, 467], 18),  # 500 / 1.034^99 = 18.26
+        (5000, 1.5, 10, 14_736, [5000, 3333, 2222], 130, 2),  # 5000 / 1.5^9 = 130.06
+        (500, 1.034, 100, 14_620, [500, 483, 467], 18, 72),  # 500 / 1.034^99 = 18.26
+        (500, 1.03365, 100, 14_750, [500, 483, 467], 18, 72),  # the authors' ratio
     ],
 )
-def test_counts_are_the_papers(head: int, ratio: float, classes: int, total: int, first: list[int], last: int) -> None:
-    found = imbalance.counts(Imbalance(head=head, ratio=ratio), classes)
-    assert (sum(found), found[:3], found[-1], len(found)) == (total, first, last, classes)
+def test_n20_and_n21_counts_are_the_papers(
+    head: int, ratio: float, classes: int, total: int, first: list[int], last: int, few: int
+) -> None:
+    """``few`` classes have fewer images than k = 200, the neighbours that kNN looks at."""
+    counts = imbalance.counts(Imbalance(head=head, ratio=ratio), classes)
+    assert (sum(counts), counts[:3], counts[-1], len(counts)) == (total, first, last, classes)
+    assert sum(count < 200 for count in counts) == few
 
 
-def test_i_from_one_would_not_give_the_totals() -> None:
-    """The other reading of the formula (control): about 4,900 images fewer."""
-    assert sum(int(5000 * 1.5**-i) for i in range(1, 11)) == 9_822
+@pytest.mark.parametrize(("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)])
+def test_n21_i_from_one_would_not_give_the_totals(head: int, ratio: float, classes: int, total: int) -> None:
+    """The other reading of the formula (control), before rounding."""
+    assert int(sum(head * ratio**-i for i in range(1, classes + 1))) == total
+    assert sum(imbalance.counts(Imbalance(head=head, ratio=ratio), classes)) > total
 
 
 def test_each_class_keeps_its_count_of_its_own_images() -> None:

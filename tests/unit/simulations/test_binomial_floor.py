@@ -1,5 +1,5 @@
-"""Floors and effects of printed accuracies. Cells are transcribed from the papers; expected counts and z are computed
-here from them with the textbook formula, one cell at a time."""
+"""Floors and effects of printed accuracies; expected counts and z are computed here with the textbook formula, one cell
+at a time."""
 
 import csv
 import math
@@ -15,6 +15,8 @@ from hypersphere.declared.claims import Claim
 from hypersphere.simulations import binomial_floor as study
 from hypersphere.simulations.study import Context, Study
 
+from ..printed import table as printed_table
+
 ROOT = Path(__file__).parents[3]
 FIELDS = (
     *("id", "kind", "origin", "artifact", "method", "variant", "baseline", "dataset", "setting", "metric", "reported"),
@@ -23,52 +25,37 @@ FIELDS = (
 IMAGES = {"cifar10": 10_000, "cifar100": 10_000, "imagenet100": 5_000, "tiny_imagenet": 10_000, "stl10": 8_000}
 Cells = dict[tuple[str, str], dict[str, float]]
 
-# Norms paper, Tables 4, 6 and S3: method and variant, then dataset and accuracy.
-BALANCED = ("cifar10", "cifar100", "imagenet100", "tiny_imagenet")
-NORMS: dict[str, Cells] = {
-    "Table 4": {
-        ("simclr", "default"): dict(zip(BALANCED, (87.7, 56.6, 59.4, 36.0), strict=True)),
-        ("simclr", "cut3"): dict(zip(BALANCED, (88.2, 60.1, 60.9, 37.7), strict=True)),
-        ("simclr", "gradscale"): dict(zip(BALANCED, (88.2, 58.2, 1.0, 38.1), strict=True)),
-        ("simsiam", "default"): dict(zip(BALANCED, (88.1, 61.8, 62.0, 41.4), strict=True)),
-        ("simsiam", "cut9"): dict(zip(BALANCED, (88.4, 62.6, 67.2, 41.7), strict=True)),
-    },
-    "Table 6": {
-        ("simclr", "default"): {"cifar10": 79.6, "cifar100": 44.3},
-        ("simclr", "cut3"): {"cifar10": 79.9, "cifar100": 45.3},
-        ("simclr", "gradscale"): {"cifar10": 80.5, "cifar100": 46.6},
-        ("simsiam", "default"): {"cifar10": 73.7, "cifar100": 36.4},
-        ("simsiam", "cut9"): {"cifar10": 79.8, "cifar100": 44.9},
-    },
-    "Table S3": {
-        ("simclr", "default"): {"cifar100": 59.8, "tiny_imagenet": 41.9},
-        ("simclr", "cut3"): {"cifar100": 63.2, "tiny_imagenet": 42.8},
-        ("simclr", "gradscale"): {"cifar100": 62.2, "tiny_imagenet": 43.2},
-        ("simsiam", "default"): {"cifar100": 63.7},
-        ("simsiam", "cut9"): {"cifar100": 64.2},
-    },
+
+def of_table(paper: str, artifact: str, variants: tuple[str, ...] = (), datasets: tuple[str, ...] = ()) -> Cells:
+    """Printed accuracies by method and variant and by dataset; all, or those of some variants and datasets."""
+    rows = {
+        tuple(str(name).split(".")): row
+        for name, row in printed_table(paper, artifact, "method.variant", "dataset").items()
+    }
+    return {
+        (method, variant): {str(name): value for name, value in row.items() if not datasets or name in datasets}
+        for (method, variant), row in rows.items()
+        if not variants or variant in variants
+    }
+
+
+NORMS = {
+    "Table 4": of_table("embedding_norms", "table4"),
+    "Table 6": of_table("embedding_norms", "table6"),
+    "Table S3": of_table("embedding_norms", "tableS3"),
 }
-# Margins paper, Tables 2 and 3, CIFAR-10 and STL-10, and transfer between STL-10 and TinyImageNet.
-MARGINS: dict[str, Cells] = {
-    "Table 2": {
-        ("mocov3", "baseline"): {"cifar10": 89.413, "stl10": 87.629},
-        ("mocov3", "ratio"): {"cifar10": 90.100, "stl10": 88.000},
-        ("simclr", "baseline"): {"cifar10": 89.653, "stl10": 87.188},
-        ("simclr", "margins"): {"cifar10": 90.447, "stl10": 87.430},
-        ("simclr", "pos"): {"cifar10": 89.695, "stl10": 87.284},
-        ("simclr", "ratio"): {"cifar10": 89.920, "stl10": 87.658},
-    },
+TRANSFERS = {"tiny_imagenet": "tiny_imagenet_to_stl10", "stl10": "stl10_to_tiny_imagenet"}
+MARGINS = {
+    "Table 2": of_table("margins", "table2", ("baseline", "ratio", "margins", "pos"), ("cifar10", "stl10")),
     "Table 3": {
-        ("mocov3", "baseline"): {"tiny_imagenet_to_stl10": 72.013, "stl10_to_tiny_imagenet": 31.140},
-        ("mocov3", "ratio"): {"tiny_imagenet_to_stl10": 72.567, "stl10_to_tiny_imagenet": 32.070},
-        ("simclr", "baseline"): {"tiny_imagenet_to_stl10": 75.533, "stl10_to_tiny_imagenet": 35.108},
-        ("simclr", "ratio"): {"tiny_imagenet_to_stl10": 75.983, "stl10_to_tiny_imagenet": 35.237},
+        key: {TRANSFERS[dataset]: accuracy for dataset, accuracy in row.items()}
+        for key, row in of_table("margins", "table3", ("baseline", "ratio"), tuple(TRANSFERS)).items()
     },
 }
-# Double-metric paper, CIFAR-10 at tau = 0.07, in both tables.
-TWICE: dict[str, Cells] = {
-    "Table 2": {("simclr", "nt_xent"): {"cifar10": 80.87}, ("simclr", "dm3"): {"cifar10": 81.85}},
-    "Table 5a": {("simclr", "nt_xent"): {"cifar10": 77.96}, ("simclr", "dm3"): {"cifar10": 79.67}},
+AT_007 = printed_table("double_metric", "table5a", "objective.temperature", "variant")[0.07]
+TWICE = {  # one setting in two tables
+    "Table 2": of_table("double_metric", "table2", ("nt_xent", "dm3"), ("cifar10",)),
+    "Table 5a": {("simclr", loss): {"cifar10": AT_007[loss]} for loss in ("nt_xent", "dm3")},
 }
 Make = Callable[..., Study]
 
@@ -152,9 +139,11 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None
     found = made("double_metric", TWICE)
     effects = found.tables["binomial_effects"].set_index(["table", "variant"])
     again = effects.loc[("Tables 2 and 5", "nt_xent")]
+    dm3, first = (TWICE["Table 2"]["simclr", loss]["cifar10"] for loss in ("dm3", "nt_xent"))
     assert again["difference"] == -2.91
-    assert again["z"] == pytest.approx(z(77.96, 80.87, 10_000), abs=1e-9) == pytest.approx(-5.09, abs=0.005)
-    assert effects.loc[("Table 2", "dm3"), "z"] == pytest.approx(z(81.85, 80.87, 10_000), abs=1e-9)
+    assert again["z"] == pytest.approx(z(AT_007["nt_xent"], first, 10_000), abs=1e-9)
+    assert again["z"] == pytest.approx(-5.09, abs=0.005)
+    assert effects.loc[("Table 2", "dm3"), "z"] == pytest.approx(z(dm3, first, 10_000), abs=1e-9)
     within = found.tables["binomial_floor"].set_index("table")["within"]
     assert within["Tables 2 and 5"] == 0
     assert list(found.tables["binomial_floor"]["table"]) == ["Table 2", "Table 5a", "Tables 2 and 5"]
@@ -162,28 +151,30 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None
 
 def test_a_transfer_is_tested_on_its_target(made: Make) -> None:
     effects = made("margins", MARGINS).tables["binomial_effects"].set_index(["method", "setting", "variant"])
-    for target, new, old, images in (("stl10", 72.567, 72.013, 8_000), ("tiny_imagenet", 32.070, 31.140, 10_000)):
+    for dataset, target, images in (("tiny_imagenet", "stl10", 8_000), ("stl10", "tiny_imagenet", 10_000)):
+        new, old = (MARGINS["Table 3"]["mocov3", variant][TRANSFERS[dataset]] for variant in ("ratio", "baseline"))
         expected = pytest.approx(z(new, old, images), abs=1e-9)
         assert effects.loc[("mocov3", f"target={target}", "ratio"), "z"] == expected
 
 
 def test_rows_that_differ_by_a_swept_setting_are_held_against_its_least() -> None:
-    """Margins paper, Table 9, CIFAR-10: s of 10 and 20 against 1, in one setting."""
-    rows = {"1": 91.142, "10": 92.386, "20": 92.624}
+    """As in the margins paper's Table 9: s of 10 and 20 against 1, in one setting."""
+    rows = {"1": 91.0, "10": 92.25, "20": 92.5}
     cells = study.printed_cells(
         printed("Table 9", "cifar10", "linear_top1", "pos", value, f"logits.s={s};schedule.epochs=1000")
         for s, value in rows.items()
     )
     effects = study.printed_effects(cells).set_index("variant")
-    assert effects["difference"].to_dict() == {"logits.s=10": 1.244, "logits.s=20": 1.482}
+    assert effects["difference"].to_dict() == {"logits.s=10": 1.25, "logits.s=20": 1.5}
     assert set(effects["setting"]) == {"schedule.epochs=1000"}
 
 
 def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -> None:
     """SimCLR's margins above + pos.: z = 1.8 and 0.3. Mean gains of the ratio, MoCo's less SimCLR's: by hand."""
     found = answers(made("margins", MARGINS))
-    assert z(90.447, 89.695, 10_000) == pytest.approx(1.78, abs=0.005)
-    assert z(87.430, 87.284, 8_000) == pytest.approx(0.28, abs=0.005)
+    for dataset, images, error in (("cifar10", 10_000, 1.78), ("stl10", 8_000, 0.28)):
+        margins, pos = (MARGINS["Table 2"]["simclr", variant][dataset] for variant in ("margins", "pos"))
+        assert z(margins, pos, images) == pytest.approx(error, abs=0.005)
     claim = "margins.binomial_floor.positives_over_margins"
     assert found[claim, "as printed"] == (0, 2)
     assert found[f"{claim}.m27", "M27"] == (2, 2)

@@ -14,7 +14,11 @@ from hypersphere.simulations.pair_attraction import CELLS, Setting, free, penali
 from hypersphere.simulations.study import Answer, Study
 from hypersphere.training.determinism import make_deterministic
 
-TABLE_1 = {(1, 0.5): 64, (1, 1): 49, (4, 0.5): 526, (4, 1): 318, (7, 0.5): 1080, (7, 1): 610}
+from ..printed import table
+
+NORMS = (1.0, 4.0, 7.0)
+PRINTED = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
+TABLE_1 = {(norm, gamma): PRINTED[f"gamma{gamma:g}"][norm] for norm in NORMS for gamma in (0.5, 1.0)}
 SECOND = Setting((1.0, 2.0))
 STATIC = Setting((0.5, 0.5), static=True)
 AS_PRINTED = Setting((1.0, 1.0), -0.4, normalised=False)
@@ -131,8 +135,10 @@ def test_opposite_points_never_move() -> None:
     assert [outcome.highest[0], outcome.late[0], outcome.norm[0]] == [-1, -1, 1]
 
 
-def test_interpolation_is_that_of_vectors() -> None:
-    """App. B.1's formula on vectors; at alpha = ±1 the second point is the first, or its opposite."""
+def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
+    """App. B.1's formula on vectors; at alpha = ±1 the second point is the first, or its opposite. By hand, orthogonal
+    unit vectors at alpha = 1/2: (1/2, 1/2), of norm 0.71."""
+    assert pairs.interpolated(np.zeros(1), np.array(0.5))[1] == pytest.approx(math.sqrt(0.5))
     cosine = pairs.random_cosines(1)
     for alpha in (-0.7, 0.2, 0.9):
         z = points(1, Setting((1.0, 1.0), alpha, normalised=False))
@@ -145,13 +151,41 @@ def test_interpolation_is_that_of_vectors() -> None:
 
 def test_table_1_comes_out_in_the_reading_of_n1() -> None:
     """To one step; the squared norm, as printed, is nowhere near, and the formula to the letter knows no norm."""
-    cells = [penalised("norm", float(norm), float(gamma)) for norm, gamma in TABLE_1]
-    found = simulated(cells, [0, 1])
-    assert np.abs(found - np.array(list(TABLE_1.values()))).max() <= 1
-    squared = simulated([penalised("square", s.norms[0], s.gamma) for s in cells], [0])
-    assert (squared < 0.8 * np.array(list(TABLE_1.values()))).all()
+    printed = np.array(list(TABLE_1.values()))
+    assert len(printed) == 6
+    steps = simulated([penalised("norm", *cell) for cell in TABLE_1], [0, 1, 2])
+    assert np.abs(steps - printed).max() <= 1
+    squared = simulated([penalised("square", *cell) for cell in TABLE_1], [0])
+    assert (squared < 0.8 * printed).all()
     literal = simulated([penalised("inner product", norm, 1.0) for norm in (1.0, 4.0, 7.0)], [0])[0]
     assert len(set(literal.tolist())) == 1
+
+
+def test_n2_and_n3_steps_without_penalty_are_quadratic_in_the_norm_and_more_than_with_one() -> None:
+    """96 or 97 at norm 1, about 1,540 and 4,700 at norms 4 and 7: a factor of 16 and 49."""
+    steps = simulated([free(norm) for norm in NORMS], [0])[0]
+    assert steps[0] == pytest.approx(96, abs=1)
+    assert steps / steps[0] == pytest.approx(np.array([1, 16, 49]), rel=0.02)
+    most = [max(TABLE_1[norm, gamma] for gamma in (0.5, 1.0)) for norm in NORMS]
+    assert (steps > most).all()
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5, 1.0])
+def test_n5_either_sphere_takes_the_same_steps(monkeypatch: pytest.MonkeyPatch, penalty: float) -> None:
+    """Points in R^20 (App. B.1) and on S^20, hence in R^21 (Sec. 4.1)."""
+    counts = []
+    for dimension in (20, 21):
+        monkeypatch.setattr(pairs, "DIMENSION", dimension)
+        counts.append(simulated([penalised("norm", 1.0, penalty)], [0]).item())
+    assert abs(counts[0] - counts[1]) <= 1
+
+
+def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
+    """A static first set takes twice the steps; at norm 4, scaling the second set alone takes an eighth of them."""
+    static, second, both = simulated([Setting((1.0, 1.0), static=True), Setting((1.0, 4.0)), free(4.0)], [0])[0]
+    assert static == pytest.approx(194, abs=2)
+    assert second == pytest.approx(183, abs=3)
+    assert both > 1500
 
 
 @pytest.mark.parametrize("penalty", ["norm", "square"])
