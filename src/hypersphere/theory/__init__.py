@@ -1,1 +1,1 @@
-"""Theorems and identities as statements that draws can contradict."""
+"""Theorems and identities, as statements that random inputs can contradict."""

@@ -1,4 +1,4 @@
-"""theory.csv: every statement of every paper, held against draws. Nothing here depends on a scale."""
+"""Check every statement of every paper on random inputs and write theory.csv. Nothing here depends on the scale."""
 
 import importlib
 import json
@@ -17,7 +17,7 @@ DRAWS = 10_000
 
 
 def documents() -> tuple[str, ...]:
-    """Papers that state something that can be checked: the files of this folder that are named after a paper."""
+    """Papers with statements: every file of this folder that is named after a paper."""
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _MACHINERY))
 
 
@@ -25,7 +25,7 @@ _MACHINERY = {"__init__", "build", "statement", "table"}
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
-    """What theory/<paper>.py states, in its order."""
+    """The statements of theory/<paper>.py, in order."""
     return tuple(importlib.import_module(f"hypersphere.theory.{paper}").STATEMENTS)
 
 
@@ -33,11 +33,11 @@ def build(plan: Plan) -> None:
     """Write results/<scale>/theory.csv (columns: docs/results.md): the same numbers at every scale."""
     make_deterministic(1)
     papers = [name for name in plan.config.papers if name in documents()]
-    rows = [_row(paper, each, examine(each, DRAWS)) for paper in papers for each in statements(paper)]
+    rows = [_row(paper, statement, examine(statement, DRAWS)) for paper in papers for statement in statements(paper)]
     write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=COLUMNS), COLUMNS)})
 
 
-def _row(paper: str, statement: Statement, found: Finding) -> dict[str, Any]:
-    example = "" if found.counterexample is None else json.dumps(found.counterexample)
-    named = {"id": statement.id, "paper": paper, "reading": statement.reading}
-    return named | found._asdict() | {"counterexample": example}
+def _row(paper: str, statement: Statement, finding: Finding) -> dict[str, Any]:
+    example = "" if finding.counterexample is None else json.dumps(finding.counterexample)
+    identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
+    return identity | finding._asdict() | {"counterexample": example}

@@ -1,4 +1,4 @@
-"""What the double-metric paper states, and what follows from its Eq. 2; the checks are in chords/."""
+"""Statements of the double-metric paper, and of ours that follow from its Eq. 2. The checks are in chords/."""
 
 from hypersphere.theory.chords import gradients, losses, sphere
 from hypersphere.theory.statement import Statement

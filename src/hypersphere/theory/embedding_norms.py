@@ -1,4 +1,4 @@
-"""What the norms paper states, in the order of its text; the checks are in norms/."""
+"""Statements of the norms paper, in the order of its text. The checks are in norms/."""
 
 from hypersphere.theory.norms import fields, gradients, steps
 from hypersphere.theory.norms.steps import Largest, largest_excess

@@ -1,7 +1,7 @@
-"""What the margins paper states about gradients (Sec. 4, 5.5, App. A), and identities that it does not state.
+"""Statements of the margins paper about gradients (Sec. 4, 5.5, App. A), and identities that it does not state.
 
-Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 itself; equalities between quotients are
-held against each other multiplied out, since p - beta·q cancels where a probability nears its target.
+Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 itself. Equalities between quotients are
+checked after multiplying by their denominators, because p - beta·q cancels where a probability nears its target.
 """
 
 import math
@@ -16,12 +16,12 @@ from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
 from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, gradient
 
-TINY = 1e-290  # both sides of an equality below this have underflowed
+TINY = 1e-290  # sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
 
 
 class Case:
-    """Angles and targets [n, m], parameters [n, 1] (without margins and with beta = 1 unless given), and their q's."""
+    """Angles and targets [n, m], parameters [n, 1] (default: no margins, beta = 1), and q with and without margins."""
 
     def __init__(self, theta: Tensor, p: Tensor, temperature: Tensor, **parameters: Tensor) -> None:
         self.theta, self.p, self.t = theta, p, temperature[:, None]
@@ -46,17 +46,17 @@ class Case:
         return info_nce_of_logits(logits, self.p, self.beta[:, 0]) * len(logits)
 
     def slope(self, to_logits: Callable[[Tensor], Tensor], weight: Tensor | float = 1.0) -> Tensor:
-        """dL/dtheta, by autograd; a weight is Eq. 9's."""
+        """dL/dtheta, by autograd; ``weight`` is that of Eq. 9."""
         weight = torch.as_tensor(weight, dtype=self.theta.dtype)
         return gradient(lambda x: self.loss(scale_gradient(to_logits(x), weight)), self.theta)
 
     def positive(self, x: Tensor) -> Tensor:
-        """x of the positive, [n, 1]."""
+        """The positive's entry of x, [n, 1]."""
         return (x * self.p).sum(dim=1, keepdim=True)
 
     @property
     def eta(self) -> Tensor:
-        """exp of what the margins add to the positive's logit (A.3), [n, 1]."""
+        """exp of the margins' change of the positive's logit (A.3), [n, 1]."""
         return self.positive(self.logits(self.theta) - self.plain(self.theta)).exp()
 
 
@@ -65,13 +65,13 @@ def _softmax(logits: Tensor) -> Tensor:
 
 
 def _equal(left: Tensor, right: Tensor, scale: Tensor, where: Tensor) -> Checked:
-    """An equality for every candidate; a draw meets the hypothesis if any of its candidates does."""
+    """Check an equality for every candidate. A draw meets the hypothesis if any of its candidates does."""
     excess = (left - right).abs() / scale.clamp(min=TINY)
     return Checked(where.any(dim=1), torch.where(where, excess, 0).amax(dim=1))
 
 
 def equation_3(x: Case, printed: bool = True) -> Checked:
-    """The middle expression against the right side, or against InfoNCE + log(beta). Scale: the sum's terms."""
+    """The middle expression equals the right side, or InfoNCE + log(beta). Scale: the terms of the sum."""
     logits, log_beta = x.plain(x.theta), x.beta.log()
     total = logits.logsumexp(dim=1, keepdim=True)
     middle = -x.positive(logits - log_beta - total)
@@ -93,7 +93,7 @@ def equation_15(x: Case) -> Checked:
 
 
 def equation_16(x: Case, printed: bool = True) -> Checked:
-    """Its fraction (p - beta·q~)/(p - beta·q) is not the 1 that is meant. Scale: |sin|·(p + beta·q + beta·q~)/t."""
+    """The printed fraction (p - beta·q~)/(p - beta·q) should be 1. Scale: |sin|·(p + beta·q + beta·q~)/t."""
     without, q = x.beta * x.without, x.beta * x.q
     below = x.p - (q if printed else without)
     where = x.sums_to_1 & (x.theta.sin() > 0) & (below.abs() > TINY)
@@ -102,7 +102,7 @@ def equation_16(x: Case, printed: bool = True) -> Checked:
 
 
 def theorem_4_1(x: Case) -> Checked:
-    """Eq. 6 times its two denominators. Scale: the same with p + beta·q for each p - beta·q."""
+    """Eq. 6 times its two denominators. Scale: the same with p + beta·q in place of p - beta·q."""
     without, q, sine = x.beta * x.without, x.beta * x.q, x.theta.sin()
     left = x.slope(x.logits) * sine * (x.p - without)
     right = x.slope(x.plain) * x.bent * (x.p - q)
@@ -111,7 +111,7 @@ def theorem_4_1(x: Case) -> Checked:
 
 
 def _sums(x: Case) -> Tensor:
-    """Sums of exponentiated logits without and with margins, over one common factor, [2, n, 1]."""
+    """Sums of exponentiated logits, without and with margins, divided by one common factor, [2, n, 1]."""
     both = torch.stack([x.plain(x.theta), x.logits(x.theta)])
     return (both - both.amax(dim=(0, 2), keepdim=True)).exp().sum(dim=2, keepdim=True)
 
@@ -124,14 +124,14 @@ def lemma_4_2(x: Case) -> Checked:
 
 
 def lemma_4_2_closing_form(x: Case, printed: bool = True) -> Checked:
-    """The closing form, above and below times q/exp(logit~), is 1/(q·eta + 1 - q). Scale: all terms."""
+    """The closing form equals 1/(q·eta + 1 - q), after expanding by q/exp(logit~). Scale: all terms."""
     without, margin = _sums(x)
     q, eta = x.positive(x.q if printed else x.without), x.eta
     return _equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
 
 
 def lemma_4_3(x: Case) -> Checked:
-    """Eq. 7 times its denominators. Scale: both sides with p + q for p - q, and 1 + eta·q~."""
+    """Eq. 7 times its denominators. Scale: both sides with p + q in place of p - q, and with 1 + eta·q~."""
     sine, positive, eta = x.theta.sin(), x.positive(x.without), x.eta
     left = x.slope(x.logits) * sine * (1 - (1 - eta) * positive)
     scale = ((x.p + x.q) * (1 + eta * positive) + x.p + x.without) * sine / x.t
@@ -139,41 +139,41 @@ def lemma_4_3(x: Case) -> Checked:
 
 
 def _far(x: Case) -> Tensor:
-    """Where m2 is infinite to rounding: 4 covers what cosines do, exp(-40) is left. Without negatives nothing holds."""
+    """Whether m2 is infinite up to rounding: 4 outweighs the cosines, and exp(-40) is left. There must be negatives."""
     return x.one_hot & (x.m2 >= 4 + 40 * x.t) & torch.tensor(x.p.shape[1] > 1)
 
 
 def lemma_4_4(x: Case) -> Checked:
-    """The positive's gradient at an m2 that is infinite to rounding. Scale: 1/t."""
+    """The positive's gradient at an m2 that is infinite up to rounding. Scale: 1/t."""
     return _equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, _far(x) & (x.p == 1))
 
 
 def identity_lemma_4_4_negatives(x: Case) -> Checked:
-    """Negatives tend to -sin(theta)/t times the softmax among negatives alone. Scale: the right side."""
+    """The negatives' gradients tend to -sin(theta)/t times the softmax over negatives. Scale: the right side."""
     right = -_softmax(x.plain(x.theta).masked_fill(x.p == 1, -math.inf)) * x.theta.sin() / x.t
     return _equal(x.slope(x.logits), right, right.abs(), _far(x) & (x.p == 0))
 
 
 def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor) -> Checked:
-    """1/(1 - (1 - eta)·q~) is largest at theta = (pi - m1)/2, q~ given. Over the sum of the two denominators."""
-    here, peak = (
+    """At fixed q~, 1/(1 - (1 - eta)·q~) is largest at theta = (pi - m1)/2. Scale: the sum of both denominators."""
+    at_angle, at_peak = (
         1 - probability + probability * (((theta + m1).cos() - theta.cos()) / temperature).exp()
         for theta in (angle, (math.pi - m1) / 2)
     )
-    return Checked(m1 <= math.pi, (peak - here) / (peak + here))
+    return Checked(m1 <= math.pi, (at_peak - at_angle) / (at_peak + at_angle))
 
 
 def section_4_2_growth(
     angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor, m2: Tensor, printed: bool = True
 ) -> Checked:
-    """1/(1 - (1 - eta)·q~) is larger at q~ than at q~/2. Over the sum of the two denominators."""
+    """1/(1 - (1 - eta)·q~) is larger at q~ than at q~/2. Scale: the sum of both denominators."""
     eta = (((angle + m1).cos() - angle.cos() - m2) / temperature).exp()
     small, large = (1 - q + q * eta for q in (probability / 2, probability))
     return Checked((eta <= 1) | torch.tensor(printed), (large - small) / (large + small))
 
 
 def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
-    """Type I at alpha = 1 - eta against the margins' gradient. Scale: both with plus, type I's times its weight."""
+    """Type I at alpha = 1 - eta equals the margins' gradient. Scale: both with plus, type I's times its weight."""
     left_over = x.positive(x.without) * x.eta + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)  # 1 - alpha·q~
     weight = 1 / left_over.clamp(min=EPS)
     scale = ((x.p + x.without) * weight * x.theta.sin() + (x.p + x.q) * x.bent.abs()) / x.t
@@ -182,20 +182,20 @@ def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
 
 
 def identity_type_i_decoupled(x: Case) -> Checked:
-    """Type I at alpha = 1 against -logit + log of the sum over negatives. Scale: (p + q~)·sin/t times the weight."""
-    rest = (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
-    weight = 1 / rest.clamp(min=EPS)
+    """Type I at alpha = 1 equals -logit + log of the sum over negatives. Scale: (p + q~)·sin/t times the weight."""
+    share_of_negatives = (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
+    weight = 1 / share_of_negatives.clamp(min=EPS)
 
     def decoupled(theta: Tensor) -> Tensor:
         logits = x.plain(theta)
         return (logits.masked_fill(x.p == 1, -math.inf).logsumexp(dim=1) - (logits * x.p).sum(dim=1)).sum()
 
     scale = (x.p + x.without) * x.theta.sin() / x.t * weight
-    return _equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (rest > EPS))
+    return _equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (share_of_negatives > EPS))
 
 
 def identity_subtractive_is_type_i(x: Case) -> Checked:
-    """m2 = -t·log(1 - alpha) against type I, gradients in the logits. Scale: (p + q~) times the weight."""
+    """m2 = -t·log(1 - alpha) equals type I, in the gradients of logits. Scale: (p + q~) times the weight."""
     left_over = x.positive(x.without) * (1 - x.alpha) + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
     weight = 1 / left_over.clamp(min=EPS)
     m2_over_t = -torch.log1p(-x.alpha)
@@ -205,14 +205,14 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
 
 
 def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]:
-    """Everything that a check may take; its ends are angles of 1e-8 and pi - 1e-8, and exponentials of ±630."""
+    """Random values for every input of a check. Extremes: angles of 1e-8 and pi - 1e-8, exponentials of ±630."""
 
     def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
         return torch.rand(*shape, generator=generator, dtype=torch.float64) * (high - low) + low
 
     def one_of(*choices: Tensor) -> Tensor:
-        which = torch.randint(len(choices), choices[0].shape, generator=generator)
-        return torch.stack(choices).gather(0, which[None])[0]
+        index = torch.randint(len(choices), choices[0].shape, generator=generator)
+        return torch.stack(choices).gather(0, index[None])[0]
 
     def angles(*shape: int) -> Tensor:
         near = 10 ** uniform(*shape, low=-8, high=-1)
@@ -248,7 +248,7 @@ ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for
 
 
 def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence[dict[str, Any]] = ROUND) -> Statement:
-    """``takes``: the inputs, of _random's by their first word. The erratum that corrects it, if any, ends the name."""
+    """``takes`` lists keys of _random; the first word of each names an input. A corrected reading ends the name."""
     names = dict((x.partition(" ")[0], x) for x in takes.split(", "))
 
     def select(inputs: dict[str, Tensor]) -> Inputs:

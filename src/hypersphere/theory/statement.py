@@ -1,7 +1,7 @@
-"""A theorem as something that draws can contradict.
+"""A theorem as a statement that random inputs can contradict.
 
-A statement says how to draw its inputs, for which of them its hypothesis holds, and by how much each draw violates
-its conclusion. Inputs are float64 tensors whose first axis is the draw.
+A statement draws its inputs, says for which of them its hypothesis holds, and by how much each draw violates its
+conclusion. Inputs are float64 tensors whose first axis is the draw.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,12 +20,12 @@ Inputs = Mapping[str, Tensor]
 
 
 class Checked(NamedTuple):
-    """What one statement makes of its draws."""
+    """The result of a statement's check, for each draw."""
 
     met: Bool[Tensor, "draws"]
-    """Where the hypothesis holds; the other draws say nothing."""
+    """Whether the hypothesis holds; other draws are ignored."""
     excess: Float[Tensor, "draws"]
-    """For an equality |left - right| over the scale of its sides; for a bound, left - right over that scale."""
+    """|left - right| over the scale of both sides for an equality; left - right over that scale for a bound."""
 
 
 @dataclass(frozen=True)
@@ -35,30 +35,30 @@ class Statement:
     id: str
     """The claim's id: ``margins.theorem_4_1``."""
     reading: str
-    """``PRINTED``, or the erratum that corrects it: ``M7``."""
+    """``PRINTED``, or the id of the erratum that corrects it: ``M7``."""
     check: Callable[..., Checked]
     """Takes the inputs by name."""
     draw: Callable[[torch.Generator, int], Inputs]
-    """Random inputs, extreme ones among them: (generator, number of draws)."""
+    """Takes (generator, number of draws); returns random inputs, some of them extreme."""
     simple: Callable[[], Inputs]
-    """Small, round inputs, the simplest first: the first that contradicts the statement is its counterexample."""
+    """Returns small, round inputs, the simplest first. The first that contradicts is printed as the counterexample."""
     tolerance: float = 1e-9
-    """What excess is rounding."""
+    """An excess up to this is rounding."""
 
 
 def everywhere(excess: Float[Tensor, "draws"]) -> Checked:
-    """For a statement whose hypothesis every draw meets."""
+    """The result of a check whose hypothesis every draw meets."""
     return Checked(torch.ones_like(excess, dtype=torch.bool), excess)
 
 
 def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
-    """Of each draw's own value, by autograd: ``value`` gives one number a draw, or their sum."""
+    """Gradient of each draw's value, by autograd. ``value`` returns one number for each draw, or their sum."""
     leaf = at.detach().clone().requires_grad_()
     return torch.autograd.grad(value(leaf).sum(), leaf)[0]
 
 
 class Finding(NamedTuple):
-    """One row of theory.csv."""
+    """The measured columns of a row of theory.csv."""
 
     draws: int
     met: int
@@ -70,10 +70,10 @@ class Finding(NamedTuple):
 
 
 def examine(statement: Statement, draws: int) -> Finding:
-    """Hold a statement against ``draws`` keyed random inputs and its simple ones.
+    """Check a statement on ``draws`` keyed random inputs and on its simple ones.
 
     Raises:
-        ValueError: no draw met the hypothesis, or an excess is not a number; then nothing has been shown.
+        ValueError: no draw met the hypothesis, or an excess is not a number; either shows nothing.
     """
     generator = torch.Generator().manual_seed(keyed.torch_seed(0, "theory", statement.id))
     met, excess = statement.check(**statement.draw(generator, draws))
@@ -92,8 +92,8 @@ def examine(statement: Statement, draws: int) -> Finding:
 def _first_violation(statement: Statement) -> dict[str, list[float] | float] | None:
     inputs = statement.simple()
     met, excess = statement.check(**inputs)
-    found = (met & (excess > statement.tolerance)).nonzero().flatten()
-    if not len(found):
+    violations = (met & (excess > statement.tolerance)).nonzero().flatten()
+    if not len(violations):
         return None
-    example = {name: value[found[0]].tolist() for name, value in inputs.items()}
-    return {**example, "excess": float(excess[found[0]])}
+    example = {name: value[violations[0]].tolist() for name, value in inputs.items()}
+    return {**example, "excess": float(excess[violations[0]])}

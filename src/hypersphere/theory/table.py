@@ -1,10 +1,10 @@
-"""theory.csv as others read it: its columns and its verdicts. No torch here, for statistics/ reads them."""
+"""Columns and verdicts of theory.csv. This file imports no torch, because statistics/ reads it."""
 
 COLUMNS = ["id", "paper", "reading", "draws", "met", "violated", "worst", "counterexample", "verdict"]
 
 NO_COUNTEREXAMPLE = "no counterexample"
-"""A statement, as printed, that held on all draws: a test, and no proof."""
+"""A printed statement held on all draws: a test, and no proof."""
 NO_COUNTEREXAMPLE_ERRATUM = "no counterexample (erratum)"
-"""The same of a corrected reading."""
+"""A statement held on all draws as an erratum corrects it."""
 REFUTED = "refuted"
-"""A statement with a counterexample."""
+"""A statement has a counterexample."""

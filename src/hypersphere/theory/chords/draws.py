@@ -1,4 +1,4 @@
-"""Random inputs for the statements of the double-metric paper, and distances between them.
+"""Random inputs for the statements of the double-metric paper, and their distances.
 
 Shapes: n draws, d = 3 dimensions, m candidates of an anchor, the positive first.
 """
@@ -14,7 +14,7 @@ from hypersphere.theory.statement import PRINTED, Inputs
 
 
 def identifier(name: str, reading: str) -> str:
-    """A claim's id; the corrected form of a statement has its erratum at the end."""
+    """A claim's id. For a corrected statement, it ends in the erratum."""
     return f"double_metric.{name}" + ("" if reading == PRINTED else f".{reading.lower()}")
 
 
@@ -31,7 +31,7 @@ def magnitude(g: Generator, *shape: int, low: float = -3, high: float = 3) -> Te
 
 
 def angle(g: Generator, *shape: int) -> Tensor:
-    """Of every five draws three uniform in [0, pi], one next to 0 and one next to pi, down to 0 and pi themselves."""
+    """Three of five draws are uniform in [0, pi]. One is near 0 and one near pi, some exactly 0 or pi."""
     kind, near = (5 * uniform(g, *shape)).long(), magnitude(g, *shape, low=-8, high=-1) * (uniform(g, *shape) > 0.1)
     return torch.where(kind == 0, near, torch.where(kind == 1, pi - near, pi * uniform(g, *shape)))
 
@@ -46,13 +46,13 @@ def at_angle(g: Generator, u: Tensor) -> Tensor:
 
 
 def turned(u: Tensor, towards: Tensor, theta: Tensor) -> Tensor:
-    """u turned by theta in its plane with ``towards``."""
-    side = F.normalize(towards - (towards * u).sum(dim=1, keepdim=True) * u, dim=1)
-    return F.normalize(theta.cos()[:, None] * u + theta.sin()[:, None] * side, dim=1)
+    """u turned by theta in the plane of u and ``towards``."""
+    perpendicular = F.normalize(towards - (towards * u).sum(dim=1, keepdim=True) * u, dim=1)
+    return F.normalize(theta.cos()[:, None] * u + theta.sin()[:, None] * perpendicular, dim=1)
 
 
 def path(g: Generator, n: int) -> Inputs:
-    """A quarter of the draws go on along the great circle of u and v, where triangles are flat."""
+    """Three points. In a quarter of the draws w is on the great circle of u and v, so that triangles are flat."""
     u = directions(g, n)
     v = at_angle(g, u)
     straight = turned(v, -u, angle(g, n))
@@ -64,7 +64,7 @@ def chord(u: Tensor, v: Tensor) -> Tensor:
 
 
 def arc(u: Tensor, v: Tensor) -> Tensor:
-    """arccos(u·v), from the half-angle's tangent: arccos itself keeps only half of the digits near 0 and pi."""
+    """arccos(u·v), from the half-angle's tangent; arccos itself keeps only half of the digits near 0 and pi."""
     return 2 * torch.atan2(vector_norm(u - v, dim=-1), vector_norm(u + v, dim=-1))
 
 

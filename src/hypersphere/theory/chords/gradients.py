@@ -1,8 +1,8 @@
 """App. G of the double-metric paper: gradients at one anchor u of inner products and distances, u itself free.
 
-The definitions are differentiated by autograd. An excess is the largest component over alpha/tau + beta, the size of a
-gradient made of unit vectors, or over the claim's own largest component where that is larger. D5: Eq. 1 and 2 are
-losses, what App. G differentiates is minus them.
+Autograd differentiates the definitions. An excess is the largest component of the difference. Its scale is
+alpha/tau + beta, the size of a gradient made of unit vectors, or the claim's largest component if that is larger. D5:
+Eq. 1 and 2 are losses, but App. G differentiates minus them.
 """
 
 from collections.abc import Callable
@@ -48,28 +48,28 @@ def equation_2(a: Anchor, u: Tensor) -> Tensor:
 
 
 def minus_equation_2(a: Anchor, u: Tensor) -> Tensor:
-    """L_DM as App. G writes it."""
+    """L_DM as written in App. G."""
     return -equation_2(a, u)
 
 
 def final_line_nt_xent(a: Anchor) -> Tensor:
-    """(1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau, the sum read as reaching to v_-."""
+    """(1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau, where we read v_- as part of the sum."""
     p = logits(a, a.u).softmax(dim=1)
     terms = a.candidates / a.temperature[:, None, None]
     return (1 - p[:, :1]) * terms[:, 0] - (p[:, 1:, None] * terms[:, 1:]).sum(dim=1)
 
 
 def middle_line_nt_xent(a: Anchor, *, temperature_in_the_sum: bool) -> Tensor:
-    """v_+/tau - (1/Z) d/du sum of exp(u·v), where exp(u·v/tau) is meant; each over Z before it can overflow."""
-    own, inner = logits(a, a.u), (a.candidates * a.u[:, None]).sum(dim=2)
-    log_z = own.logsumexp(dim=1, keepdim=True)
+    """v_+/tau - (1/Z) d/du sum of exp(u·v), which should be exp(u·v/tau). 1/Z is inside of exp: no overflow."""
+    scaled, inner = logits(a, a.u), (a.candidates * a.u[:, None]).sum(dim=2)
+    log_z = scaled.logsumexp(dim=1, keepdim=True)
     printed = (inner - log_z).clamp(max=600).exp()
-    weights = (own - log_z).exp() / a.temperature[:, None] if temperature_in_the_sum else printed
+    weights = (scaled - log_z).exp() / a.temperature[:, None] if temperature_in_the_sum else printed
     return a.positive / a.temperature[:, None] - (weights[:, :, None] * a.candidates).sum(dim=1)
 
 
 def final_line_double_metric(a: Anchor, *, over_positive: bool) -> Tensor:
-    """App. G's last line; its stray v in beta (u - v_+)/|u - v| read as v_+, or as the sum's v, here the first v_-."""
+    """App. G's last line. The v of beta (u - v_+)/|u - v| is read as v_+, or as the sum's v, here the first v_-."""
     d, away = distances(a, a.u), a.u[:, None] - a.candidates
     q = d.softmax(dim=1)
     first = away[:, 0] / d[:, 0 if over_positive else 1, None]
@@ -77,10 +77,10 @@ def final_line_double_metric(a: Anchor, *, over_positive: bool) -> Tensor:
     return a.alpha[:, None] * final_line_nt_xent(a) + a.beta[:, None] * (first - spread)
 
 
-def held(
+def matches(
     definition: Callable[[Anchor, Tensor], Tensor], claimed: Callable[[Anchor], Tensor], sign: int = 1
 ) -> Callable[..., Checked]:
-    """The gradient of the definition is ``sign`` times what is claimed, wherever no candidate is at u."""
+    """Check that the gradient of the definition is ``sign`` times the claimed one where no candidate is at u."""
 
     def check(**columns: Tensor) -> Checked:
         a = Anchor(**columns)
@@ -114,26 +114,26 @@ def weighted_simple() -> Inputs:
     return {**simple(), **inputs(alpha=[1.0, 1.0], beta=[1.0, 1.0])}
 
 
-_MIDDLE = {right: partial(middle_line_nt_xent, temperature_in_the_sum=right) for right in (False, True)}
-_LAST = {right: partial(final_line_double_metric, over_positive=right) for right in (False, True)}
+_MIDDLE = {choice: partial(middle_line_nt_xent, temperature_in_the_sum=choice) for choice in (False, True)}
+_LAST = {choice: partial(final_line_double_metric, over_positive=choice) for choice in (False, True)}
 
 STATEMENTS: tuple[Statement, ...] = (
     *(
         Statement(identifier(name, reading), reading, check, anchors, simple)
         for name, reading, check in (
-            ("appendix_g_nt_xent", PRINTED, held(equation_1, final_line_nt_xent)),
-            ("appendix_g_nt_xent", "D5", held(equation_1, final_line_nt_xent, sign=-1)),
-            ("appendix_g_temperature", PRINTED, held(equation_1, _MIDDLE[False], sign=-1)),
-            ("appendix_g_temperature", "D5", held(equation_1, _MIDDLE[True], sign=-1)),
+            ("appendix_g_nt_xent", PRINTED, matches(equation_1, final_line_nt_xent)),
+            ("appendix_g_nt_xent", "D5", matches(equation_1, final_line_nt_xent, sign=-1)),
+            ("appendix_g_temperature", PRINTED, matches(equation_1, _MIDDLE[False], sign=-1)),
+            ("appendix_g_temperature", "D5", matches(equation_1, _MIDDLE[True], sign=-1)),
         )
     ),
     *(
         Statement(identifier(name, reading), reading, check, weighted_anchors, weighted_simple)
         for name, reading, check in (
-            ("appendix_g_double_metric", PRINTED, held(equation_2, _LAST[True])),
-            ("appendix_g_double_metric", "D5", held(equation_2, _LAST[True], sign=-1)),
-            ("appendix_g_norm", PRINTED, held(minus_equation_2, _LAST[False])),
-            ("appendix_g_norm", "D5", held(minus_equation_2, _LAST[True])),
+            ("appendix_g_double_metric", PRINTED, matches(equation_2, _LAST[True])),
+            ("appendix_g_double_metric", "D5", matches(equation_2, _LAST[True], sign=-1)),
+            ("appendix_g_norm", PRINTED, matches(minus_equation_2, _LAST[False])),
+            ("appendix_g_norm", "D5", matches(minus_equation_2, _LAST[True])),
         )
     ),
 )

@@ -17,7 +17,7 @@ from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, ev
 
 
 def sides(cosines: Tensor) -> Tensor:
-    """Distances of unit vectors from their cosines."""
+    """Distances of unit vectors with these cosines."""
     return (2 - 2 * cosines).sqrt()
 
 
@@ -35,7 +35,7 @@ def anchors(g: Generator, n: int) -> Inputs:
 
 
 def near_positives(g: Generator, n: int) -> Inputs:
-    """The positive the nearest, and beta enough to repel it."""
+    """Anchors whose positive is the nearest, with a beta that is large enough to repel it."""
     drawn = anchors(g, n)
     cosines = drawn["cosines"].sort(dim=1, descending=True).values
     beta = sides(cosines[:, 0]) * drawn["alpha"] / drawn["temperature"] * (1 + magnitude(g, n))
@@ -43,13 +43,13 @@ def near_positives(g: Generator, n: int) -> Inputs:
 
 
 def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float) -> Checked:
-    """Inner product on the sphere of radius tau^-power, against u·v/tau; over 1/tau."""
+    """The inner product on the sphere of radius tau^-power is u·v/tau. Scale: 1/tau."""
     scale = temperature[:, None] ** power
     return everywhere(((u / scale * (v / scale)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
 
 
 def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool) -> Checked:
-    """The sum without the positive against cross-entropy, which is the softplus of it; over 1 + 1/tau, the logits."""
+    """The loss without the positive in the sum; cross-entropy is its softplus. Scale: 1 + 1/tau, the size of logits."""
     logits = cosines / temperature[:, None]
     literal = logits[:, 1:].logsumexp(dim=1) - logits[:, 0]
     left = literal if printed else torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
@@ -65,26 +65,26 @@ def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor
 
 
 def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
-    """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine; over the sum of both slopes."""
+    """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine. Scale: the sum of both slopes."""
     positive = cosines[:, 0]
     rise = gradient(lambda c: -(alpha * c / temperature + sign * beta * sides(c)), positive)
     return everywhere(rise / (alpha / temperature + beta / sides(positive)))
 
 
 def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
-    """The loss never rises with the positive's cosine; over the sum of both terms' largest slopes."""
+    """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
     rise = gradient(lambda c: equation_2(c, alpha, beta, temperature, sign), cosines)[:, 0]
     return everywhere(rise / (alpha / temperature + beta / sides(cosines[:, 0])))
 
 
 def repulsion(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
-    """As printed it does not fall with it, if the positive is the nearest, and nearer than beta · tau/alpha."""
+    """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
     met = (cosines[:, :1] >= cosines).all(dim=1) & (sides(cosines[:, 0]) < beta * temperature / alpha)
     return Checked(met, -attraction(cosines, alpha, beta, temperature, sign=1).excess)
 
 
 def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
-    """beta (1 - q)/chord - alpha (1 - p)/tau, p and q the positive's softmax probabilities in the two terms."""
+    """The slope is beta (1 - q)/chord - alpha (1 - p)/tau, where p and q are the positive's softmax probabilities."""
     d = sides(cosines)
     p, q = (cosines / temperature[:, None]).softmax(dim=1)[:, 0], d.softmax(dim=1)[:, 0]
     largest = alpha / temperature + beta / d[:, 0]

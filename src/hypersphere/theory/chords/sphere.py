@@ -1,6 +1,6 @@
 """App. F of the double-metric paper: chord and arc are two metrics on one sphere, and topologically the same.
 
-Distances are at most pi, so an excess is over 1 where no scale is named.
+Distances are at most pi, so an excess has scale 1 unless a check says otherwise.
 """
 
 from functools import partial
@@ -32,19 +32,19 @@ PATHS = partial(inputs, u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
 
 
 def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
-    """chord <= arc <= pi/2 · chord; relative to the chord."""
+    """chord <= arc <= pi/2 · chord. Scale: the chord."""
     d = chord(u, v)
     return everywhere(worse(d - arc(u, v), arc(u, v) - pi / 2 * d) / d.where(d > 0, 1))
 
 
 def theorem_1_chord(u: Tensor, v: Tensor, w: Tensor) -> Checked:
-    """chord = 2 sin(arccos(u·v)/2), held squared, over 4: arccos alone is good to 1e-8 near 0, its square to 1e-16."""
+    """chord = 2 sin(arccos(u·v)/2), squared: near 0 arccos is exact to 1e-8, its square to 1e-16. Scale: 4."""
     theta = (u * v).sum(dim=1).clamp(-1, 1).acos()
     return everywhere((chord(u, v) ** 2 - 4 * (theta / 2).sin() ** 2).abs() / 4)
 
 
 def theorem_1_meridian(u: Tensor, v: Tensor, w: Tensor) -> Checked:
-    """w, turned about v until opposite u, gets no nearer to u, and the two arcs then add up; if that is at most pi."""
+    """Turning w about v until it is opposite u takes it no nearer to u, and the arcs then add up, if at most to pi."""
     side = u - (u * v).sum(dim=1, keepdim=True) * v
     length = vector_norm(side, dim=1)
     gamma = arc(v, w)
@@ -63,14 +63,14 @@ def short_path(g: Generator, n: int) -> Inputs:
 
 
 def lemma_1(u: Tensor, v: Tensor, w: Tensor, x: Tensor) -> Checked:
-    """arc(u, v) = arc(w, x) iff chord(u, v) = chord(w, x), with a modulus: 4 sin²(|Δarc|/4) <= ±Δchord <= |Δarc|."""
+    """arc(u, v) = arc(w, x) iff chord(u, v) = chord(w, x), quantified: 4 sin²(|Δarc|/4) <= ±Δchord <= |Δarc|."""
     by = arc(u, v) - arc(w, x)
     change = (chord(u, v) - chord(w, x)) * torch.where(by < 0, -1, 1)
     return everywhere(worse(4 * (by / 4).sin() ** 2 - change, change - by.abs()))
 
 
 def two_pairs(g: Generator, n: int) -> Inputs:
-    """Half of the draws are moved by an isometry, a reflection; the others are unrelated."""
+    """Two pairs. In half of the draws the second is a reflection of the first; the others are unrelated."""
     u, w, normal = directions(g, n), directions(g, n), directions(g, n)
     v, x = at_angle(g, u), at_angle(g, w)
     reflect = uniform(g, n, 1) < 0.5
@@ -79,13 +79,13 @@ def two_pairs(g: Generator, n: int) -> Inputs:
 
 
 def lemma_1_sum(u: Tensor, v: Tensor, w: Tensor, *, left_out: int) -> Checked:
-    """sum of (u_i - v_i)² over the coordinates, but for the last ones, = 2 (1 - u·v); over 4."""
-    kept = u.shape[1] - left_out
-    return everywhere(((u - v)[:, :kept].square().sum(dim=1) - 2 * (1 - (u * v).sum(dim=1))).abs() / 4)
+    """Sum of (u_i - v_i)² over all but the last ``left_out`` coordinates = 2 (1 - u·v). Scale: 4."""
+    summed = u.shape[1] - left_out
+    return everywhere(((u - v)[:, :summed].square().sum(dim=1) - 2 * (1 - (u * v).sum(dim=1))).abs() / 4)
 
 
 def definition_1(u: Tensor, v: Tensor, w: Tensor, *, printed: bool) -> Checked:
-    """arc(u, w) <= arc(u, v) + arc(v, w), printed with the first term twice."""
+    """arc(u, w) <= arc(u, v) + arc(v, w). It is printed with the first term twice."""
     return everywhere(arc(u, w) - arc(u, v) - (arc(u, v) if printed else arc(v, w)))
 
 
@@ -94,14 +94,14 @@ def definition_4(u: Tensor, v: Tensor, w: Tensor) -> Checked:
 
 
 def proposition_2(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor) -> Checked:
-    """d_b < r/epsilon makes d_a < r, and d_a < r/epsilon makes d_b < r; relative to r."""
+    """d_b < r/epsilon implies d_a < r, and d_a < r/epsilon implies d_b < r. Scale: r."""
     met = sandwiched(d_a, d_b, epsilon) & ((d_b < r / epsilon) | (d_a < r / epsilon))
     first, second = (torch.where(a < r / epsilon, b / r - 1, -1) for a, b in ((d_b, d_a), (d_a, d_b)))
     return Checked(met, worse(first, second))
 
 
 def proposition_2_step(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor, *, printed: bool) -> Checked:
-    """The proof's d_a <= d_b, which wants to be d_a <= epsilon · d_b; relative to d_a."""
+    """The proof's d_a <= d_b, which should be d_a <= epsilon · d_b. Scale: d_a."""
     return Checked(sandwiched(d_a, d_b, epsilon), 1 - d_b / d_a * (1 if printed else epsilon))
 
 
@@ -116,7 +116,7 @@ def sandwiches(g: Generator, n: int) -> Inputs:
 
 
 def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
-    """d chord / d cosine = -1/chord, along a great circle; held as chord · dchord + dcosine = 0."""
+    """d chord / d cosine = -1/chord along a great circle, checked as chord · dchord + dcosine = 0."""
 
     def end(t: Tensor) -> Tensor:
         return t.cos()[:, None] * u + t.sin()[:, None] * side

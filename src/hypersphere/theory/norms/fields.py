@@ -22,7 +22,7 @@ from hypersphere.theory.statement import PRINTED, Checked, Inputs, everywhere
 
 
 def _tail(d: Tensor, epsilon: Tensor, *, bound: Callable[[Tensor, Tensor], Tensor]) -> Checked:
-    """P[cos >= 1 - eps] / bound - 1: (1 + cos)/2 is Beta((d-1)/2, (d-1)/2); on a line, cos is ±1."""
+    """P[cos >= 1 - eps] / bound - 1. (1 + cos)/2 has the distribution Beta((d-1)/2, (d-1)/2); on a line, cos is ±1."""
     half = (d - 1).numpy() / 2
     tail = np.where(half > 0, special.betainc(np.maximum(half, 0.5), np.maximum(half, 0.5), epsilon.numpy() / 2), 0.5)
     limit = bound(d, 1 - epsilon)
@@ -47,8 +47,10 @@ def _field(t: Tensor, z: Tensor, alpha: Tensor) -> Tensor:
 
 
 def _no_potential(t: Tensor, z: Tensor, alpha: Tensor, *, least: int) -> Checked:
-    """A field with a potential has a symmetric Jacobian. Of |alpha| ||z||^(alpha-2) sin(phi), its asymmetry at z, how
-    much is missing where z is orthogonal to t (sin = 1); 1 is all."""
+    """The asymmetry of the Jacobian is |alpha| ||z||^(alpha-2) sin(phi); with a potential it would be 0.
+
+    The excess is the missing share of it where z is orthogonal to t (sin = 1); 1 means that all is missing.
+    """
     leaf = z.clone().requires_grad_()
     field = _field(t, leaf, alpha)
     rows = [torch.autograd.grad(column.sum(), leaf, retain_graph=True)[0] for column in field.unbind(dim=1)]
@@ -65,7 +67,7 @@ def _fields(generator: Generator, draws: int) -> Inputs:
 
 
 def _half_circle(t: Tensor, z: Tensor, alpha: Tensor, *, sign: float) -> Checked:
-    """Eq. 8: the integral from 2t to -2t, here past 2z, by 24 Gauss nodes (of sin: exact); over the size claimed."""
+    """Eq. 8: the integral from 2t past 2z to -2t, by 24 Gauss nodes (exact for sin), over the claimed size."""
     nodes, weights = (torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(24))
     total = torch.zeros(len(t), dtype=t.dtype)
     for node, weight in zip((nodes + 1) * math.pi / 2, weights * math.pi / 2, strict=True):

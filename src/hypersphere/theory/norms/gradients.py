@@ -1,4 +1,4 @@
-"""Propositions 3.1 and 3.2 of the norms paper, and what it says of their cousins."""
+"""Propositions 3.1 and 3.2 of the norms paper, and its remarks on other losses."""
 
 from functools import partial
 
@@ -32,8 +32,8 @@ _of_pairs = partial(points, n=2)
 
 
 def _gradient_3_1(z: Tensor) -> Checked:
-    found = gradient(attraction, z)[:, 0] * norm(z[:, 0])[:, None]
-    return everywhere(norm(found + across(unit(z[:, 1]), z[:, 0])))
+    slope = gradient(attraction, z)[:, 0] * norm(z[:, 0])[:, None]
+    return everywhere(norm(slope + across(unit(z[:, 1]), z[:, 0])))
 
 
 def _tangent(z: Tensor, *, loss: Loss) -> Checked:
@@ -42,32 +42,32 @@ def _tangent(z: Tensor, *, loss: Loss) -> Checked:
 
 def _magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> Checked:
     """factor · sin(phi) · ||z||^(power - 1), for both points; in units of ||z||^(power - 1)."""
-    found = norm(gradient(loss, z)) * norm(z) ** (1 - power)
-    return largest((found - factor * sine(z[:, 0], z[:, 1])[:, None]).abs())
+    slope = norm(gradient(loss, z)) * norm(z) ** (1 - power)
+    return largest((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs())
 
 
 def _inverse(z: Tensor, gamma: Tensor) -> Checked:
-    """The anchor at gamma times its norm, the others where they are."""
+    """Scale the anchor by gamma and keep the others: its gradient shrinks by gamma."""
     scaled = torch.cat([z[:, :1] * gamma[:, None, None], z[:, 1:]], dim=1)
     near, far = (gradient(info_nce, x)[:, 0] for x in (z, scaled))
     return everywhere(norm(far * gamma[:, None] - near) * norm(z[:, 0]))
 
 
 def _equation_2(z: Tensor, temperature: Tensor | None = None) -> Checked:
-    """The paper sets t = 1; with t (ours) the right side is over t, and roundings are too."""
+    """The paper sets t = 1. With t (ours) the right side is divided by t, and so are roundings."""
     t = torch.ones(len(z), 1, dtype=z.dtype) if temperature is None else temperature[:, None]
     share = (dot(unit(z[:, :1]), unit(z[:, 1:])) / t).softmax(dim=1)[..., None]
     pull = across(unit(z[:, 1:]), z[:, :1])
-    found = gradient(lambda x: info_nce(x, t), z)[:, 0] * norm(z[:, 0])[:, None] * t
-    return everywhere(norm(found - (share * pull).sum(dim=1) + pull[:, 0]))
+    slope = gradient(lambda x: info_nce(x, t), z)[:, 0] * norm(z[:, 0])[:, None] * t
+    return everywhere(norm(slope - (share * pull).sum(dim=1) + pull[:, 0]))
 
 
 def _equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
-    """Gradients of all l != i: sign times the share of the denominator, less ``pull`` for the positive."""
+    """Gradients of all l != i: sign times the share of the denominator, minus ``pull`` for the positive."""
     share = dot(unit(z[:, :1]), unit(z[:, 1:])).softmax(dim=1)
     share = sign * share - pull * (torch.arange(share.shape[1]) == 0)
-    found = gradient(info_nce, z)[:, 1:] * norm(z[:, 1:])[..., None]
-    return largest(norm(found - share[..., None] * across(unit(z[:, :1]), z[:, 1:])))
+    slope = gradient(info_nce, z)[:, 1:] * norm(z[:, 1:])[..., None]
+    return largest(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])))
 
 
 def _grad_scaled(z: Tensor) -> Tensor:

@@ -32,13 +32,13 @@ from hypersphere.theory.statement import PRINTED, Checked, Inputs, everywhere, g
 
 
 def _grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
-    """What each point's norm loses, over the norm plus the longest step that the loss could make, gamma/||z||."""
+    """Each point's loss of norm, over the norm plus the longest possible step, gamma/||z||."""
     after = z - gamma[:, None, None] * gradient(loss, z)
     return largest((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z)))
 
 
 def _pythagoras(z: Tensor, gamma: Tensor, *, of_unit: bool) -> Checked:
-    """||z_i'||², over what it is or is claimed to be at a right angle: steps may be much longer than the point."""
+    """||z_i'||² as claimed, over its size at a right angle, because steps may be much longer than the point."""
     after = norm(z - gamma[:, None, None] * gradient(attraction, z))[:, 0] ** 2
     other = across(unit(z[:, 1]) if of_unit else z[:, 1], z[:, 0])
     claimed = norm(z[:, 0]) ** 2 + (gamma * norm(other) / norm(z[:, 0])) ** 2
@@ -75,7 +75,7 @@ def _theorem_3_4(
     strict: bool = False,
     equal: bool = False,
 ) -> Checked:
-    """The change of the cosine beyond the bound, over 1 + its size; a strict bound that is 0 is exceeded by 1."""
+    """The cosine's change beyond the bound, over 1 + the bound's size. A strict bound of 0 counts as exceeded by 1."""
     rho = norm(z[:, 0])
     step = Step(cosine(z[:, 0], z[:, 1]), sine(z[:, 0], z[:, 1]), gamma / rho**2, rho)
     if main_text:
@@ -109,13 +109,13 @@ def _by_rho(s: Step) -> Tensor:
 
 
 def _exact_change(s: Step) -> Tensor:
-    """Ours: what the proof's bound leaves out is -2 (a s)² (cos + a s²) / (1 + (a s)²)."""
+    """Ours: the proof's bound leaves out -2 (a s)² (cos + a s²) / (1 + (a s)²)."""
     return _loose(s) - 2 * (s.a * s.sine) ** 2 * (s.cosine + s.a * s.sine**2) / (1 + (s.a * s.sine) ** 2)
 
 
 class Largest(NamedTuple):
     excess: float
-    """By which part of itself the bound of Theorem 3.4 is exceeded; negative: nowhere."""
+    """Relative excess over the bound of Theorem 3.4; negative if it is exceeded nowhere."""
     angle: float
     step: float
 
@@ -123,7 +123,7 @@ class Largest(NamedTuple):
 def largest_excess(angles: Tensor, steps: Tensor) -> Largest:
     """Over a grid of angles phi and steps a = gamma/rho²: change / bound - 1 = -a (cos + a s²) / (1 + a² s²).
 
-    Positive just where a < -cos(phi) / sin²(phi), so at obtuse angles only, and always below a.
+    It is positive exactly where a < -cos(phi) / sin²(phi), so only at obtuse angles, and always below a.
     """
     c, s, a = angles.cos()[:, None], angles.sin()[:, None], steps[None]
     excess = -a * (c + a * s**2) / (1 + (a * s) ** 2)

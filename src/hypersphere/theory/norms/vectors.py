@@ -2,7 +2,7 @@
 
 Shapes: draws, n points of a set, d dimensions. Row 0 of a set is the anchor i, row 1 its positive j, the others are
 negatives. Gradients are autograd's, of the loss as it is defined. Cosines have scale 1, and so has a gradient times the
-norm of its own point: excesses are in these units, where roundings are near 1e-16 (times what is said beside a check).
+norm of its point. Excesses are in these units, where rounding errors are near 1e-16 unless a check says otherwise.
 """
 
 import math
@@ -23,7 +23,7 @@ def named(
     draw: Callable[[Generator, int], Inputs],
     simple: Callable[[], Inputs],
 ) -> Statement:
-    """Roundings stay under 1e-12 over the ranges drawn here, steps of 1000 times the norm among them."""
+    """A statement of the norms paper. Rounding errors stay below 1e-12 for all draws, even for steps of 1000 norms."""
     return Statement(f"norms.{name}", reading, check, draw, simple, tolerance=1e-11)
 
 
@@ -40,7 +40,7 @@ def unit(a: Tensor) -> Tensor:
 
 
 def across(a: Tensor, b: Tensor) -> Tensor:
-    """The component of a orthogonal to b."""
+    """The component of a that is orthogonal to b."""
     return a - dot(a, unit(b))[..., None] * unit(b)
 
 
@@ -49,7 +49,7 @@ def cosine(a: Tensor, b: Tensor) -> Tensor:
 
 
 def sine(a: Tensor, b: Tensor) -> Tensor:
-    """2 sin(phi/2) cos(phi/2) from chords: exact near 0 and pi, where sqrt(1 - cos²) has lost half its digits."""
+    """2 sin(phi/2) cos(phi/2) from chords. It is exact near 0 and pi, where sqrt(1 - cos²) loses half its digits."""
     return norm(unit(a) - unit(b)) * norm(unit(a) + unit(b)) / 2
 
 
@@ -77,7 +77,7 @@ def spread(generator: Generator, low: float, high: float, *shape: int) -> Tensor
 
 
 def points(generator: Generator, draws: int, n: int = 5, d: int = 4) -> dict[str, Tensor]:
-    """Norms 1e-4 … 1e4. A third of the positives lie near the anchor, a third opposite; some exactly."""
+    """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly."""
     z = unit(torch.randn(draws, n, d, generator=generator, dtype=torch.float64))
     near = torch.tensor([1.0, -1.0, 0.0], dtype=torch.float64)[torch.arange(draws) % 3][:, None]
     exactly = (torch.arange(draws) % 20 == 0)[:, None]
