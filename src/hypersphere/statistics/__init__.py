@@ -1,1 +1,1 @@
-"""From evaluations to tidy tables, effects and verdicts. Whatever is computed of results is computed here."""
+"""Tidy tables, effects and verdicts from evaluations. All computation on results is here."""

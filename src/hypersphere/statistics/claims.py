@@ -1,6 +1,6 @@
 """claims.csv: one row per published number, comparison or statement, and the verdict of our measurement on it.
 
-A claim is judged by the cell that has its coordinates, and by no other.
+Only the cell with a claim's coordinates judges it.
 """
 
 import math
@@ -48,17 +48,17 @@ NOTHING: dict[str, Any] = {
     **{"verdict_double": None, "n_diverged": 0, "measured_on": None, "draws": None, "met": None, "violated": None},
     **{"counterexample": None, "study": None, "runs": None},
 }
-"""The measured columns of a claim that nothing was run for."""
+"""The measured columns of a claim for which nothing was run."""
 
 
 def build(plan: Plan) -> None:
-    """Write results/<scale>/claims.csv, and statistics/runs.csv, from whatever artifacts have been made.
+    """Write results/<scale>/claims.csv and statistics/runs.csv from all artifacts that have been made.
 
-    Claims come in the order of the papers, and of the rows of each paper's file. A claim of an artifact whose tables
-    are not there is ``not run``.
+    Claims have the order of the papers and of the rows of each paper's file. A claim of an artifact without tables is
+    ``not run``.
 
     Raises:
-        HypersphereError: a file is missing or not as expected; the sentence names the claim and the column.
+        HypersphereError: a file is missing or malformed; the message names the claim and the column.
     """
     rules = rules_file.load(plan.config.root)
     rows = []
@@ -77,12 +77,12 @@ def build(plan: Plan) -> None:
 
 
 def build_studies(plan: Plan, paper: str) -> None:
-    """Write results/<scale>/statistics/<paper>/studies.csv: the rows of a paper that wait for no run.
+    """Write results/<scale>/statistics/<paper>/studies.csv: the claims of a paper that need no run.
 
-    Those are its theorems, and what its exact studies answer.
+    These are its theorems, and the claims that its exact studies answer.
 
     Raises:
-        HypersphereError: a claim about a study's artifact has no answer, or an answer is to no claim.
+        HypersphereError: a claim about a study's artifact has no answer, or an answer belongs to no claim.
     """
     rules, document = rules_file.load(plan.config.root), plan.config.papers[paper]
     claims = load(plan.config.root / "paper" / "claims" / f"{paper}.csv")
@@ -95,22 +95,23 @@ def build_studies(plan: Plan, paper: str) -> None:
 
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
     table = pd.DataFrame(rows, columns=COLUMNS)
-    for column in ("reported", "measured"):  # as text: elsewhere infinity is a missing number, here it says "never"
+    # As text, because infinity means "never" here, and a missing number in other tables.
+    for column in ("reported", "measured"):
         table[column] = [_text(value) for value in table[column]]
     path = plan.config.results / name
     tables.write(path.parent, {path.name: (table, COLUMNS)})
 
 
 def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> dict[str, dict[str, Any]]:
-    """The measured columns of what theorems and exact studies answer, by the claim's id."""
+    """The measured columns of claims that theorems and exact studies answer, by the claim's id."""
     answers = plan.config.results / "simulations" / paper.paper / "answers.csv"
-    found = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
+    outcomes = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
     file = plan.config.root / "paper" / "claims" / f"{paper.paper}.csv"
-    stated = [claim for claim in claims if claim.kind == "theorem" and claim.id not in found]
-    if stated and (plan.config.results / "theory.csv").is_file():
+    theorem_claims = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
+    if theorem_claims and (plan.config.results / "theory.csv").is_file():
         theory = tables.read(check_tidy(plan.config.results, "theory.csv"), THEORY)
-        found |= {claim.id: theorems.judge(claim.id, claim.reading, file, theory) for claim in stated}
-    return found
+        outcomes |= {claim.id: theorems.judge(claim.id, claim.reading, file, theory) for claim in theorem_claims}
+    return outcomes
 
 
 def _described(claim: Claim, paper: Paper, plan: Plan) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _text(value: float | str) -> str:
 
 
 class Judge:
-    """Judges the claims of one artifact made from runs by its tidy tables, if they are there."""
+    """Judges the claims of one artifact made from runs by its tidy tables, if they exist."""
 
     def __init__(self, plan: Plan, paper: Paper, name: str, rules: Rules) -> None:
         self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
@@ -189,11 +190,11 @@ class Judge:
         return int(self.summary.loc[list(cells), "n_diverged"].sum())
 
     def _value(self, claim: Claim) -> dict[str, Any]:
-        """Of a printed number: our mean over the runs that finished.
+        """The columns of a printed number: our mean over the runs that finished.
 
         Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. Where all runs diverged nothing was measured, and the verdict is inconclusive: whether
-        the published number is itself that of a failed run is for the claim's reading to say.
+        the published number. If all runs diverged, nothing was measured and the verdict is inconclusive. The claim's
+        reading says whether the published number is itself that of a failed run.
         """
         assert self.declared is not None
         groups = arms(self.measurements, self.declared.points, claim.coordinates)
@@ -216,10 +217,10 @@ class Judge:
         return outcome
 
     def _comparison(self, claim: Claim) -> dict[str, Any]:
-        """Of a comparison: our effect, Holm's p, the smaller arm's n.
+        """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
-        Below the published scale (``limit``) the interval is Holm's, and of the published effect only the direction is
-        looked at. An effect without an interval (one run an arm, or an arm that diverged throughout) is inconclusive.
+        Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
+        compared. An effect without an interval is inconclusive: one run per arm, or all runs of an arm diverged.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
@@ -228,9 +229,9 @@ class Judge:
         published = 1.0 if claim.direction else claim.reported
         if published is None:
             return {"why": "the document prints neither a difference nor its direction"}
-        found = rows.iloc[0]
-        adjusted = (float(found["low_holm"]), float(found["high_holm"]))
-        primary = (float(found["low"]), float(found["high"]))
+        effect = rows.iloc[0]
+        adjusted = (float(effect["low_holm"]), float(effect["high_holm"]))
+        primary = (float(effect["low"]), float(effect["high"]))
         judged = (
             verdicts.of_direction(adjusted, primary)
             if claim.direction
@@ -238,27 +239,27 @@ class Judge:
         )
         low, high = (judged.low, judged.high) if self.limit is None else adjusted
         return {
-            "measured": float(found["effect"]),
-            "n": int(min(found["n_variant"], found["n_baseline"])),
-            "p": float(found["p_holm"]),
+            "measured": float(effect["effect"]),
+            "n": int(min(effect["n_variant"], effect["n_baseline"])),
+            "p": float(effect["p_holm"]),
             "verdict": self.limit or judged.verdict,
             "direction": verdicts.direction(adjusted, published) if self.limit else None,
             "low": low,
             "high": high,
-            "low_power": bool(found["low_power"]),
+            "low_power": bool(effect["low_power"]),
             "n_diverged": self._diverged(claim.text, against),
         }
 
 
-def _against(claim: Claim, published: float, ours: float, n: int, pooled: Pooled, rules: Rules) -> Mapping[str, Any]:
-    """p, margin, verdict and interval of our mean against a published number, at the published scale."""
+def _against(claim: Claim, published: float, mean: float, n: int, pooled: Pooled, rules: Rules) -> Mapping[str, Any]:
+    """p, margin, verdict and interval of our mean compared with a published number, at the published scale."""
     error = verdicts.value_error(n, pooled.std, claim.reported_std)
-    p = verdicts.value_p(ours, published, error, pooled.df)
+    p = verdicts.value_p(mean, published, error, pooled.df)
     if claim.metric is None or MEASURES[claim.metric].margin == "none":
-        return {"p": p}  # nothing can be equivalent to it without a margin
+        return {"p": p}  # without a margin there is no test of equivalence
     margin = rules.margin.of(published)
     half, full, double = (
-        verdicts.of_value(ours, published, error, pooled.df, margin * factor, rules) for factor in (0.5, 1, 2)
+        verdicts.of_value(mean, published, error, pooled.df, margin * factor, rules) for factor in (0.5, 1, 2)
     )
     return {
         "p": p,

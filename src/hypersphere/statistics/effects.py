@@ -1,4 +1,4 @@
-"""effects.csv: what each intervention does against the baseline of its own artifact, with honest intervals.
+"""effects.csv: each variant minus the baseline of its artifact, with intervals.
 
 All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
 states the rules; the arithmetic is scipy's and statsmodels'.
@@ -28,22 +28,22 @@ COLUMNS = [
 ]
 NAN = float("nan")
 Arms = dict[str, pd.Series]
-"""Coordinates of a cell -> the value of each finished run, indexed by seed."""
+"""By the coordinates of a cell: the value of each finished run, indexed by seed."""
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Residual spread of a one-way layout: an artifact's cells that differ in how a run was trained alone."""
+    """Residual spread of a one-way layout: an artifact's cells that differ only in how a run was trained."""
 
     std: float
-    """In the metric's unit; nan where no variant has two runs."""
+    """In the metric's unit; nan if no variant has two runs."""
     df: int
     """Degrees of freedom: the sum of n-1."""
 
     def error(self, *sizes: int) -> float:
-        """Standard error of a difference between means of so many runs; nan where it cannot be known.
+        """Standard error of a difference between means over ``sizes`` runs; nan if it is unknown.
 
-        No spread at all between seeds is no proof of a perfect measurement, so it gives no error either.
+        It is unknown without any spread between seeds, which does not prove a perfect measurement.
         """
         if not self.std > 0 or min(sizes) < 1:
             return NAN
@@ -51,7 +51,7 @@ class Pooled:
 
 
 def layout(point: Coordinates) -> str:
-    """What cells have in common whose spreads are pooled: all but method, variant and fields of the run."""
+    """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     trained = ("method", "variant", *coordinates.of_run(point))
     return coordinates.text({key: value for key, value in point.items() if key not in trained})
 
@@ -59,19 +59,19 @@ def layout(point: Coordinates) -> str:
 def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
     """The cells of one artifact that share a layout with ``like``, from its measurements.
 
-    A cell with no run is absent; one whose runs all diverged is there, and empty.
+    A cell without a run is absent. A cell whose runs all diverged is present and empty.
     """
-    wanted = [coordinates.text(point) for point in points if layout(point) == layout(like)]
-    found = {cell: table[table["coordinates"] == cell] for cell in wanted}
+    cells = [coordinates.text(point) for point in points if layout(point) == layout(like)]
+    rows_of = {cell: table[table["coordinates"] == cell] for cell in cells}
     return {
         cell: runs[runs["status"] == "finished"].dropna(subset="value").set_index("seed")["value"]
-        for cell, runs in found.items()
+        for cell, runs in rows_of.items()
         if len(runs)
     }
 
 
 def pool(groups: Mapping[str, pd.Series]) -> Pooled:
-    """Pool the variance over all arms; arms of one run add nothing."""
+    """Pool the variance over all arms. Arms of one run add nothing."""
     several = [group.to_numpy(dtype=float) for group in groups.values() if len(group) > 1]
     df = sum(len(values) - 1 for values in several)
     squares = sum((len(values) - 1) * spread(values) ** 2 for values in several)
@@ -79,7 +79,7 @@ def pool(groups: Mapping[str, pd.Series]) -> Pooled:
 
 
 def t_interval(centre: float, error: float, df: int, confidence: float) -> tuple[float, float]:
-    """Student's interval around ``centre``; nan where the error is unknown."""
+    """Student's interval around ``centre``; nan if the error is unknown."""
     if not error > 0 or df < 1:
         return NAN, NAN
     low, high = stats.t.interval(confidence, df, loc=centre, scale=error)
@@ -87,17 +87,17 @@ def t_interval(centre: float, error: float, df: int, confidence: float) -> tuple
 
 
 def t_p(difference: float, error: float, df: int) -> float:
-    """Two-sided p of Student's test that ``difference`` is 0; nan where the error is unknown."""
+    """Two-sided p of Student's test that ``difference`` is 0; nan if the error is unknown."""
     if not error > 0 or df < 1:
         return NAN
     return float(2 * stats.t.sf(abs(difference) / error, df))
 
 
 def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are no tests.
+    """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
 
-    A step-down test at level alpha / (m - rank + 1), which stops at the first p that is too large. Rows from there on
-    all get that step's level, so that an interval excludes 0 exactly where the adjusted p is at most alpha.
+    The step-down test at level alpha / (m - rank + 1) stops at the first p that is too large. From there on all rows
+    get the level of that step, so that an interval excludes 0 exactly if its adjusted p is at most alpha.
     """
     raw = np.asarray(p, dtype=float)
     adjusted, levels = np.full(len(raw), NAN), np.full(len(raw), NAN)
@@ -115,9 +115,9 @@ def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def levene(groups: Mapping[str, pd.Series]) -> float:
-    """p of Levene's test (around medians) that the arms vary alike.
+    """p of Levene's test (around medians) that all arms have the same variance.
 
-    Only arms of three runs or more: two values lie equally far from their median, which always looks significant.
+    Only arms of three runs or more count: two values are equally far from their median, which always looks significant.
     """
     usable = [group.to_numpy(dtype=float) for group in groups.values() if len(group) > 2]
     if len(usable) < 2 or all(is_constant(values) for values in usable):
@@ -126,9 +126,9 @@ def levene(groups: Mapping[str, pd.Series]) -> float:
 
 
 def detectable(n_variant: int, n_baseline: int, pooled: Pooled, rules: Rules) -> float:
-    """The effect that a two-sided test at alpha, with the pooled df, finds with the stated power (metric's unit).
+    """The effect that a two-sided test at alpha, with the pooled df, detects with the stated power (metric's unit).
 
-    Finding means rejecting on the right side, so power is that of the one-sided test at alpha / 2.
+    Detecting means rejecting on the right side, so the power is that of the one-sided test at alpha / 2.
     """
     if np.isnan(pooled.error(n_variant, n_baseline)):
         return NAN
@@ -144,7 +144,7 @@ def detectable(n_variant: int, n_baseline: int, pooled: Pooled, rules: Rules) ->
 
 
 def welch(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
-    """Sensitivity: Welch's interval and p, from these two arms alone."""
+    """Sensitivity: Welch's interval and p, from only these two arms."""
     a, b = variant.to_numpy(dtype=float), baseline.to_numpy(dtype=float)
     if min(len(a), len(b)) < 2 or (is_constant(a) and is_constant(b)):
         return {"welch_low": NAN, "welch_high": NAN, "welch_p": NAN}
@@ -154,7 +154,7 @@ def welch(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[st
 
 
 def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
-    """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing would live off."""
+    """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
     seeds = variant.index.intersection(baseline.index)
     a, b = variant[seeds].to_numpy(dtype=float), baseline[seeds].to_numpy(dtype=float)
     result = {
@@ -168,14 +168,14 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
         test = stats.ttest_rel(a, b)
         low, high = test.confidence_interval(confidence)
         result |= {"paired_low": float(low), "paired_high": float(high), "paired_p": float(test.pvalue)}
-    # Two points always correlate perfectly.
+    # Two points always have a perfect correlation.
     if len(seeds) > 2 and not is_constant(a) and not is_constant(b):
         result["correlation"] = float(stats.pearsonr(a, b).statistic)
     return result
 
 
 def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) -> dict[str, Any]:
-    """One row's numbers but for Holm's: ``variant`` minus ``baseline``, both among the ``groups`` of their table."""
+    """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which are pooled."""
     pooled = pool(groups)
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
@@ -202,22 +202,23 @@ def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) 
 def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.DataFrame:
     """effects.csv: all effects of one artifact, Holm-corrected together, in the order of its cells.
 
-    Cells that have no baseline, or where either was not run, are absent. ``table`` holds the artifact's measurements.
+    A cell without a baseline is absent, and so is one that was not run or whose baseline was not. ``table`` holds the
+    artifact's measurements.
     """
     points = artifact.points
-    found: dict[str, Arms] = {}  # by layout
+    by_layout: dict[str, Arms] = {}
 
-    def like(point: Coordinates) -> Arms:
-        if layout(point) not in found:
-            found[layout(point)] = arms(table, points, point)
-        return found[layout(point)]
+    def arms_like(point: Coordinates) -> Arms:
+        if layout(point) not in by_layout:
+            by_layout[layout(point)] = arms(table, points, point)
+        return by_layout[layout(point)]
 
     rows: list[dict[str, Any]] = []
     for point in points:
         against = artifact.compared_with(point)
         if against is None:
             continue
-        groups = like(point) | like(against)  # two layouts if they differ in a reading
+        groups = arms_like(point) | arms_like(against)  # two layouts if the two differ in a reading
         cell, baseline = coordinates.text(point), coordinates.text(against)
         if cell not in groups or baseline not in groups:
             continue

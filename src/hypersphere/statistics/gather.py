@@ -1,4 +1,4 @@
-"""Evaluations and histories as tidy rows, joined to the cells of one artifact; and their means over seeds."""
+"""Tidy rows from evaluations and histories, for the cells of one artifact; and their means over seeds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,17 +25,17 @@ SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_te
 RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
 DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
 QUANTILES = np.linspace(0, 1, 101)
-"""At which the distribution over images is kept."""
+"""Levels at which the distribution over images is stored."""
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
-"""What a protocol says of one run, by epoch, target, measure and reading."""
+"""The measured values of one run under one protocol, by epoch, target, measure and reading."""
 
 
 class Measurer:
-    """Looks up what was measured for cells, each file read once.
+    """Look up the measurements of cells. Each file is read once.
 
     Raises:
-        HypersphereError: a file is missing, altered, or does not hold what a cell asks for.
+        HypersphereError: a file is missing, altered, or lacks the value of a cell.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -44,7 +44,7 @@ class Measurer:
         self._histories: dict[str, pd.DataFrame] = {}
 
     def rows(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """A measurement for each cell that can be measured, in their order."""
+        """A measurement for each cell that can be measured, in the order of ``cells``."""
         return [self._row(cell) for cell in cells if cell.run is not None and not cell.missing]
 
     def _row(self, cell: Cell) -> dict[str, Any]:
@@ -80,40 +80,40 @@ class Measurer:
         row = history[history["epoch"] == cell.epoch]
         value = float(row[cell.measure].iloc[0]) if len(row) else math.nan
         diverged = bool(len(history) and history["diverged"].iloc[0]) or math.isinf(value)
-        # Nothing is written down of epoch 0; whatever was on the way to divergence, a diverged run has no value.
+        # The history has no epoch 0. A diverged run has no value, not even from before it diverged.
         status = "diverged" if diverged else "finished"
         return {"value": math.nan if diverged else value, "n_test": math.nan, "status": status}
 
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
-        found = self._found(cell, subject, cell.epoch)
-        return {key: found[key] for key in ("value", "n_test", "status")}
+        answer = self._measured(cell, subject, cell.epoch)
+        return {key: answer[key] for key in ("value", "n_test", "status")}
 
-    def _found(self, cell: Cell, subject: str, epoch: int) -> Answer:
-        """What a cell's protocol says of a run, or of raw pixels.
+    def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
+        """The value of a cell for a run, or for raw pixels.
 
         Raises:
-            HypersphereError: it says nothing of the cell's reading at this epoch.
+            HypersphereError: the evaluation has no value of the cell's reading at this epoch.
         """
         assert cell.target is not None
         digest = self.plan.protocols[cell.paper][cell.protocol].digest
         answers, measure, target = self.answers(subject, digest), self.probes_measure(cell), cell.target.name
-        found, whole = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
-        if found is None and whole is not None and whole["status"] == "diverged":  # then of all readings
-            found = whole
-        if found is None:
-            what = " ".join(filter(None, (measure, cell.reading)))
-            raise HypersphereError(f"{self.plan.evaluation(subject, digest)}: no {what} of epoch {epoch} on {target}")
-        return found
+        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
+        if answer is None and for_all is not None and for_all["status"] == "diverged":
+            answer = for_all  # a diverged run has one row for all readings
+        if answer is None:
+            name = " ".join(filter(None, (measure, cell.reading)))
+            raise HypersphereError(f"{self.plan.evaluation(subject, digest)}: no {name} of epoch {epoch} on {target}")
+        return answer
 
     def probes_measure(self, cell: Cell) -> str:
-        """What the probe itself calls a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
+        """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
         protocol = self.plan.protocols[cell.paper][cell.protocol]
         assert protocol.probe is not None
-        given = registry.constant("probes", protocol.probe.name, "MEASURES", ())
-        return str(dict(zip(protocol.measures, given, strict=True))[cell.measure])
+        names = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
+        return str(dict(zip(protocol.measures, names, strict=True))[cell.measure])
 
     def answers(self, subject: str, digest: str) -> Answers:
-        """All that a protocol says of a run, or of a dataset's raw pixels (``pixels-<dataset>``)."""
+        """All values of a run, or of a dataset's raw pixels (``pixels-<dataset>``), under one protocol."""
         if (subject, digest) not in self._answers:
             path = self.plan.evaluation(subject, digest)
             check_evaluation(path)
@@ -127,7 +127,7 @@ class Measurer:
         return self._answers[subject, digest]
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """Chance and raw pixels for every dataset and value that the cells have; one number each, without a seed."""
+        """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
         rows: dict[str, dict[str, Any]] = {}
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
@@ -136,44 +136,44 @@ class Measurer:
             if not on_pixels(protocol):
                 continue
             subject = raw_pixels(cell.target.name)
-            found = self._found(cell, subject, 0)
-            chance = MEASURES[cell.measure].chance(int(found["classes"]))
-            for variant, value in ((PIXELS, found["value"]), (CHANCE, chance)):
-                one = self._control(cell, variant)
+            answer = self._measured(cell, subject, 0)
+            chance = MEASURES[cell.measure].chance(int(answer["classes"]))
+            for variant, value in ((PIXELS, answer["value"]), (CHANCE, chance)):
+                row = self._control(cell, variant)
                 if value is not None:
-                    known = {"run": subject, "value": value, "n_test": found["n_test"], "status": "finished"}
-                    rows.setdefault(one["coordinates"], one | known)
+                    columns = {"run": subject, "value": value, "n_test": answer["n_test"], "status": "finished"}
+                    rows.setdefault(row["coordinates"], row | columns)
         return list(rows.values())
 
     def _control(self, cell: Cell, variant: str) -> dict[str, Any]:
         point = control(cell.coordinates, variant)
-        known = {
+        columns = {
             "coordinates": coordinates.text(point),
             "method": CONTROL,
             "variant": variant,
             "epoch": 0,
             "final": True,
         }
-        return self._described(cell) | known | {"setting": coordinates.setting(point), "seed": math.nan}
+        return self._described(cell) | columns | {"setting": coordinates.setting(point), "seed": math.nan}
 
 
 def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """measurements.csv. Accuracies in points."""
+    """measurements.csv; accuracies in points."""
     table = pd.DataFrame(list(rows), columns=MEASUREMENTS)
     numbers = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
     return table.astype(numbers)
 
 
 def stack(rows: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Tables one below the other, without those that are empty."""
+    """Tables one below the other, without empty ones."""
     full = [table for table in rows if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=list(columns))
 
 
 def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """summary.csv: ``table`` (measurements) over seeds; diverged runs are left out of means and counted.
+    """summary.csv: means of ``table`` (measurements) over seeds. Diverged runs are counted, and are in no mean.
 
-    n counts networks, by their seeds: controls that have none (chance, pixels) are one number each, with n = 0.
+    n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
     """
     rows = []
     for _, group in table.groupby("coordinates", sort=False):
@@ -190,12 +190,12 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles over images of what a probe says of each, for every cell and seed; in the measure's unit.
+    """Quantiles over images of a probe's values, for every cell and seed; in the measure's unit.
 
-    ``measured`` holds the cells' measurements: of a run that diverged there are no quantiles.
+    ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
 
     Raises:
-        HypersphereError: a file is missing or altered, or a probe says nothing of single images.
+        HypersphereError: a file is missing or altered, or a probe has no values of single images.
     """
     rows: list[dict[str, Any]] = []
     diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
@@ -205,10 +205,12 @@ def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> p
         if (cell.text, cell.run.name) in diverged:
             continue
         path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
-        own = table_name(path, (cell.epoch, cell.target.name))
-        if own.name not in check_evaluation(path)["files"]:
-            raise HypersphereError(f"{own}: the probe of {cell.protocol} says nothing of single images")
-        table = pd.read_csv(own)
+        file = table_name(path, (cell.epoch, cell.target.name))
+        if file.name not in check_evaluation(path)["files"]:
+            raise HypersphereError(
+                f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
+            )
+        table = pd.read_csv(file)
         for key, value in coordinates.of_probe(cell.coordinates).items():
             table = table[table[key] == value]
         for quantile, value in zip(QUANTILES, np.quantile(table[cell.measure], QUANTILES), strict=True):
@@ -220,14 +222,14 @@ def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> p
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
-    """runs.csv: what each run was made by and of, from its manifest. A run with no manifest yet has no row."""
+    """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row."""
     rows = []
     for name in sorted(set(names)):
         path = plan.run_folder(name) / MANIFEST
         if not path.is_file():
             continue
-        found = read_manifest(path.parent)
-        row = {key: found[key] for key in ("status", "epochs", "code", "data")}
-        row |= {"run": name, "device": found["device"]["name"], "threads": found["numerics"]["threads"]}
-        rows.append(row | {"torch": found["environment"]["packages"]["torch"]})
+        manifest = read_manifest(path.parent)
+        row = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
+        row |= {"run": name, "device": manifest["device"]["name"], "threads": manifest["numerics"]["threads"]}
+        rows.append(row | {"torch": manifest["environment"]["packages"]["torch"]})
     return pd.DataFrame(rows, columns=RUNS)

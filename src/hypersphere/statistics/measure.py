@@ -1,4 +1,4 @@
-"""One artifact's tidy tables: results/<scale>/statistics/<paper>/<artifact>/, all that it is drawn from."""
+"""Write results/<scale>/statistics/<paper>/<artifact>/: the tidy tables that an artifact is drawn from."""
 
 from hypersphere.declared import kinds
 from hypersphere.declared import rules as rules_file
@@ -12,25 +12,25 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     """Write measurements.csv, summary.csv, effects.csv, distribution.csv and runs.csv (columns: docs/results.md).
 
     Raises:
-        HypersphereError: no such artifact at this scale, or a file is missing, altered or not as expected; nothing has
+        HypersphereError: the scale does not make this artifact, or a file is missing, altered or malformed. Nothing has
             been written.
     """
     if (paper, artifact) not in plan.made:
-        known = ", ".join("/".join(key) for key in plan.made)
+        names = ", ".join("/".join(key) for key in plan.made)
         raise HypersphereError(
-            f"'{paper}/{artifact}' is not one of those that scale {plan.config.scale_name} makes: {known}"
+            f"'{paper}/{artifact}' is not one of those that scale {plan.config.scale_name} makes: {names}"
         )
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     judged_by, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
-    own = gather.measurements(measurer.rows(cells))
+    rows = gather.measurements(measurer.rows(cells))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
-    summaries = [gather.summary(rows, judged_by.confidence) for rows in (own, controls) if len(rows)]
+    summaries = [gather.summary(table, judged_by.confidence) for table in (rows, controls) if len(table)]
     written = {
-        "measurements": (gather.stack([own, controls], gather.MEASUREMENTS), gather.MEASUREMENTS),
+        "measurements": (gather.stack([rows, controls], gather.MEASUREMENTS), gather.MEASUREMENTS),
         "summary": (gather.stack(summaries, gather.SUMMARY), gather.SUMMARY),
-        "effects": (effects.of_artifact(own, declared, judged_by), effects.COLUMNS),
+        "effects": (effects.of_artifact(rows, declared, judged_by), effects.COLUMNS),
         "runs": (gather.runs(plan, plan.runs_of(paper, artifact)), gather.RUNS),
     }
     if kinds.kind(declared.draw).images:
-        written["distribution"] = (gather.distribution(plan, cells, own), gather.DISTRIBUTION)
+        written["distribution"] = (gather.distribution(plan, cells, rows), gather.DISTRIBUTION)
     tables.write(plan.artifact_folder(paper, artifact), written)

@@ -1,4 +1,4 @@
-"""Verdicts on what exact studies answer. No scale limits them: their size is the published one at every scale."""
+"""Verdicts on the answers of exact studies. No scale limits them, because every scale runs them at published size."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,13 @@ from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
     ("held", "variant"), "comparison"
 )
-"""What kind of claim an answer is to, by its first arm."""
+"""The kind of claim that an answer belongs to, by the answer's first arm."""
 Arms = Mapping[str, np.ndarray]
-"""One answer's numbers by what they are; ``simulations/study.py`` says what each set of arms means."""
+"""The numbers of one answer, by arm; ``simulations/study.py`` says which arms an answer has."""
 
 
 class _Effect(NamedTuple):
-    """A comparison of two arms over seeds, before Holm."""
+    """A comparison of two arms over seeds, before Holm's correction."""
 
     difference: float
     error: float
@@ -37,10 +37,10 @@ class _Effect(NamedTuple):
 
 
 def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> dict[str, dict[str, Any]]:
-    """The measured columns of every claim of a paper that a study of this scale answers, by the claim's id.
+    """The measured columns of every claim that an exact study answers at this scale, by the claim's id.
 
     Raises:
-        HypersphereError: a claim about a study's artifact has no answer, or an answer is to no claim.
+        HypersphereError: a claim about a study's artifact has no answer, or an answer belongs to no claim.
     """
     studied = config.studied(paper)
     if not studied:
@@ -48,23 +48,29 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
     path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
     table = read(path, COLUMNS)
     answers = _answers(table)
-    due = {claim.id: claim for claim in claims if claim.kind != "theorem"}
-    for claim in due.values():
+    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem"}
+    for claim in answerable.values():
         if claim.artifact in studied and (claim.id, claim.reading) not in answers:
             raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
     for (identifier, reading), arms in answers.items():
-        if identifier not in due or due[identifier].reading != reading:
-            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is no claim of the paper")
-        if KIND_OF[next(iter(arms))] != due[identifier].kind:
-            raise HypersphereError(f"{path}: {identifier} is a {due[identifier].kind}, and not answered as one")
-    found = {name: _judged(due[name], arms, rules) for (name, _), arms in answers.items() if "variant" not in arms}
-    compared = [(due[name], arms) for (name, _), arms in answers.items() if "variant" in arms]
+        if identifier not in answerable or answerable[identifier].reading != reading:
+            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
+        if (kind := KIND_OF[next(iter(arms))]) != answerable[identifier].kind:
+            raise HypersphereError(
+                f"{path}: {identifier} is a {answerable[identifier].kind}, but the answer is for a {kind}"
+            )
+    outcomes = {
+        name: _judged(answerable[name], arms, rules) for (name, _), arms in answers.items() if "variant" not in arms
+    }
+    compared = [(answerable[name], arms) for (name, _), arms in answers.items() if "variant" in arms]
     for artifact in dict.fromkeys(claim.artifact for claim, _ in compared):
-        found |= _compared([(claim, arms) for claim, arms in compared if claim.artifact == artifact], rules)
+        outcomes |= _compared([(claim, arms) for claim, arms in compared if claim.artifact == artifact], rules)
     open_ended = {name for name, declared in studied.items() if declared.cannot_be_judged}
-    found |= {name: verdicts.cannot_be_judged(found[name]) for name in found if due[name].artifact in open_ended}
+    outcomes |= {
+        name: verdicts.cannot_be_judged(outcomes[name]) for name in outcomes if answerable[name].artifact in open_ended
+    }
     made_by = dict(zip(table["id"], table["study"], strict=True))
-    return {name: outcome | {"study": made_by[name]} for name, outcome in found.items()}
+    return {name: outcome | {"study": made_by[name]} for name, outcome in outcomes.items()}
 
 
 def _answers(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, np.ndarray]]:
@@ -89,23 +95,23 @@ def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
 
 
 def counted(claim: Claim, held: int, places: int) -> dict[str, Any]:
-    """A sentence held against every place of an exact computation: ``measured`` is the share where it holds (%)."""
-    held_as_read = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
+    """A sentence checked at every place of an exact computation; ``measured`` is the share where it holds (%)."""
+    holds = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
     return {
         "measured": 100 * held / places,
         "n": places,
-        "verdict": held_as_read if held == places else verdicts.REFUTED,
+        "verdict": holds if held == places else verdicts.REFUTED,
     }
 
 
 def exact(claim: Claim, value: float) -> dict[str, Any]:
-    """A number without chance: exact where it is the printed one to the decimals of its metric."""
+    """A number without randomness: exact if it is the printed one to the decimals of its metric."""
     agrees = claim.reported is not None and abs(value - claim.reported) <= 0.5 * _unit(claim) * (1 + 1e-9)
     return {"measured": value, "n": 1, "verdict": _as_read(claim) if agrees else verdicts.NOT_REPRODUCED}
 
 
 def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
-    """A number of which only the possible range is known; the printed one may be off by half its last decimal."""
+    """The possible range of a number. The printed one may be off by half its last decimal."""
     room = 0.5 * _unit(claim) * (1 + 1e-9)
     possible = claim.reported is not None and low - room <= claim.reported <= high + room
     forced = possible and high - low <= 2 * room
@@ -114,28 +120,28 @@ def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
 
 
 def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]:
-    """A number that varies with the seed: two one-sided tests against the printed one.
+    """A number that varies with the seed, compared with the printed one by two one-sided tests.
 
-    An infinite value is a seed that never got there. A spread below what printing rounds away is raised to it.
+    An infinite value is a seed that never converged. A spread below the rounding error of printing is raised to it.
     """
     n, printed = len(values), NAN if claim.reported is None else claim.reported
-    never = np.isinf(values)
-    if never.any() or math.isinf(printed):
-        all_never = verdicts.DIVERGED if math.isinf(printed) else verdicts.NOT_REPRODUCED
-        mixed = verdicts.INCONCLUSIVE if never.any() else verdicts.NOT_REPRODUCED
-        return {"measured": float(values.mean()), "n": n, "verdict": all_never if never.all() else mixed}
-    ours, std = float(values.mean()), spread(values)
+    diverged = np.isinf(values)
+    if diverged.any() or math.isinf(printed):
+        all_diverged = verdicts.DIVERGED if math.isinf(printed) else verdicts.NOT_REPRODUCED
+        some_diverged = verdicts.INCONCLUSIVE if diverged.any() else verdicts.NOT_REPRODUCED
+        return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
+    mean, std = float(values.mean()), spread(values)
     error = verdicts.value_error(n, _raised(std, claim), claim.reported_std, claim.reported_n or 1)
     accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
     margin = rules.margin.of(printed) if accuracy else rules.margin.of_simulated(printed)
     half, full, double = (
-        verdicts.of_value(ours, printed, error, n - 1, margin * factor, rules) for factor in (0.5, 1, 2)
+        verdicts.of_value(mean, printed, error, n - 1, margin * factor, rules) for factor in (0.5, 1, 2)
     )
     return {
-        "measured": ours,
+        "measured": mean,
         "measured_std": std,
         "n": n,
-        "p": verdicts.value_p(ours, printed, error, n - 1),
+        "p": verdicts.value_p(mean, printed, error, n - 1),
         "low": full.low,
         "high": full.high,
         "margin": margin,
@@ -147,35 +153,35 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
 
 
 def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
-    """A number by which the study's inputs were chosen: it agrees by construction, which settles nothing."""
+    """A number that the study's inputs were chosen to match: it agrees by construction, which settles nothing."""
     low, high = mean_interval(values, rules.confidence)
-    ours = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
-    return ours | {"low": low, "high": high, "verdict": verdicts.INCONCLUSIVE}
+    columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
+    return columns | {"low": low, "high": high, "verdict": verdicts.INCONCLUSIVE}
 
 
 def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
-    """Effects of one artifact, Holm-corrected together."""
+    """The comparisons of one artifact, Holm-corrected together."""
     effects = [_effect(claim, arms) for claim, arms in family]
-    p = [t_p(each.difference, each.error, each.df) for each in effects]
+    p = [t_p(effect.difference, effect.error, effect.df) for effect in effects]
     adjusted, levels = holm(p, rules.alpha)
-    found = {}
-    for (claim, _), each, holms, level in zip(family, effects, adjusted, levels, strict=True):
-        wide = t_interval(each.difference, each.error, each.df, 1 - level)
-        primary = t_interval(each.difference, each.error, each.df, rules.confidence)
+    outcomes = {}
+    for (claim, _), effect, p_holm, level in zip(family, effects, adjusted, levels, strict=True):
+        wide = t_interval(effect.difference, effect.error, effect.df, 1 - level)
+        primary = t_interval(effect.difference, effect.error, effect.df, rules.confidence)
         if claim.direction:
             judged = verdicts.of_direction(wide, primary)
         else:
             judged = verdicts.of_effect(claim.reported or 0.0, wide, primary)
-        found[claim.id] = {
-            "measured": each.difference,
-            "n": each.n,
-            "p": float(holms),
+        outcomes[claim.id] = {
+            "measured": effect.difference,
+            "n": effect.n,
+            "p": float(p_holm),
             "low": judged.low,
             "high": judged.high,
             "verdict": judged.verdict,
-            "low_power": each.df < rules.low_power_df,
+            "low_power": effect.df < rules.low_power_df,
         }
-    return found
+    return outcomes
 
 
 def _effect(claim: Claim, arms: Arms) -> _Effect:
@@ -187,15 +193,15 @@ def _effect(claim: Claim, arms: Arms) -> _Effect:
 
 
 def _raised(std: float, claim: Claim) -> float:
-    """A std, at least that of rounding to the metric's decimals: steps that agree over all seeds still come in ones."""
+    """A std, raised to at least that of rounding to the metric's decimals: whole steps can be equal for all seeds."""
     return NAN if math.isnan(std) else max(std, _unit(claim) / math.sqrt(12))
 
 
 def _unit(claim: Claim) -> float:
-    """One of the metric's last printed decimal, in its unit."""
+    """The size of the metric's last printed decimal, in the metric's unit."""
     return 10.0 ** -(MEASURES[claim.metric].decimals if claim.metric else 2)
 
 
 def _as_read(claim: Claim) -> str:
-    """The verdict of a computed number that agrees with the printed one."""
+    """The verdict on a computed number that agrees with the printed one."""
     return verdicts.EXACT if claim.reading == PRINTED else verdicts.EXACT_ERRATUM

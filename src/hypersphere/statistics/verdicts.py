@@ -1,12 +1,12 @@
-"""What a measurement says of a published number. Pure functions; the rules are in docs/statistics.md."""
+"""Verdicts on published numbers from our measurements. Pure functions; docs/statistics.md states the rules."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hypersphere.declared.config import Level
 from hypersphere.declared.rules import Rules
+from hypersphere.declared.settings import Level
 from hypersphere.statistics.effects import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
 from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM
@@ -27,7 +27,7 @@ Direction = Literal["same", "opposite", "unclear"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict and the interval it was judged by, in the metric's unit."""
+    """A verdict, and the interval that decided it, in the metric's unit."""
 
     verdict: str
     low: float
@@ -35,9 +35,9 @@ class Judgement:
 
 
 def limit(level: Level, overridden: bool) -> Limit | None:
-    """The verdict of everything measured at a scale that is not the published one; None at the published scale.
+    """The verdict on everything measured below the published scale; None at the published scale.
 
-    A published scale with a number changed on the command line is another scale, and settles nothing.
+    The published scale with a number changed on the command line is another scale, and settles nothing.
     """
     if level == "quick":
         return "quick only"
@@ -47,10 +47,11 @@ def limit(level: Level, overridden: bool) -> Limit | None:
 def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
     """Judge a comparison (all in points): variant minus baseline.
 
-    Where the Holm-adjusted interval excludes 0 in the published direction: reproduced if it reaches half the published
-    effect, direction only if it lies wholly below. Else not reproduced where the primary 95 % interval lies wholly
-    below half the published effect; else inconclusive. A published effect of exactly 0 has no direction: it would need
-    a test of equivalence, and is inconclusive here, as is an effect without an interval (one run an arm).
+    If the Holm-adjusted interval excludes 0 in the published direction, the verdict is reproduced if it reaches half
+    the published effect, and direction only if it does not. Otherwise the verdict is not reproduced if the primary 95 %
+    interval lies wholly below half the published effect, else inconclusive. A published effect of exactly 0 has no
+    direction; it needs a test of equivalence and is inconclusive here. So is an effect without an interval (one run per
+    arm).
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(INCONCLUSIVE, *adjusted)
@@ -64,11 +65,11 @@ def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[fl
 
 
 def direction(adjusted: tuple[float, float], published: float) -> Direction:
-    """What an effect says of a comparison's direction at a scale that is not the published one.
+    """Whether our effect has the published direction, at a scale below the published one.
 
-    ``adjusted`` is the Holm-adjusted interval of ours, ``published`` the published effect, both in the metric's unit.
-    For a sentence that prints no difference (``larger``), any number of its sign will do. Unclear where the interval
-    holds or touches 0, where there is none (nan), and where the published effect is 0.
+    ``adjusted`` is our Holm-adjusted interval, ``published`` the published effect, both in the metric's unit. A
+    sentence that prints no difference (``larger``) has any number of its sign as ``published``. The direction is
+    unclear if the interval contains 0 or is unknown (nan), or if the published effect is 0.
     """
     if published == 0 or math.isnan(published) or any(math.isnan(bound) for bound in adjusted):
         return "unclear"
@@ -77,21 +78,21 @@ def direction(adjusted: tuple[float, float], published: float) -> Direction:
 
 
 def _towards(published: float, interval: tuple[float, float]) -> tuple[float, float]:
-    """(lowest, highest) of an interval, turned so that the published direction is up."""
+    """(lowest, highest) of an interval, with its sign changed if the published effect is negative."""
     turned = [math.copysign(1.0, published) * bound for bound in interval]
     return min(turned), max(turned)
 
 
 def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """The outcome of a claim whose document leaves out what is needed: what was measured stays, no verdict does."""
+    """The outcome of a claim whose document omits something needed: measurements stay, the verdict is replaced."""
     without = {name: None for name in ("verdict_half", "verdict_double") if name in outcome}
     return {**outcome, **without, "verdict": CANNOT_BE_JUDGED}
 
 
 def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
-    """Judge a sentence that prints no difference, and says that the variant's mean is the larger one.
+    """Judge a sentence that prints no difference and says that the variant has the larger mean.
 
-    Reproduced where the Holm-adjusted interval lies above 0, not reproduced where the 95 % one lies below it, else
+    Reproduced if the Holm-adjusted interval lies above 0, not reproduced if the 95 % interval lies below 0, else
     inconclusive.
     """
     if adjusted[0] > 0:
@@ -100,11 +101,10 @@ def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) ->
 
 
 def value_error(n: int, pooled_std: float, published_std: float | None, published_n: int = 1) -> float:
-    """Standard error of (ours - published), points: our mean of n runs against the published one of ``published_n``.
+    """Standard error of (ours - published), points: our mean of n runs minus the published mean of ``published_n``.
 
-    A published std below our pooled one is raised to it (some printed ones cannot be run-to-run noise); where none is
-    printed ours stands for it. A published number of seeds that is not printed counts as one. nan where our own spread
-    is unknown.
+    A published std below our pooled one is raised to it, because some printed ones cannot be run-to-run noise. Without
+    a published std ours is used. A number of seeds that is not printed counts as one. nan if our own spread is unknown.
     """
     if n < 1 or not pooled_std > 0:
         return math.nan
@@ -115,9 +115,9 @@ def value_error(n: int, pooled_std: float, published_std: float | None, publishe
 def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
     """Judge a printed number by two one-sided tests (points).
 
-    Reproduced where the 90 % interval of ours - published lies within ±margin; not reproduced where the 95 % interval
-    lies wholly outside; else inconclusive. The interval is returned around our mean, to be read against
-    published ± margin: the 95 % one where that decided, else the 90 %.
+    Reproduced if the 90 % interval of ours - published lies within ±margin, not reproduced if the 95 % interval lies
+    wholly outside, else inconclusive. The returned interval is around our mean, to compare with published ± margin: the
+    95 % interval if that decided, else the 90 % interval.
     """
     low, high = t_interval(ours, error, df, rules.equivalence)
     wide_low, wide_high = t_interval(ours, error, df, rules.confidence)
@@ -129,5 +129,5 @@ def of_value(ours: float, published: float, error: float, df: int, margin: float
 
 
 def value_p(ours: float, published: float, error: float, df: int) -> float:
-    """Two-sided p of the t test of ours against the published number."""
+    """Two-sided p of the t test that ours equals the published number."""
     return t_p(ours - published, error, df)

@@ -179,7 +179,7 @@ def test_quantiles_of_altered_or_absent_images_are_refused(make_world: Make) -> 
         measure.build(world.plan, "norms", "violins")
     world.images = {}
     world.write()
-    with pytest.raises(HypersphereError, match="the probe of norms says nothing of single images"):
+    with pytest.raises(HypersphereError, match="the protocol norms has no values of single images"):
         measure.build(world.plan, "norms", "violins")
 
 
