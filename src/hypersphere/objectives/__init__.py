@@ -1,4 +1,4 @@
 """Losses, maps to logits, gradient transforms and initialisations: one small pure function per equation.
 
-No device, queue, gather or config inside.
+None of them knows of devices, queues, gathering or configuration.
 """

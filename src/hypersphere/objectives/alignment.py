@@ -23,14 +23,14 @@ def alignment(
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.
         power: the exponent, alpha in the paper.
-        weight: what the mean is multiplied by.
+        weight: factor of the mean.
 
     Returns:
         The weighted mean over the n positive pairs; between 0 and weight · 2^power.
 
-    Numerics: distances come from differences. The gradient is 0 where two views coincide, which for power < 1 is where
-    it would be infinite; near there it is large. A zero embedding is the centre: distance 1 to every unit vector.
+    Numerics: distances come from differences. Where two views coincide the gradient is set to 0; for power < 1 it would
+    be infinite there, and it is large nearby. A zero embedding stays at the centre: distance 1 to every unit vector.
     """
     square = (unit(z_a) - unit(z_b)).square().sum(dim=1)
-    apart = square > 0
-    return weight * (square.where(apart, 1) ** (power / 2) * apart).mean()
+    distinct = square > 0
+    return weight * (square.where(distinct, 1) ** (power / 2) * distinct).mean()

@@ -19,8 +19,8 @@ def alignment_uniformity(
 ) -> Float[Tensor, ""]:
     """align_weight · alignment + uniform_weight · uniformity.
 
-    Wang & Isola 2020, Sec. 5 (reference [5] of the double-metric paper, a row of its Table 7; the weights behind that
-    row are called optimal and not printed).
+    Wang & Isola 2020, Sec. 5 (reference [5] of the double-metric paper, a row of its Table 7, which calls the weights
+    optimal and does not print them).
 
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
@@ -33,7 +33,8 @@ def alignment_uniformity(
     Returns:
         The weighted sum of the two means.
 
-    Numerics: those of the two terms; a zero embedding is the centre in one and of cosine 0 in the other.
+    Numerics: as ``alignment`` and ``uniformity``; a zero embedding is the centre in the first and has cosine 0 in the
+    second.
     """
     aligned = alignment(z_a, z_b, power=power, weight=align_weight)
     return aligned + uniformity(z_a, z_b, t=t, weight=uniform_weight)

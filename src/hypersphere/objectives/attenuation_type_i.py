@@ -11,10 +11,11 @@ from hypersphere.objectives.surgery import attenuation, scale_gradient
 def attenuation_type_i(
     cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
 ) -> Float[Tensor, "n m"]:
-    """cos / t, the gradients of all of an anchor's logits multiplied by 1/(1 - alpha·q_l), q_l of its positive.
+    """cos / t, with the gradients of all logits of an anchor multiplied by 1/(1 - alpha·q_l), q_l of its positive.
 
-    Margins paper, Eq. 12, Alg. 5. alpha = 1 has exactly the gradient of the decoupled loss, whose denominator lacks the
-    positive (Yeh et al. 2022; erratum M14); alpha = 1 - exp(-m2/t) that of a subtractive margin m2 alone (M13).
+    Margins paper, Eq. 12, Alg. 5. q_l is the positive's softmax probability. alpha = 1 has exactly the gradient of the
+    decoupled loss, whose denominator omits the positive (Yeh et al. 2022; erratum M14); alpha = 1 - exp(-m2/t) has that
+    of a subtractive margin m2 alone (M13).
 
     Args:
         cosines: of n anchors with their m candidates.
@@ -25,9 +26,9 @@ def attenuation_type_i(
     Returns:
         Logits, in nats: the values of ``cosine_logits`` bit for bit.
 
-    Numerics: taken at the positive, never divided by p - alpha·q of a negative, which is 0/0 at alpha = 0 (erratum M5).
-    Where q_l has rounded to 1, the loss has no gradient left to multiply: it stays 0 and finite. Without negatives
-    q_l = 1, and the weight means nothing.
+    Numerics: the weight is taken at the positive; the paper also divides by p - alpha·q of negatives, which is 0/0 at
+    alpha = 0 (erratum M5). Where q_l has rounded to 1, the loss's own gradient is 0, and stays 0. Without negatives
+    q_l = 1, and the weight is meaningless.
     """
     logits = cosines / temperature
     return scale_gradient(logits, attenuation(logits, targets, alpha))

@@ -11,10 +11,10 @@ from hypersphere.objectives.surgery import attenuation, scale_positives
 def attenuation_type_ii(
     cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
 ) -> Float[Tensor, "n m"]:
-    """cos / t, the gradient of the positive's logit multiplied by 1/(1 - alpha·q_l).
+    """cos / t, with the gradient of the positive's logit multiplied by 1/(1 - alpha·q_l).
 
-    Margins paper, Eq. 12, Alg. 6. At alpha = 1 every positive is pulled with the same force 1/t, while the negatives
-    keep their fading gradients: no loss has this as its gradient.
+    Margins paper, Eq. 12, Alg. 6. q_l is the positive's softmax probability. At alpha = 1 every positive is pulled with
+    the same force 1/t, while the negatives keep their fading gradients: this is not the gradient of any loss.
 
     Args:
         cosines: of n anchors with their m candidates.

@@ -18,6 +18,6 @@ def cosine_logits(
     Returns:
         Logits, in nats.
 
-    Numerics: no arccos is taken only to take its cosine (erratum M11).
+    Numerics: the cosine is used directly, not as cos(arccos(·)) as in the paper (erratum M11).
     """
     return cosines / temperature

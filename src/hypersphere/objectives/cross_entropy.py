@@ -9,12 +9,12 @@ def cross_entropy(scores: Float[Tensor, "n k"], labels: Int[Tensor, "n"]) -> Flo
     """-log(exp(s_iy) / sum over classes j of exp(s_ij)), y the label of image i.
 
     Lecture, "Single object vs Multiple objects" and the slide after it: the supervised baseline of its MultiDigits
-    tables, quoted from Chen, Luo & Li 2021 (their Tables 3 and 4). The contrastive losses' softmax with a class in
-    place of another image. Scores enter as they are, not as cosines, so that scaling them changes the loss.
+    tables, quoted from Chen, Luo & Li 2021 (their Tables 3 and 4). It is the softmax of the contrastive losses, with
+    classes in place of other images. Scores are not normalised, so scaling them changes the loss.
 
     Args:
-        scores: a linear layer's outputs, one for each of the k classes.
-        labels: the n images' classes, from 0.
+        scores: outputs of a linear layer, one for each of the k classes.
+        labels: the images' classes, from 0.
 
     Returns:
         The mean over the n images, in nats.

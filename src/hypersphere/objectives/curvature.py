@@ -22,26 +22,26 @@ def curvature(
 ) -> Float[Tensor, "n m"]:
     """cos / t, the gradient of the positive's logit multiplied by s · gamma(theta/pi, c) ("+ curv.", "+ pos. & curv.").
 
-    Margins paper, Eq. 9 to 11. BYOL's version is this one with negatives none and beta 0.
+    Margins paper, Eq. 9 to 11. With negatives none and beta 0 it is BYOL's version.
 
     Args:
         cosines: cos theta of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.
         temperature: t, in units of cosine.
-        c: below 1 the curve is convex, at 1 it is 1 - theta/pi, above concave; towards infinity it is 1 everywhere.
+        c: exponent: the curve is convex below 1, the line 1 - theta/pi at 1, concave above; its limit at infinity is 1.
         s: the factor at theta = 0.
-        curve: equation_10: (1 - x^c)^(1/c). algorithm_3: (1 - x)^(1/c), as in the pseudo-code; the same only at c = 1
-            and in the limit (erratum M1).
+        curve: equation_10: (1 - x^c)^(1/c). algorithm_3: (1 - x)^(1/c), the pseudo-code's; they agree only at c = 1 and
+            in the limit (erratum M1).
 
     Returns:
         Logits, in nats: the values of ``cosine_logits`` bit for bit.
 
-    Numerics: the angle is used in the weight only, so that the slope of arccos never enters (erratum M11).
+    Numerics: only the weight uses the angle, so the slope of arccos never enters (erratum M11).
     """
     logits = cosines / temperature
     return scale_positives(logits, targets, s * gamma(angles(cosines.detach()) / math.pi, c, curve))
 
 
 def gamma(x: Float[Tensor, "*n"], c: float, curve: Literal["equation_10", "algorithm_3"]) -> Float[Tensor, "*n"]:
-    """The curve from (0, 1) to (1, 0). The paper's |.| is kept: it holds rounding of x past 1 away from a root."""
+    """The curve from (0, 1) to (1, 0). The paper's |·| is kept, for x that rounds to more than 1."""
     return (1 - (x**c if curve == "equation_10" else x)).abs() ** (1 / c)

@@ -1,4 +1,4 @@
-"""Cut-initialisation: start with small weights, hence small embeddings, hence large gradients."""
+"""Cut-initialisation: start with small weights, so that embeddings are small and gradients large."""
 
 from typing import Literal
 
@@ -14,15 +14,15 @@ def cut_initialisation(model: nn.Module, *, c: PositiveFloat, scope: Literal["al
     """Divide parameters of ``model`` by ``c``, in place.
 
     Norms paper, Sec. 6 and Listing 1. ``all`` takes the listing literally: weights, biases, and batch norm's scale and
-    shift; running statistics are buffers, and stay. ``last_layer`` is the other switch position of the authors'
-    configuration (their code has no branch for it): weight and bias of the last linear layer, so that embeddings
-    without a batch norm after it shrink by exactly c, whatever the depth.
+    shift; running statistics are buffers and stay. ``last_layer`` is the other value in the authors' configuration
+    (their code has no branch for it): weight and bias of the last linear layer, so that embeddings without a batch norm
+    after it shrink by exactly c, whatever the depth.
 
     Args:
         model: encoder, projector and predictor, freshly initialised.
         c: the cut constant; 1 changes nothing.
-        scope: ``last_layer``: the linear layer that comes last in ``model.named_modules()``, which is the order of
-            definition: the projector's last for SimCLR, the predictor's last for SimSiam.
+        scope: ``last_layer``: the linear layer that is last in ``model.named_modules()``, in order of definition: the
+            projector's last for SimCLR, the predictor's last for SimSiam.
 
     Raises:
         HypersphereError: ``last_layer`` of a model without a linear layer.
@@ -34,5 +34,5 @@ def cut_initialisation(model: nn.Module, *, c: PositiveFloat, scope: Literal["al
 def _last_linear(model: nn.Module) -> nn.Linear:
     layers = [module for _, module in model.named_modules() if isinstance(module, nn.Linear)]
     if not layers:
-        raise HypersphereError("cut_initialisation: scope 'last_layer' needs a linear layer, and the model has none")
+        raise HypersphereError("cut_initialisation: scope 'last_layer' needs a linear layer, but the model has none")
     return layers[-1]

@@ -1,4 +1,4 @@
-"""Debiased contrastive loss: the negatives' sum, corrected for the share of them that are of the anchor's class."""
+"""Debiased contrastive loss: the negatives' sum is corrected for negatives of the anchor's class."""
 
 import math
 
@@ -19,8 +19,8 @@ def debiased(
     """-log(pos / (pos + max((sum of neg - tau_plus N pos) / (1 - tau_plus), N e^(-1/t)))), each exp(cos/t).
 
     Chuang et al. 2020, Eq. 7-8 (numbers from memory), with M = 1 positive; the LMCL paper's "DCL" (not the decoupled
-    loss, erratum X1). Negatives and N as in the authors' code: the N = 2n-2 embeddings, of both views, that are not the
-    anchor's image. tau_plus = 0 is ``nt_xent``.
+    loss, erratum X1). The negatives are those of the authors' code: the N = 2n-2 embeddings of other images, in both
+    views. tau_plus = 0 is ``nt_xent``.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
@@ -31,7 +31,7 @@ def debiased(
     Returns:
         The mean over the 2n anchors, in nats.
 
-    Numerics: see ``corrected``; one image has no negative and costs 0; a zero embedding counts as cosine 0.
+    Numerics: see ``corrected``; with n = 1 there is no negative and the loss is 0; a zero embedding has cosine 0.
     """
     positive, negatives = both_views(z_a, z_b, temperature)
     return corrected(positive, negatives.logsumexp(dim=1), negatives.shape[1], temperature, tau_plus)
@@ -42,8 +42,8 @@ def both_views(
 ) -> tuple[Float[Tensor, "anchors"], Float[Tensor, "anchors negatives"]]:
     """cos/t of each of the 2n anchors with its positive, and with the 2n-2 embeddings of other images."""
     pair = pairs(z_a, z_b, "both_views")
-    logits, own = pair.cosines / temperature, pair.targets == 1
-    return logits[own], logits[~own].view(len(logits), -1)
+    logits, is_positive = pair.cosines / temperature, pair.targets == 1
+    return logits[is_positive], logits[~is_positive].view(len(logits), -1)
 
 
 def corrected(
@@ -53,20 +53,23 @@ def corrected(
     temperature: float,
     tau_plus: float,
 ) -> Float[Tensor, ""]:
-    """The loss, from the positives' logits and the logarithm of the negatives' sum over ``count``.
+    """The loss, from the positives' logits and the logarithm of the sum over the ``count`` negatives.
 
-    Numerics: all in logarithms, so that e^(1/t) is never formed. Where the corrected sum is at or below its lower bound
-    N e^(-1/t), negative too, the gradient comes through the positive alone, as it does through a clamp.
+    Numerics: all in logarithms, so that e^(1/t) is never formed. Where the corrected sum is below its lower bound
+    N e^(-1/t), or negative, the bound replaces it, and only the positive has a gradient, as with a clamp.
+
+    Raises:
+        HypersphereError: ``tau_plus`` is not below 1.
     """
     if not tau_plus < 1:
         raise HypersphereError(
             f"debiased: tau_plus: must be below 1, but is {tau_plus}: no negative would be of another class"
         )
-    of_own_class = positive + _log(tau_plus * count)
-    gap = of_own_class - log_sum
-    remains = gap < 0
-    log_difference = log_sum + (-torch.where(remains, gap, -1).expm1()).log()
-    estimate = torch.where(remains, log_difference - math.log1p(-tau_plus), -math.inf)
+    same_class = positive + _log(tau_plus * count)
+    gap = same_class - log_sum
+    valid = gap < 0  # the corrected sum is positive
+    log_difference = log_sum + (-torch.where(valid, gap, -1).expm1()).log()
+    estimate = torch.where(valid, log_difference - math.log1p(-tau_plus), -math.inf)
     bound = _log(count) - 1 / temperature
     return -F.logsigmoid(positive - torch.where(estimate > bound, estimate, bound)).mean()
 

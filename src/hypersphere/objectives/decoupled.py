@@ -10,9 +10,9 @@ from hypersphere.objectives.pairs import pairs
 def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
     """-c_ij/t + log(sum over k of exp(c_ik/t)), c the cosine, j the positive of i, k over the negatives alone.
 
-    Yeh et al. 2022, DCL: both views' 2n-2 negatives. For one anchor NT-Xent is log(1 + exp(this)), so its gradient is
-    this one's times 1 - p, p being the positive's softmax probability: what decoupling removes. Also what the indices
-    of the double-metric paper's Eq. 1 say when read literally, but over one view's negatives (erratum D2).
+    Yeh et al. 2022, DCL: the 2n-2 negatives of both views. If this is L for one anchor, NT-Xent is log(1 + exp(L)): its
+    gradient is that of L times 1 - p, p the positive's softmax probability, and decoupling removes this factor. The
+    double-metric paper's Eq. 1, read literally, is this loss with the negatives of one view (erratum D2).
 
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.

@@ -14,9 +14,9 @@ def decoupled_one_direction(
 ) -> Float[Tensor, ""]:
     """Each of the n embeddings ``z_a`` is drawn to its other view and pushed from the n-1 other rows of ``z_b``.
 
-    The norms paper's authors' code (erratum N24), where the paper has Eq. 1:
-    -log(exp(cos(a_i, b_i)/t) / sum over k != i of exp(cos(a_i, b_k)/t)). The positive is absent from its own
-    denominator (decoupled, Yeh et al. 2022, Eq. 5), negatives come from the other view alone, and ``z_b`` never asks.
+    -log(exp(cos(a_i, b_i)/t) / sum over k != i of exp(cos(a_i, b_k)/t)): the loss in the code of the norms paper's
+    authors, where the paper has Eq. 1 (erratum N24). The positive is not in the denominator (decoupled, Yeh et al.
+    2022, Eq. 5), negatives come from the other view alone, and rows of ``z_b`` are never anchors.
 
     Args:
         z_a: anchors, not normalised; row i is the positive of row i of ``z_b``.
@@ -24,7 +24,7 @@ def decoupled_one_direction(
         temperature: t, in units of cosine.
 
     Returns:
-        The mean over the n anchors, in nats. It has no lower bound of 0: with n = 2 it lies in [-2/t, 2/t].
+        The mean over the n anchors, in nats. It can be negative: with n = 2 it is in [-2/t, 2/t].
 
     Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. n = 1 has no negative,
     and the loss is -infinity.

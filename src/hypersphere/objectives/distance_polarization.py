@@ -25,21 +25,21 @@ def distance_polarization(
 ) -> Float[Tensor, ""]:
     """weight · sum or mean over pairs of |min((D - lower)(D - upper), 0)|, D = (1 - cos)/2.
 
-    LMCL paper, Eq. 3, Eq. 10 and footnote 3; to be added to a contrastive loss (Eq. 9). Only the absolute value is a
-    penalty (erratum L3): 0 outside the margin region, at most (upper - lower)²/4 = 0.04 inside, at D = 0.3. A pair is
-    pulled together below the middle and pushed apart above it.
+    LMCL paper, Eq. 3, Eq. 10 and footnote 3; it is added to a contrastive loss (Eq. 9). Only the absolute value makes
+    it a penalty (erratum L3): 0 outside the margin region, inside it at most (upper - lower)²/4, which by default is
+    0.04 at D = 0.3. A pair is pulled together below the middle and pushed apart above it.
 
     Args:
-        z_a: embeddings of the first view, not normalised; in the toy study, of the points themselves.
+        z_a: embeddings of the first view, not normalised; in the toy study those of the points themselves.
         z_b: embeddings of the second view.
         weight: lambda; the paper uses 0.1.
         lower: delta+, below which a pair counts as similar; "+" is for positive (erratum L4).
         upper: delta-, above which it counts as dissimilar.
-        reduction: left open (erratum L5). mean: over the pairs, so that lambda does not depend on the batch. sum: the
-            double sum of Eq. 10, the n(n-1) ordered pairs.
-        among: which pairs (erratum L6). Eq. 10 has the sampled points once, no view and no positive pair. first_view:
-            pairs of rows of ``z_a``. each_view: those, and pairs of rows of ``z_b``, averaged. both_views: all pairs of
-            the 2n rows, positive pairs among them.
+        reduction: not stated in the paper (erratum L5). mean: over the pairs, so that lambda does not depend on the
+            batch. sum: the double sum of Eq. 10, over the n(n-1) ordered pairs.
+        among: the pairs (erratum L6). Eq. 10 has the sampled points once, without views or positive pairs. first_view:
+            pairs of rows of ``z_a``. each_view: pairs of rows of ``z_a`` and pairs of rows of ``z_b``, averaged.
+            both_views: all pairs of the 2n rows, with the positive pairs.
 
     Returns:
         The weighted penalty, without unit.
@@ -47,9 +47,9 @@ def distance_polarization(
     Raises:
         HypersphereError: ``lower`` is not below ``upper``.
 
-    Numerics: no square root and no arccos, so that cos = ±1 is as smooth as any other; the gradient at the two kinks
-    D = lower and D = upper is 0. A pair of a row with itself has D = 0 and no penalty, and is left out of the mean. A
-    zero embedding is at D = 0.5.
+    Numerics: there is no square root and no arccos, so nothing is singular at cos = ±1; the gradient at the two kinks
+    D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them. A zero
+    embedding has D = 0.5 to all others.
     """
     if not lower < upper:
         raise HypersphereError(f"distance_polarization: lower: must be below upper, but {lower} is not below {upper}")

@@ -25,9 +25,9 @@ def double_metric(
     """alpha · NT-Xent + beta · (-log(exp(±|u_i - u_j|) / sum over k != i of exp(±|u_i - u_k|))), u = z/|z|.
 
     Double-metric paper, Eq. 2. Table 1 gives (alpha, beta): DM1 (0.75, 0.25), DM2 (0.5, 0.5), DM3 (0.25, 0.75), DM4
-    (1, 1). The distance is not squared and has no temperature. The sum runs as in NT-Xent, over the 2n-1 embeddings of
-    both views but the anchor's own (the printed indices leave out the positive instead, erratum D2). As printed, the
-    sign is +, and minimising drives positives apart: they repel below a distance of about beta·t/alpha (erratum D1).
+    (1, 1). The distance is not squared and has no temperature. As in NT-Xent the sum is over all 2n-1 embeddings of
+    both views except the anchor (the printed indices omit the positive instead, erratum D2). The printed sign is +,
+    which drives positives apart: they repel below a distance of about beta·t/alpha (erratum D1).
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
@@ -40,13 +40,13 @@ def double_metric(
     Returns:
         The mean over the 2n anchors, in nats.
 
-    Numerics: each log-sum-exp subtracts the row maximum. The gradient of a distance is taken as 0 where two embeddings
+    Numerics: each log-sum-exp subtracts the row maximum. The gradient of a distance is set to 0 where two embeddings
     coincide; an anchor's distance to itself never enters. Distances come from differences, so memory is 4n²d numbers.
-    A zero embedding is the centre: cosine 0 to all, distance 1 to every unit vector.
+    A zero embedding stays at the centre: cosine 0 to all, distance 1 to every unit vector.
     """
     u_2nd = unit(torch.cat([z_a, z_b]))
-    apart = without_diagonal(distances(u_2nd, u_2nd))
+    distance = without_diagonal(distances(u_2nd, u_2nd))
     first = torch.arange(len(z_a), device=z_a.device)
     positive = torch.cat([first + len(z_a) - 1, first])  # without its diagonal, row i < n has column i+n at i+n-1
-    euclidean = F.cross_entropy(apart if sign == "printed" else -apart, positive)
+    euclidean = F.cross_entropy(distance if sign == "printed" else -distance, positive)
     return alpha * nt_xent(z_a, z_b, temperature=temperature) + beta * euclidean

@@ -1,4 +1,4 @@
-"""InfoNCE with a weight on its denominator and an open map from cosines to logits."""
+"""InfoNCE with a weight on its denominator and a free choice of the map from cosines to logits."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -20,16 +20,17 @@ def generalised_info_nce(
 ) -> Float[Tensor, ""]:
     """-logit of the positive + beta · log(sum over all candidates of exp(logit)), for each anchor.
 
-    Margins paper, Eq. 3 and 5, right-hand side: beta multiplies the logarithm (erratum M2). beta = 1 is InfoNCE, with
-    both_views NT-Xent; beta = 0 with none and plain logits is -cos/t: BYOL's 2 - 2·cos up to 1/(2t) and a constant.
+    Margins paper, Eq. 3 and 5, right-hand side: beta multiplies the logarithm (erratum M2). beta = 1 is InfoNCE, and
+    with both_views NT-Xent. beta = 0 with negatives none and plain logits is -cos/t, which is BYOL's 2 - 2·cos up to
+    the factor 1/(2t) and a constant.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view, or the targets.
-        to_logits: from cosines and targets (1 for the positive, else 0), both [anchors, m], to logits:
-            ``cosine_logits``, or one of the maps with a margin or a changed gradient.
-        negatives: both_views: 2n anchors, 2n-2 negatives each. other_view: anchors z_a, negatives from z_b only; one
-            direction (a symmetric loss is the mean of two calls). none: anchors z_a and nothing but their positives.
+        to_logits: maps cosines and targets (1 for the positive, else 0), both [anchors, m], to logits:
+            ``cosine_logits``, or a map with a margin or a changed gradient.
+        negatives: both_views: 2n anchors, 2n-2 negatives each. other_view: anchors z_a, negatives from z_b only, in one
+            direction (a symmetric loss is the mean of two calls). none: anchors z_a with their positives only.
         beta: weight of the log of the denominator; 0 uses positives only.
 
     Returns:
@@ -45,7 +46,7 @@ def generalised_info_nce(
 def info_nce_of_logits(
     logits: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], beta: float | Float[Tensor, " n"]
 ) -> Float[Tensor, ""]:
-    """Eq. 5: -sum_j p_j·logit_j + beta · sum_j p_j · log sum_k exp(logit_k), mean over anchors; any p, sum 1 or not."""
+    """Eq. 5: mean over anchors of -sum_j p_j·logit_j + beta · sum_j p_j · log sum_k exp(logit_k), for any p."""
     attraction = (targets * logits).sum(dim=1)
     denominator = targets.sum(dim=1) * logits.logsumexp(dim=1)
     return (beta * denominator - attraction).mean()

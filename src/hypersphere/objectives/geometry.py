@@ -1,6 +1,6 @@
-"""Unit vectors, cosines, angles and distances, safe where the papers' formulas are not.
+"""Unit vectors, cosines, angles and distances, finite also where the papers' formulas are not.
 
-Shapes: n, m rows of batches, d dimensions; leading axes are free where a function says so.
+Shapes: n, m rows, d dimensions; ``*n`` stands for any leading axes.
 """
 
 import torch
@@ -10,31 +10,31 @@ from torch import Tensor
 
 
 def unit(z: Float[Tensor, "*n d"]) -> Float[Tensor, "*n d"]:
-    """Rows divided by their Euclidean norm; a zero row stays zero, its gradient finite: the incoming one over eps.
+    """Rows divided by their Euclidean norm. A zero row stays zero and has a finite gradient, the incoming one over eps.
 
-    The norm is held above 1e-12, or above the smallest normal number of a half precision, where 1e-12 would be 0.
+    The norm is clamped to at least eps: 1e-12, or the smallest normal number in half precision, where 1e-12 would be 0.
     """
     return F.normalize(z, dim=-1, eps=max(1e-12, torch.finfo(z.dtype).tiny))
 
 
 def cosines(a: Float[Tensor, "n d"], b: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
-    """cos(a_i, b_j); rounding can carry it past ±1 by a few units in the last place."""
+    """cos(a_i, b_j); by rounding it can exceed ±1 by a few units in the last place."""
     return unit(a) @ unit(b).T
 
 
 def sines(cosine: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
-    """sin(arccos(c)) = sqrt(1 - c²) >= 0, with gradient 0 where it would be infinite (c = ±1) and for c beyond."""
+    """sin(arccos(c)) = sqrt(1 - c²) >= 0; the gradient is 0 at c = ±1, where it would be infinite, and beyond."""
     square = (1 - cosine) * (1 + cosine)
     inside = square > 0
     return torch.where(inside, square, 1).sqrt() * inside
 
 
 def angles(cosine: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
-    """arccos(c) in [0, pi], with gradient 0 where it would be infinite (c = ±1), and for c rounded beyond."""
+    """arccos(c) in [0, pi]; the gradient is 0 at c = ±1, where it would be infinite, and beyond."""
     inside = cosine.abs() < 1
     return torch.where(inside, torch.where(inside, cosine, 0).acos(), cosine.detach().clamp(-1, 1).acos())
 
 
 def distances(a: Float[Tensor, "n d"], b: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
-    """||a_i - b_j||, from differences (no cancellation), with gradient 0 where two points coincide."""
-    return torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)  # squares in half precision would leave its range
+    """||a_i - b_j||, from differences (no cancellation); the gradient is 0 where two points coincide."""
+    return torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)  # squares would overflow in half precision

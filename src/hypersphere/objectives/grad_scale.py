@@ -1,4 +1,4 @@
-"""GradScale: change an embedding's gradient, leave its value alone."""
+"""GradScale: change an embedding's gradient, but not its value."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class _GradScale(torch.autograd.Function):
 
 
 def grad_scale(z: Float[Tensor, "n d"], *, power: float) -> Float[Tensor, "n d"]:
-    """The identity forward; backward, row i's gradient is multiplied by ||z_i||^power.
+    """The identity in the forward pass; the backward pass multiplies row i's gradient by ||z_i||^power.
 
     Norms paper, Sec. 6 and Listing 2. The gradient of a cosine is proportional to 1/||z||, so power 1 cancels the
     dependence on the norm and power 0 is ordinary training.

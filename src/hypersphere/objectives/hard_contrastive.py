@@ -18,26 +18,26 @@ def hard_contrastive(
     """-log(exp(c_ij/t) / (exp(c_ij/t) + sum over hard k of exp(c_ik/t))), c the cosine, j the positive of i.
 
     Wang & Liu 2021, hard contrastive loss (reference [25] of the double-metric paper): k is hard if c_ik is among the
-    upper ``share`` of the anchor's own negatives. Whether the row "[25] (tau = 0.3)" of the double-metric paper's
-    Table 7 is this loss or plain NT-Xent at that temperature is not said (erratum D20). Our reading: the 2n-2
-    negatives of both views, of which ceil(share · (2n-2)) stay, chosen anew from the values of each batch. With
-    share 1 it is NT-Xent; with share 0 nothing is contrasted, and the loss is 0.
+    upper ``share`` of the anchor's negatives. The double-metric paper does not say whether the row "[25] (tau = 0.3)"
+    of its Table 7 is this loss or plain NT-Xent at that temperature (erratum D20). Our reading: of the 2n-2 negatives
+    of both views, ceil(share · (2n-2)) are kept, chosen anew in each batch. With share 1 it is NT-Xent; with share 0
+    there are no negatives, and the loss is 0.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.
         temperature: t, in units of cosine.
-        share: the fraction of negatives kept, rounded up to a whole number of them.
+        share: the fraction of negatives kept; their number is rounded up.
 
     Returns:
         The mean over the 2n anchors, in nats.
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. Of negatives equal to the
-    threshold any may be kept: the value is the same, the gradient goes to those kept.
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. Among negatives that equal
+    the threshold the choice is arbitrary: it changes which of them get the gradient, not the value.
     """
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
-    kept = math.ceil(share * (2 * len(z_a) - 2) - 1e-9)  # 0.14 · 50 is a little above 7
+    count = math.ceil(share * (2 * len(z_a) - 2) - 1e-9)  # in floating point 0.14 · 50 is a little above 7
     positive = (cosines_2nm * targets).sum(dim=1, keepdim=True)
-    hard = cosines_2nm.masked_fill(targets > 0, float("-inf")).topk(kept, dim=1).values
+    hard = cosines_2nm.masked_fill(targets > 0, float("-inf")).topk(count, dim=1).values
     logits = torch.cat([positive, hard], dim=1) / temperature
     return F.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))

@@ -1,4 +1,4 @@
-"""Hard-negative contrastive loss (HCL): the debiased loss, its negatives weighted by their similarity to the anchor."""
+"""Hard-negative contrastive loss (HCL): the debiased loss with negatives weighted by similarity to the anchor."""
 
 import math
 
@@ -20,9 +20,9 @@ def hard_negative(
 ) -> Float[Tensor, ""]:
     """``debiased`` with the sum of neg_k replaced by sum of w_k neg_k, w_k = neg_k^beta / mean of neg^beta.
 
-    Robinson et al. 2021, Eq. 4 (number from memory), as in the authors' code: neg = exp(cos/t), so that the weights are
-    exp(beta cos/t); they have mean 1, are part of the graph, and are taken over the same N = 2n-2 negatives; M = 1.
-    beta = 0 is ``debiased``.
+    Robinson et al. 2021, Eq. 4 (number from memory), as in the authors' code: neg = exp(cos/t), so the weights are
+    proportional to exp(beta cos/t). They have mean 1 over the N = 2n-2 negatives, and gradients flow through them;
+    M = 1. beta = 0 is ``debiased``.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.

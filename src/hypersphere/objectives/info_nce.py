@@ -1,4 +1,4 @@
-"""InfoNCE over all embeddings of a batch, the anchor itself among them or not."""
+"""InfoNCE over all embeddings of a batch, with or without the anchor itself."""
 
 import torch
 import torch.nn.functional as F
@@ -12,23 +12,23 @@ from hypersphere.objectives.geometry import cosines
 def info_nce(
     z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, include_self: bool = True
 ) -> Float[Tensor, ""]:
-    """-log(exp(cos(z_i, z_j)/t) / sum over k of exp(cos(z_i, z_k)/t)) for each positive pair (i, j), both ways round.
+    """-log(exp(cos(z_i, z_j)/t) / sum over k of exp(cos(z_i, z_k)/t)) for each ordered positive pair (i, j).
 
-    Lecture, "InfoNCE": P holds the 2n ordered pairs of views, and k runs over all of the slide's N embeddings, here 2n,
-    k = i included: a constant exp(1/t) in every denominator, which keeps the loss above log(2 + (2n-2)e^(-2/t))
-    (erratum S4). Without it this is NT-Xent. Where N counts images, and k = i is the positive, the loss is the
-    cross-view one: see ``generalised_info_nce`` with negatives other_view.
+    Lecture, "InfoNCE": P holds the 2n ordered pairs of views, and k runs over all N embeddings of the slide, here 2n,
+    including k = i. This adds a constant exp(1/t) to every denominator and keeps the loss above
+    log(2 + (2n-2)e^(-2/t)) (erratum S4); without it the loss is NT-Xent. If N counts images and k = i is the positive,
+    it is the cross-view loss: ``generalised_info_nce`` with negatives other_view.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.
         temperature: t, in units of cosine.
-        include_self: whether the denominator has k = i.
+        include_self: the denominator includes k = i.
 
     Returns:
         The mean over the 2n anchors (the slide sums), in nats.
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, with itself too.
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, also with itself.
     """
     z_2nd = torch.cat([z_a, z_b])
     logits = cosines(z_2nd, z_2nd) / temperature

@@ -21,7 +21,7 @@ def margin_logits(
 ) -> Float[Tensor, "n m"]:
     """(cos(theta + m1·p) - m2·p) / t.
 
-    Margins paper, Eq. 4, Alg. 2. Both values and gradients change, and through the denominator the negatives' too.
+    Margins paper, Eq. 4, Alg. 2. Values and gradients change, those of negatives through the denominator.
 
     Args:
         cosines: cos theta of n anchors with their m candidates.
@@ -29,18 +29,19 @@ def margin_logits(
         temperature: t, in units of cosine.
         angular: m1, in radians (ArcFace's margin).
         subtractive: m2, in units of cosine (CosFace's margin).
-        beyond_pi: what to do where theta + m1 > pi. printed: nothing, so that there the loss pushes positives further
-            away (erratum M10). monotone: cos theta - m1·sin m1 (ArcFace's guard, Deng et al. 2019), which still falls
-            with theta, after a jump down; from m1 = 2.34 on the jump is upwards, and the name no longer holds.
+        beyond_pi: the rule where theta + m1 > pi. printed: the formula as it is, which there pushes positives further
+            away (erratum M10). monotone: cos theta - m1·sin m1 (ArcFace's guard, Deng et al. 2019), which keeps falling
+            with theta, after a jump down. For m1 above 2.34 the jump is upwards, and the rule is not monotone.
 
     Returns:
         Logits, in nats.
 
-    Numerics: the cosine of the sum by the addition theorem, not by arccos (erratum M11); at cos = ±1, where the slope
-    in the cosine is infinite, it is cos(m1·p), which is harmless: an embedding's own gradient there is 0.
+    Numerics: the cosine of the sum comes from the addition theorem, not from arccos (erratum M11). At cos = ±1 the
+    slope in the cosine would be infinite. It is taken as cos(m1·p), which is harmless because an embedding's own
+    gradient is 0 there.
     """
     margins = angular * targets
-    turned = cosines * margins.cos() - sines(cosines) * margins.sin()
+    rotated = cosines * margins.cos() - sines(cosines) * margins.sin()
     if beyond_pi == "monotone":
-        turned = torch.where(cosines < -margins.cos(), cosines - margins * margins.sin(), turned)
-    return (turned - subtractive * targets) / temperature
+        rotated = torch.where(cosines < -margins.cos(), cosines - margins * margins.sin(), rotated)
+    return (rotated - subtractive * targets) / temperature

@@ -1,4 +1,4 @@
-"""Contrast with a queue: each query must find its key among keys of earlier batches (MoCo)."""
+"""Contrast with a queue: each query is matched with its key against keys of earlier batches (MoCo)."""
 
 import torch
 import torch.nn.functional as F
@@ -14,8 +14,8 @@ def momentum_contrast(
 ) -> Float[Tensor, ""]:
     """-log(exp(cos(q_i, k_i)/t) / (exp(cos(q_i, k_i)/t) + sum over the queue of exp(cos(q_i, queue_j)/t))).
 
-    Lecture, "MoCo", which shows no formula (erratum S12); He et al. 2020, Eq. 1. Other keys of the batch are no
-    negatives. The momentum encoder, the stop-gradient on ``k`` and the queue's renewal are the method's.
+    Lecture, "MoCo", which shows no formula (erratum S12); He et al. 2020, Eq. 1. The other keys of the batch are no
+    negatives. The method provides the momentum encoder, the stop-gradient on ``k`` and the queue's updates.
 
     Args:
         q: queries, not normalised.
@@ -28,6 +28,6 @@ def momentum_contrast(
 
     Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
     """
-    own = (unit(q) * unit(k)).sum(dim=1, keepdim=True)
-    logits = torch.cat([own, cosines(q, queue)], dim=1) / temperature
+    positive = (unit(q) * unit(k)).sum(dim=1, keepdim=True)
+    logits = torch.cat([positive, cosines(q, queue)], dim=1) / temperature
     return F.cross_entropy(logits, torch.zeros(len(q), dtype=torch.long, device=q.device))

@@ -1,4 +1,4 @@
-"""The multi-class N-pair loss: the positive's inner product against those of all other pairs' positives."""
+"""The multi-class N-pair loss: the inner product with the positive against those with all other pairs' positives."""
 
 import torch
 import torch.nn.functional as F
@@ -9,13 +9,13 @@ from torch import Tensor
 def n_pair(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"]) -> Float[Tensor, ""]:
     """log(1 + sum over j != i of exp(z_a_i·z_b_j - z_a_i·z_b_i)), which is cross-entropy over z_a_i's inner products.
 
-    Lecture, "N-pair loss" (N-pair-mc); Sohn 2016, Sec. 3.2. Each term is the (N+1)-tuple loss of the slide before
+    Lecture, "N-pair loss" (N-pair-mc); Sohn 2016, Sec. 3.2. Each term is the (N+1)-tuplet loss of the slide before
     (``tuplet``), with the other pairs' positives as the N-1 negatives. Inner products are not normalised, and there is
     no temperature; Sohn's penalty on squared norms is not on the slide.
 
     Args:
         z_a: anchors f_i.
-        z_b: positives f_i+; every other row is a negative, and each pair has to be of another class.
+        z_b: positives f_i+; every other row is a negative, so all pairs must be of different classes.
 
     Returns:
         The mean over the n anchors, in nats.

@@ -21,10 +21,10 @@ def nce(
 ) -> Float[Tensor, ""]:
     """-log(exp(cos(x, x+)/t) / (exp(cos(x, x+)/t) + sum over n' negatives of exp(cos(x, x-)/t))), x a row of ``z_a``.
 
-    LMCL paper, Eq. 1 and footnote 4, on unit vectors (Sec. 3.1), which have no temperature: t = 1 (erratum L7). It
-    cites Gutmann and Hyvärinen for it, but theirs is a sum of binary terms: see ``nce_memory_bank``. Which n' negatives
-    a batch gives is left open (erratum L11):
-    - same_view, Eq. 1 to the letter: x and x- are drawn alike from the data, only x+ is perturbed; n' = n-1.
+    LMCL paper, Eq. 1 and footnote 4, on unit vectors (Sec. 3.1) and without temperature, so t = 1 (erratum L7). The
+    paper cites Gutmann and Hyvärinen, whose loss is a sum of binary terms: see ``nce_memory_bank``. It does not say
+    which n' negatives a batch gives (erratum L11):
+    - same_view, Eq. 1 to the letter: x and x- are drawn from the data alike, and only x+ is perturbed; n' = n-1.
     - other_view: n' = n-1; both directions together are ``multiview_coding``.
     - both_views: n' = 2n-2; both directions together are ``nt_xent``.
 
@@ -32,7 +32,7 @@ def nce(
         z_a: embeddings of the images, not normalised: the anchors.
         z_b: embeddings of the perturbed images; row i is the positive of row i of ``z_a``.
         temperature: t, in units of cosine.
-        negatives: which other rows an anchor is told apart from.
+        negatives: the rows that are an anchor's negatives.
 
     Returns:
         The mean over the n anchors, one direction only, in nats.
@@ -40,7 +40,7 @@ def nce(
     Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, with gradient 0 if all
     are zero (the start of the paper's toy study, erratum L9).
     """
-    own = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
+    positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
     others = {"same_view": [z_a], "other_view": [z_b], "both_views": [z_a, z_b]}[negatives]
-    logits = torch.cat([own, *(without_diagonal(cosines(z_a, z)) for z in others)], dim=1) / temperature
+    logits = torch.cat([positive, *(without_diagonal(cosines(z_a, z)) for z in others)], dim=1) / temperature
     return F.cross_entropy(logits, torch.zeros(len(z_a), dtype=torch.long, device=z_a.device))

@@ -1,4 +1,4 @@
-"""Instance discrimination by a softmax whose weights are the images' own remembered embeddings."""
+"""Instance discrimination by a softmax whose weights are the images' embeddings in a memory bank."""
 
 from typing import Literal
 
@@ -21,26 +21,26 @@ def nonparametric_softmax(
     """-log(exp(cos(z_i, bank_i)/t) / sum over k of exp(cos(z_i, v_k)/t)) + proximal · ||z_i - bank_i||².
 
     Lecture, "Noise-Contrastive Estimation": its non-parametric softmax (Wu et al. 2018, Eq. 2) and, with ``proximal``,
-    its L_NCE, whose sum runs over n with a summand in i, and whose numerator has last epoch's z_i^(t-1) where its
-    denominator has z_k (erratum S3).
+    its L_NCE. The slide's sum runs over n but its summand has i, and its numerator has the last epoch's z_i^(t-1) where
+    its denominator has z_k (erratum S3).
 
     Args:
         z: embeddings, not normalised.
-        index: which image each row is of.
+        index: number of each row's image.
         bank: each image's embedding when it was last seen, a constant.
         temperature: t, in units of cosine.
-        proximal: beta, on the squared distance, between unit vectors, from where the image was last
-            (erratum S11: the slide does not say that its Z is normalised).
-        denominator: whether v are the bank's rows, positive included (Wu et al.: a softmax, so the first term is at
-            least 0), or the rows of ``z``, z_i itself included and the positive not (the slide, taken literally).
+        proximal: beta, weight of the squared distance between unit vectors z_i and bank_i (erratum S11: the slide does
+            not say that its Z is normalised).
+        denominator: the rows v. bank: the bank's, with the positive (Wu et al.: a softmax, so the first term is at
+            least 0). batch: those of ``z``, with z_i itself and without the positive (the slide, taken literally).
 
     Returns:
         The mean over the n rows (the slide sums), in nats.
 
-    Numerics: logits less the positive's go into the log-sum-exp; a zero embedding counts as cosine 0.
+    Numerics: the positive's logit is subtracted before the log-sum-exp; a zero embedding counts as cosine 0.
     """
-    anchors, own = unit(z), unit(bank[index])
-    positive = (anchors * own).sum(dim=1, keepdim=True)
+    anchors, previous = unit(z), unit(bank[index])
+    positive = (anchors * previous).sum(dim=1, keepdim=True)
     others = cosines(z, bank if denominator == "bank" else z)
-    surprise = ((others - positive) / temperature).logsumexp(dim=1)
-    return (surprise + proximal * (anchors - own).square().sum(dim=1)).mean()
+    cross_entropy = ((others - positive) / temperature).logsumexp(dim=1)
+    return (cross_entropy + proximal * (anchors - previous).square().sum(dim=1)).mean()

@@ -9,15 +9,15 @@ from hypersphere.objectives.geometry import unit
 def normalised_squared_error(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[Tensor, ""]:
     """Mean over rows of ||p_i/||p_i|| - z_i/||z_i|| ||² = 2 - 2 cos(p_i, z_i), in [0, 4].
 
-    Lecture, "BYOL" (its "BOYL"); Grill et al. 2020, Eq. 2. The squares are summed over dimensions, not averaged. Up to
-    the constant, twice ``negative_cosine``, SimSiam's loss; exactly ``alignment`` at power 2. The stop-gradient on
-    ``z``, and the sum of both directions (erratum S13), are the method's.
+    Lecture, "BYOL" (printed "BOYL"); Grill et al. 2020, Eq. 2. The squares are summed over dimensions, not averaged. It
+    equals twice ``negative_cosine`` (SimSiam's loss) plus a constant, and ``alignment`` at power 2 exactly. The method
+    stops the gradient of ``z`` and sums both directions (erratum S13).
 
     Args:
         p: predictions, not normalised.
         z: targets, not normalised.
 
-    Numerics: from differences, so that nothing cancels near cosine 1. A zero vector stays zero, and is at squared
-    distance 1 from every unit vector.
+    Numerics: it comes from differences, so nothing cancels near cosine 1. A zero vector stays zero, at squared distance
+    1 from every unit vector.
     """
     return (unit(p) - unit(z)).square().sum(dim=1).mean()

@@ -12,22 +12,21 @@ from hypersphere.objectives.geometry import unit
 def nt_xent(
     z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, normalise: bool = True
 ) -> Float[Tensor, ""]:
-    """Each of the 2n embeddings must find its other view among the 2n-1 embeddings that are not itself.
+    """-log(exp(cos(z_i, z_j)/t) / sum over k != i of exp(cos(z_i, z_k)/t)), j the other view of i.
 
-    Norms paper, Eq. 1: -log(exp(cos(z_i, z_j)/t) / sum over k != i of exp(cos(z_i, z_k)/t)), the positive in the
-    denominator, 2n-2 negatives.
+    Norms paper, Eq. 1: each of the 2n embeddings is an anchor, with 2n-2 negatives; the positive is in the denominator.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.
         temperature: t, in units of cosine.
-        normalise: cosines, or, if not, inner products of the embeddings as they are (SimCLR, Table 5), with t in
-            their units.
+        normalise: cosines; False: inner products of the embeddings as they are (SimCLR, Table 5), with t in their
+            units.
 
     Returns:
         The mean over the 2n anchors, in nats.
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, in half precision too.
+    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, also in half precision.
     """
     z_2nd = torch.cat([z_a, z_b])
     z_2nd = unit(z_2nd) if normalise else z_2nd

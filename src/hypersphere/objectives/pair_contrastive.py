@@ -1,4 +1,4 @@
-"""The margin-based loss over pairs: similar pairs attract, dissimilar ones repel up to a margin."""
+"""The margin-based loss over pairs: similar pairs attract, dissimilar pairs repel up to a margin."""
 
 import torch
 import torch.nn.functional as F
@@ -13,10 +13,10 @@ from hypersphere.objectives.pairs import without_diagonal
 def pair_contrastive(
     z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, margin: PositiveFloat
 ) -> Float[Tensor, ""]:
-    """Of the n² pairs (z_a_i, z_b_j), those with i = j cost d², the others max(0, margin - d)².
+    """d² for the n similar pairs (z_a_i, z_b_i), and max(0, margin - d)² for the n² - n dissimilar ones (z_a_i, z_b_j).
 
-    Lecture, "Contrastive Loss"; Hadsell et al. 2006, Eq. 1 and 4, who have a factor of 1/2 on both costs, and label a
-    similar pair 0 (erratum S5). d is the Euclidean distance of embeddings as they are: they are not normalised.
+    Lecture, "Contrastive Loss"; Hadsell et al. 2006, Eq. 1 and 4, who have a factor 1/2 on both terms and label a
+    similar pair 0 (erratum S5). d is the Euclidean distance; embeddings are not normalised.
 
     Args:
         z_a: embeddings of the first view.
@@ -24,10 +24,10 @@ def pair_contrastive(
         margin: epsilon, in units of distance.
 
     Returns:
-        The mean over the n² pairs, in units of squared distance; the slide leaves the reduction open.
+        The mean over the n² pairs, in units of squared distance; the slide does not state the reduction.
 
-    Numerics: a distance has no gradient at 0; there it is taken as 0, and coinciding points do not repel. Squared
-    distances beyond 65504 overflow in float16.
+    Numerics: the gradient of a distance is set to 0 at 0, so coinciding points do not repel. Squared distances beyond
+    65504 overflow in float16.
     """
     similar = (z_a - z_b).square().sum(dim=1)
     dissimilar = F.relu(margin - without_diagonal(distances(z_a, z_b))).square()

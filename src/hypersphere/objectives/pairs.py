@@ -1,4 +1,4 @@
-"""Which embeddings are compared with which: cosines of anchors with candidates, and which candidate is the positive.
+"""Cosines of anchors with their candidates, and which candidate is the positive.
 
 Shapes: n images, d dimensions, m candidates of an anchor.
 """
@@ -15,7 +15,7 @@ Negatives = Literal["both_views", "other_view", "none"]
 
 
 class Pairs(NamedTuple):
-    """Anchors down, candidates across; the anchor itself is never among its candidates."""
+    """One row per anchor, one column per candidate; an anchor is never among its own candidates."""
 
     cosines: Float[Tensor, "anchors m"]
     targets: Float[Tensor, "anchors m"]
@@ -23,23 +23,23 @@ class Pairs(NamedTuple):
 
 
 def pairs(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], negatives: Negatives) -> Pairs:
-    """Rows i of ``z_a`` and ``z_b`` are two views of image i.
+    """Pairs of two batches whose rows i are two views of image i.
 
-    ``both_views``: 2n anchors, 2n-1 candidates each (SimCLR). ``other_view``: the n anchors ``z_a``, the n rows of
-    ``z_b`` as candidates (MoCo v3's queries and keys). ``none``: the n anchors ``z_a``, each with its positive alone
+    ``both_views``: 2n anchors, 2n-1 candidates each (SimCLR). ``other_view``: the n anchors ``z_a``, with the n rows of
+    ``z_b`` as candidates (MoCo v3's queries and keys). ``none``: the n anchors ``z_a``, each with its positive only
     (BYOL: the all-ones p of the margins paper, App. E).
     """
     if negatives == "none":
-        own = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
-        return Pairs(own, torch.ones_like(own))
+        positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
+        return Pairs(positive, torch.ones_like(positive))
     if negatives == "other_view":
         return Pairs(cosines(z_a, z_b), torch.eye(len(z_a), dtype=z_a.dtype, device=z_a.device))
     z = torch.cat([z_a, z_b])
-    same = torch.eye(len(z), dtype=z.dtype, device=z.device)
-    return Pairs(without_diagonal(cosines(z, z)), without_diagonal(same.roll(len(z_a), dims=1)))
+    identity = torch.eye(len(z), dtype=z.dtype, device=z.device)
+    return Pairs(without_diagonal(cosines(z, z)), without_diagonal(identity.roll(len(z_a), dims=1)))
 
 
 def without_diagonal(square: Float[Tensor, "n n"]) -> Float[Tensor, "n m"]:
-    """Row i without its entry i: m = n - 1, order kept, nothing masked and so nothing infinite."""
+    """Row i without its entry i, in the same order: m = n - 1. Unlike a mask it adds no infinite values."""
     n = len(square)
     return square.flatten()[1:].view(n - 1, n + 1)[:, :-1].reshape(n, n - 1)

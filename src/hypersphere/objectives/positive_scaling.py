@@ -1,4 +1,4 @@
-"""Plain logits whose positives have their gradient multiplied by a constant."""
+"""Plain logits whose positives' gradient is multiplied by a constant."""
 
 from jaxtyping import Float
 from pydantic import PositiveFloat
@@ -10,7 +10,7 @@ from hypersphere.objectives.surgery import scale_positives
 def positive_scaling(
     cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, s: PositiveFloat
 ) -> Float[Tensor, "n m"]:
-    """cos / t, the gradient of the positive's logit multiplied by s ("+ pos.").
+    """cos / t, with the gradient of the positive's logit multiplied by s ("+ pos.").
 
     Margins paper, Eq. 8 and 9, on logits without margins (erratum M12).
 

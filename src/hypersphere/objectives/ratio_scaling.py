@@ -1,4 +1,4 @@
-"""Plain logits whose gradients are multiplied by what an angular margin would do to the denominator."""
+"""Plain logits whose gradients are multiplied by the ratio of the denominators without and with an angular margin."""
 
 from typing import Literal
 
@@ -18,9 +18,9 @@ def ratio_scaling(
     angular: NonNegativeFloat,
     scope: Literal["positives", "row"] = "positives",
 ) -> Float[Tensor, "n m"]:
-    """cos / t, gradients multiplied by sum_k exp(logit_k) / sum_k exp(logit_k with margin m1) ("+ ratio.").
+    """cos / t, with gradients multiplied by sum_k exp(logit_k) / sum_k exp(logit_k with margin m1) ("+ ratio.").
 
-    Margins paper, Sec. 5.4, Alg. 4; the ratio is Lemma 4.2's.
+    Margins paper, Sec. 5.4, Alg. 4; the ratio is that of Lemma 4.2.
 
     Args:
         cosines: cos theta of n anchors with their m candidates.
@@ -28,13 +28,13 @@ def ratio_scaling(
         temperature: t, in units of cosine.
         angular: m1, in radians; 0 changes nothing.
         scope: positives: the positive's logit only (Alg. 4). row: all logits of the anchor, which weights its loss
-            (Sec. 4.1 and 5.4); the paper does not say which one its tables used (erratum M4).
+            (Sec. 4.1 and 5.4). The paper does not say which of them its tables used (erratum M4).
 
     Returns:
         Logits, in nats: the values of ``cosine_logits`` bit for bit.
 
-    Numerics: the ratio is taken by log-sum-exp. It is at most 1/(1 - q_l), and held below 1/eps: beyond, the loss's own
-    1 - q_l is rounding.
+    Numerics: the ratio comes from log-sum-exps. It is at most 1/(1 - q_l), q_l the positive's softmax probability, and
+    clamped to 1/eps, beyond which the loss's own 1 - q_l is rounding.
     """
     logits = cosines / temperature
     ratio = ratio_of_sums(logits, margin_logits(cosines, targets, temperature=temperature, angular=angular))

@@ -14,22 +14,22 @@ def self_distillation(
     student_temperature: PositiveFloat,
     teacher_temperature: PositiveFloat,
 ) -> Float[Tensor, ""]:
-    """-sum over k of P_t log P_s, with P_s = softmax(student/t_s) and P_t = softmax((teacher - centre)/t_t) held fixed.
+    """-sum over k of P_t log P_s, P_s = softmax(student/t_s), P_t = softmax((teacher - centre)/t_t) without gradient.
 
-    Caron et al. 2021, Eq. 2 and Algorithm 1, one pair of crops. A control in the norms paper (Sec. 6, Table 3): outputs
-    enter as they are, not as cosines, so that scaling them changes the loss. That holds of this function only: the
-    usual head normalises its bottleneck just before the last layer, whose rows have unit norm, so that the k outputs
-    are themselves cosines with prototypes, and the bottleneck's gradient is again inverse to its norm.
+    Caron et al. 2021, Eq. 2 and Algorithm 1, one pair of crops. It is a control in the norms paper (Sec. 6, Table 3):
+    outputs are not normalised, so scaling them changes the loss. This is true of the function alone. DINO's usual head
+    normalises the bottleneck before the last layer, whose rows have unit norm: its outputs are cosines with prototypes,
+    and the bottleneck's gradient is again inversely proportional to its norm.
 
     Args:
         student: the student's k outputs for one crop of each image.
-        teacher: the teacher's for another crop; no gradient reaches it.
-        centre: a running mean of the teacher's outputs, renewed by the method.
+        teacher: the teacher's k outputs for another crop; no gradient reaches them.
+        centre: a running mean of the teacher's outputs, updated by the method.
         student_temperature: t_s, in units of the outputs.
         teacher_temperature: t_t; below t_s it sharpens.
 
     Returns:
-        The mean over the n images, in nats: the teacher's entropy plus the divergence from it.
+        The mean over the n images, in nats: the teacher's entropy plus the student's divergence from it.
 
     Numerics: softmax and log-softmax subtract the row maximum.
     """

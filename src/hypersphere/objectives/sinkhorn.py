@@ -9,10 +9,10 @@ from torch import Tensor
 def codes(scores: Float[Tensor, "n k"], epsilon: float, iterations: int) -> Float[Tensor, "n k"]:
     """exp(scores/epsilon), scaled ``iterations`` times to equal column sums and then to rows that sum to 1.
 
-    Caron et al. 2020, Eq. 3-5 (numbers from memory); as in the authors' code the rows come last, so that a row is a
-    distribution exactly and the prototypes are used equally in the limit only. Without gradient.
+    Caron et al. 2020, Eq. 3-5 (numbers from memory). As in the authors' code the rows come last: each row is exactly a
+    distribution, while prototypes are used equally only in the limit. No gradient flows.
 
-    Numerics: logarithms of the matrix, in float32 at least, so that no epsilon is too small for the exponential and no
+    Numerics: in logarithms and at least float32, so that a small epsilon does not overflow the exponential and no
     column sum underflows to 0.
     """
     log_q = scores.to(torch.promote_types(scores.dtype, torch.float32)) / epsilon

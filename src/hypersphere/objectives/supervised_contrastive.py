@@ -14,8 +14,8 @@ def supervised_contrastive(
 ) -> Float[Tensor, ""]:
     """Mean over the anchor's positives of -log(exp(cos(z_i, z_p)/t) / sum over k != i of exp(cos(z_i, z_k)/t)).
 
-    Khosla et al. 2020, Eq. 2 (L_out: the mean over positives stands outside the logarithm). With labels all different
-    it is NT-Xent.
+    Khosla et al. 2020, Eq. 2 (L_out: the mean over positives is outside the logarithm). If all labels differ it is
+    NT-Xent.
 
     Args:
         z_a: embeddings of the first view, not normalised.
@@ -24,11 +24,11 @@ def supervised_contrastive(
         temperature: t, in units of cosine.
 
     Returns:
-        The mean over the 2n anchors (the equation sums; the authors' code also multiplies by t over a base temperature,
-        from memory), in nats.
+        The mean over the 2n anchors, in nats. The equation sums; the authors' code also multiplies by t over a base
+        temperature (from memory).
 
-    Numerics: the log-softmax subtracts the row maximum; a zero embedding counts as cosine 0. An anchor's other view is
-    always a positive, so none lacks one.
+    Numerics: the log-softmax subtracts the row maximum; a zero embedding counts as cosine 0. Every anchor has a
+    positive, its other view.
     """
     z_2nd, y_2n = torch.cat([z_a, z_b]), torch.cat([labels, labels])
     log_softmax = (without_diagonal(cosines(z_2nd, z_2nd)) / temperature).log_softmax(dim=1)

@@ -17,22 +17,22 @@ def swapped_prediction(
 ) -> Float[Tensor, ""]:
     """-sum over prototypes of q_b log softmax(scores_a/t), and the same with the views swapped.
 
-    Caron et al. 2020, Eq. 1-2, the LMCL paper's "SwAV", which has no negatives (erratum L11). The codes q are
-    Sinkhorn-Knopp's, of this batch, constants for the gradient. Prototypes, more than two crops and a queue of earlier
-    features are the method's.
+    Caron et al. 2020, Eq. 1-2; the LMCL paper's "SwAV", which has no negatives (erratum L11). The codes q come from
+    Sinkhorn-Knopp over this batch, and no gradient flows through them. Prototypes, further crops and a queue of earlier
+    features are the method's part.
 
     Args:
         scores_a: cosines of the first view's embeddings with the k prototypes.
         scores_b: those of the second view.
         temperature: t, in units of cosine.
-        epsilon: entropy of the codes; small is sharp.
-        iterations: how often Sinkhorn-Knopp normalises.
+        epsilon: entropy weight of the codes; smaller is sharper.
+        iterations: number of Sinkhorn-Knopp iterations.
 
     Returns:
-        The mean over the 2n predictions, in nats; Eq. 1 adds the two directions, which is twice that. The authors' code
-        averages.
+        The mean over the 2n predictions, in nats, as in the authors' code; Eq. 1 adds the two directions, which gives
+        twice as much.
 
-    Numerics: log-softmax subtracts the row maximum; the codes are made in logarithms.
+    Numerics: log-softmax subtracts the row maximum; the codes are computed in logarithms.
     """
     return (
         _cross_entropy(scores_a, scores_b, temperature, epsilon, iterations)
@@ -47,6 +47,6 @@ def _cross_entropy(
     epsilon: float,
     iterations: int,
 ) -> Tensor:
-    """Eq. 2: the code of one view, predicted from the other."""
+    """Eq. 2: cross-entropy of one view's prediction with the other view's code."""
     log_p = (predicting / temperature).log_softmax(dim=1)
     return -(codes(coded, epsilon, iterations) * log_p).sum(dim=1).mean()

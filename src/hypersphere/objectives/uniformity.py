@@ -20,20 +20,20 @@ def uniformity(
 ) -> Float[Tensor, ""]:
     """weight · the mean over both views of log(mean over i < j of exp(-t |u_i - u_j|²)), u = z/|z|.
 
-    Wang & Isola 2020, the uniformity loss of Sec. 4.1, over distinct pairs within a view and averaged over the two, as
-    in their code. No positive enters: ``z_a`` and ``z_b`` may be paired in any order.
+    Wang & Isola 2020, the uniformity loss of Sec. 4.1, over pairs of distinct images within a view and averaged over
+    the two views, as in their code. Positive pairs do not enter, so the rows may be in any order.
 
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2.
         z_b: embeddings of the second view.
-        t: inverse width of the Gaussian, in units of squared distance; not a temperature, its inverse.
-        weight: what the mean is multiplied by.
+        t: inverse width of the Gaussian, per unit of squared distance; the inverse of a temperature.
+        weight: factor of the mean.
 
     Returns:
         The weighted mean over the two views, in nats; between -4t·weight and 0.
 
-    Numerics: the squared distance is 2 - 2 cos, whose rounding enters linearly; no root is taken. The log-sum-exp
-    subtracts the maximum, so a large t does not underflow. A zero embedding counts as cosine 0.
+    Numerics: the squared distance is computed as 2 - 2 cos, without a root, so rounding enters linearly. The
+    log-sum-exp subtracts the maximum, so a large t does not underflow. A zero embedding counts as cosine 0.
     """
     potentials = [2 * t * (without_diagonal(cosines(z, z)).flatten() - 1) for z in (z_a, z_b)]
     logs = [potential.logsumexp(dim=0) - math.log(len(potential)) for potential in potentials]

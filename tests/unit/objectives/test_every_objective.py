@@ -72,7 +72,7 @@ LOGITS: dict[str, list[str]] = {
     "attenuation_type_ii": ["{temperature: 0.5, alpha: 0.5}", "{temperature: 0.5, alpha: 1}"],
     "cosine_logits": ["{temperature: 0.5}"],
     "curvature": ["{temperature: 0.5, c: 2}", "{temperature: 0.5, c: 2, curve: algorithm_3}"],
-    "curvature_algorithm_3": ["{temperature: 0.5, c: 2}"],
+    "curvature_as_printed": ["{temperature: 0.5, c: 2}"],
     "margin_logits": ["{temperature: 0.5, angular: 0.3, subtractive: 0.2}"],
     "positive_scaling": ["{temperature: 0.5, s: 3}"],
     "ratio_scaling": ["{temperature: 0.5, angular: 0.3}", "{temperature: 0.5, angular: 0.3, scope: row}"],

@@ -19,7 +19,7 @@ CASES = {
     "curvature": ("curvature", {"c": 0.7, "s": 20.0}),
     "curvature, steep": ("curvature", {"c": 1 / 3}),
     "curvature, pseudo-code's curve": ("curvature", {"c": 2.5, "curve": "algorithm_3"}),
-    "algorithm 3": ("curvature_algorithm_3", {"c": 0.7, "s": 20.0}),
+    "algorithm 3": ("curvature_as_printed", {"c": 0.7, "s": 20.0}),
     "ratio": ("ratio_scaling", {"angular": 1.6}),
     "ratio, past pi": ("ratio_scaling", {"angular": 3.1}),
     "ratio, row": ("ratio_scaling", {"angular": 3.1, "scope": "row"}),
@@ -28,7 +28,7 @@ CASES = {
     "type II": ("attenuation_type_ii", {"alpha": 1.0}),
     "type II, off": ("attenuation_type_ii", {"alpha": 0.0}),
 }
-CHANGING_VALUES = {"margin_logits", "curvature_algorithm_3"}
+CHANGING_VALUES = {"margin_logits", "curvature_as_printed"}
 NEGATIVES: list[Negatives] = ["both_views", "other_view", "none"]
 every_map = pytest.mark.parametrize("case", CASES)
 

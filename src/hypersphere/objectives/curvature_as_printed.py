@@ -1,4 +1,4 @@
-"""The pseudo-code of curvature as it is printed, which changes values."""
+"""Curvature with the misprint of its pseudo-code, which changes values too."""
 
 import math
 
@@ -10,7 +10,7 @@ from hypersphere.objectives.curvature import gamma
 from hypersphere.objectives.geometry import angles
 
 
-def curvature_algorithm_3(
+def curvature_as_printed(
     cosines: Float[Tensor, "n m"],
     targets: Float[Tensor, "n m"],
     *,
@@ -18,11 +18,11 @@ def curvature_algorithm_3(
     c: PositiveFloat,
     s: PositiveFloat = 1.0,
 ) -> Float[Tensor, "n m"]:
-    """The positive's logit becomes cos/(pi·t) in value, and keeps a gradient of s · (1 - theta/pi)^(1/c) times cos/t's.
+    """The positive's logit has the value cos/(pi·t), and the gradient of cos/t times s · (1 - theta/pi)^(1/c).
 
-    Margins paper, Alg. 3 to the letter, its 1/pi where every other algorithm has 1 (erratum M3). It is here to measure
-    what that misprint would do: a smaller positive in the softmax, and with it other gradients for the whole row. The
-    intended objective is ``curvature``.
+    Margins paper, Alg. 3 to the letter, with its 1/pi where every other algorithm has 1 (erratum M3). It shows what the
+    misprint does: the positive is smaller in the softmax, so that all gradients of the row change. The intended
+    objective is ``curvature``, with either of its curves.
 
     Args:
         cosines: cos theta of n anchors with their m candidates.
@@ -37,6 +37,6 @@ def curvature_algorithm_3(
     Numerics: as ``curvature``.
     """
     logits = cosines / temperature
-    kept = logits.detach()
+    stopped = logits.detach()
     scales = s * gamma(angles(cosines.detach()) / math.pi, c, "algorithm_3")
-    return (1 - targets) * logits + targets * ((1 / math.pi - scales) * kept + scales * logits)
+    return (1 - targets) * logits + targets * ((1 / math.pi - scales) * stopped + scales * logits)
