@@ -1,14 +1,19 @@
-"""A drawing's text does not show the last bits of a layout, which depend on where its parts lie in memory."""
+"""The last bits of a layout differ between two runs; a figure's files do not."""
 
 import io
 import re
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hypersphere.present import drawn, style
+
+SHIFT = 1e-5
+"""Shares of a width: far more than a solver's last bits, and still a hundredth of a pixel."""
 
 
 def line(shift: float) -> str:
@@ -17,6 +22,53 @@ def line(shift: float) -> str:
         figure = Figure(figsize=(3, 2))
         figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0.1234567, 1 / 3, 0.3])
         return drawn.as_svg(figure)
+
+
+class Shaky(ConstrainedLayoutEngine):
+    """A layout that puts the first axes at a place of its own, ``shift`` of the width further right."""
+
+    def __init__(self, shift: float) -> None:
+        super().__init__()
+        self.shift, self.runs = shift, 0
+
+    def execute(self, fig: Figure) -> None:
+        super().execute(fig)
+        self.runs += 1
+        fig.axes[0].set_position((0.2 + self.shift, 0.15, 0.6, 0.7))
+
+
+def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
+    """A figure with a colour bar and a legend outside of the axes: its files, itself, and what laid it out."""
+    engine = Shaky(shift)
+    with style.applied():
+        figure, part = drawn.framed("A heading", ["small print"], 4.0, 2.0)
+        figure.set_layout_engine(engine)
+        axes = part.subplots()
+        axes.plot([0, 1], [0.1, 0.7], label="a line")
+        part.colorbar(axes.scatter([0, 1], [0, 1], c=[0, 1]), ax=axes)
+        part.legend(loc="outside lower center")
+        paths = [folder / f"{shift}.{form}" for form in ("svg", "png")]
+        drawn.save(figure, paths, "")
+    return [path.read_bytes() for path in paths], figure, engine
+
+
+def test_last_bits_of_a_layout_change_no_byte_of_the_files(tmp_path: Path) -> None:
+    assert files(tmp_path, SHIFT)[0] == files(tmp_path, 0.0)[0]
+
+
+def test_control_without_rounding_a_layout_shows_in_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "freeze", lambda figure: None)
+    shaken, still = files(tmp_path, SHIFT)[0], files(tmp_path, 0.0)[0]
+    assert [one != other for one, other in zip(shaken, still, strict=True)] == [True, True]
+
+
+def test_a_figure_is_laid_out_once_and_written_with_round_positions(tmp_path: Path) -> None:
+    _, figure, engine = files(tmp_path, SHIFT)
+    assert engine.runs == 1
+    assert len(figure.axes) == 2
+    boxes = [axes.get_position(original=True) for axes in figure.axes] + [part.bbox_relative for part in figure.subfigs]
+    corners = np.array([box.extents for box in boxes])
+    assert np.abs(corners * 1e4 - np.round(corners * 1e4)).max() < 1e-8
 
 
 def test_last_bits_do_not_show() -> None:
