@@ -1,9 +1,9 @@
-"""How much of a printed accuracy, or of a printed effect, the size of the test set alone leaves to chance.
+"""The standard error that the size of the test set alone gives to printed accuracies and effects.
 
-An accuracy p over n test examples has the binomial standard error sqrt(p (1 - p) / n): its floor. The difference of two
-has the root of the sum of both squares: unpaired, since printed numbers do not tell which examples both got right. On
-one test set the errors of two encoders go together, so the true error of a difference is smaller; so is that of a mean
-over seeds. The noise from run to run comes on top and is in neither.
+An accuracy p over n test examples has the binomial standard error sqrt(p (1 - p) / n): its floor. The error of a
+difference is the root of the sum of both squares. That is the unpaired error, because printed numbers do not say which
+examples both encoders got right. Two encoders err on the same examples of a test set, so the true error of a difference
+is smaller; so is the error of a mean over seeds. The noise from run to run is in neither, and comes on top.
 """
 
 import math
@@ -22,7 +22,7 @@ CRITICAL = 1.96
 """Two-sided 5 % of the normal distribution, in standard errors."""
 
 TEST_SIZES: Mapping[str, int] = {
-    # Official test sets; the long-tailed and the biased versions keep the test images of the set they are made from.
+    # Official test sets. Long-tailed and biased versions keep the test images of their original.
     "cifar10": 10_000,
     "cifar100": 10_000,
     "cifar10_lt": 10_000,
@@ -34,34 +34,34 @@ TEST_SIZES: Mapping[str, int] = {
     "imagenet": 50_000,
     "imagenet100": 5_000,
     "tiny_imagenet": 10_000,
-    "flowers102_lt": 1_020,  # 10 a class; the norms paper trains on the official test set, Sec. 6
-    # All sentences: in cross-validation each is tested once (sizes as in Kim 2014, Table 1).
+    "flowers102_lt": 1_020,  # 10 a class, because the norms paper trains on the official test set (Sec. 6)
+    # All sentences, because cross-validation tests each once (sizes as in Kim 2014, Table 1).
     "text_mr": 10_662,
     "text_cr": 3_775,
     "text_subj": 10_000,
     "text_mpqa": 10_606,
 }
-"""Examples that an accuracy is a share of.
+"""Number of test examples of a dataset.
 
-Not here: TREC and MSRP, which have test sets of their own beside the LMCL paper's ten folds; MultiDigits, whose size is
-not printed.
+Left out: TREC and MSRP, which have test sets of their own beside the LMCL paper's ten folds, and MultiDigits, whose
+size is not printed.
 """
 TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
-"""Metrics that are a share of test examples."""
+"""Metrics that are shares of test examples."""
 CONTRASTIVE = "contrastive_top1"
-"""An accuracy too, over an unknown number of pairs."""
+"""An accuracy over an unknown number of pairs."""
 
 SWEPT = ("logits.s",)
-"""Keys of settings by which the rows of a table differ, as others do by their variant (margins, Tables 9 and 10)."""
+"""Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
 BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
-"""What variants are compared with in their table: the plain method; in the double-metric paper's Table 7 at tau = 0.3
-the row of another paper; in LMCL's Table 3 its own lambda; in the lecture's Table 5 the better row without
-normalisation, and in its Table A.3 the smallest batch; in the margins paper's Tables 9 and 10 no emphasis.
+"""The variant that the others of a table are compared with. In most tables it is the plain method. Exceptions: another
+paper's row (double-metric Table 7, tau = 0.3), the paper's own lambda (LMCL Table 3), the better row without
+normalisation (lecture Table 5), the smallest batch (lecture Table A.3), no emphasis (margins Tables 9 and 10).
 """
 FAILED = "N40"
-"""The reading of a run that failed, which is no effect."""
+"""The reading of a failed run. Its difference from the baseline is no effect."""
 REPEATED = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5b"))}
-"""Tables that print accuracies of one setting twice: what they are called together, the first and the others."""
+"""Tables that print the accuracy of one setting twice: their joint name, the first table, the other tables."""
 
 NORMALISED = tuple(f"normalised_tau_{tau}" for tau in ("0_05", "0_1", "0_5", "1"))
 
@@ -75,15 +75,15 @@ def floor(accuracy: np.ndarray, examples: np.ndarray) -> np.ndarray:
 
 
 def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
-    """The accuracies of a paper, in the order of its claims; no examples and no floor where the test set is unknown."""
+    """The accuracies of a paper, in the order of its claims. Examples and floor are NaN for an unknown test set."""
     rows = []
     names: dict[str, str] = {}
     for claim in claims:
         if claim.kind == "value" and claim.metric in (*TESTED, CONTRASTIVE):
             target = claim.coordinates.get("target", claim.dataset)
-            known = TEST_SIZES.get(str(target)) if claim.metric in TESTED else None
+            examples = TEST_SIZES.get(str(target)) if claim.metric in TESTED else None
             place = (claim.method, claim.dataset, *_setting_and_variant(claim))
-            row = (names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, known)
+            row = (names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, examples)
             rows.append(row)
     cells = pd.DataFrame(rows, columns=[*CELL, "reading", "accuracy", "examples"])
     cells = cells.astype({"accuracy": float, "examples": float})
@@ -92,40 +92,40 @@ def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
 
 
 def _setting_and_variant(claim: Claim) -> tuple[str, str | None, str]:
-    """Setting, metric and variant of a claim; what a table sweeps is its variant, and no setting."""
+    """Setting, metric and variant of a claim. A swept setting counts as the variant."""
     swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
-    rest = {key: value for key, value in claim.coordinates.items() if key not in swept}
-    return coordinates.setting(rest), claim.metric, coordinates.text(swept) or claim.variant
+    setting = {key: value for key, value in claim.coordinates.items() if key not in swept}
+    return coordinates.setting(setting), claim.metric, coordinates.text(swept) or claim.variant
 
 
 def differences(variants: pd.DataFrame, baselines: pd.DataFrame, on: list[str]) -> pd.DataFrame:
-    """Each variant less the baseline at the same place, its unpaired standard error, both in points, and z."""
-    both = variants.merge(baselines[[*on, "accuracy", "floor"]], on=on, suffixes=("", "_baseline"))
-    both["difference"] = (both["accuracy"] - both["accuracy_baseline"]).round(10)  # printed decimals are exact
-    both["error"] = np.hypot(both["floor"], both["floor_baseline"])
-    both["z"] = both["difference"] / both["error"]
-    return both
+    """Variant minus the baseline of the same place, and its unpaired standard error, in points; z, their quotient."""
+    pairs = variants.merge(baselines[[*on, "accuracy", "floor"]], on=on, suffixes=("", "_baseline"))
+    pairs["difference"] = (pairs["accuracy"] - pairs["accuracy_baseline"]).round(10)  # printed decimals are exact
+    pairs["error"] = np.hypot(pairs["floor"], pairs["floor_baseline"])
+    pairs["z"] = pairs["difference"] / pairs["error"]
+    return pairs
 
 
 def printed_effects(cells: pd.DataFrame, repeated: tuple[str, str, Sequence[str]] | None = None) -> pd.DataFrame:
-    """Every variant less its table's baseline; and, where tables print one setting twice, the others less the first."""
+    """Every variant minus its table's baseline. Where tables repeat a setting, also the others minus the first."""
     ran = cells[(cells["reading"] != FAILED) & cells["examples"].notna()]
     plain = ran["variant"].isin(BASELINES)
     effects = [differences(ran[~plain], ran[plain], ["table", *PLACE])]
     if repeated is not None:
-        together, first, others = repeated
-        again = differences(ran[ran["table"].isin(others)], ran[ran["table"] == first], [*PLACE, "variant"])
+        together, first, repeats = repeated
+        again = differences(ran[ran["table"].isin(repeats)], ran[ran["table"] == first], [*PLACE, "variant"])
         effects.append(again.assign(table=together))
     return pd.concat(effects, ignore_index=True)
 
 
 def beyond(effects: pd.DataFrame) -> pd.Series:
-    """Which effects the test set alone does not explain."""
+    """Whether the size of the test set alone does not explain an effect."""
     return effects["z"].abs() >= CRITICAL
 
 
 def in_order(tables: Iterable[str]) -> list[str]:
-    """``Table 2``, ``Table 10``, ``Table A.3``: numbers as numbers, the main text's before the appendix's."""
+    """Sorted by number, the main text first: ``Table 2``, ``Table 10``, ``Table A.3``."""
     return sorted(set(tables), key=_rank)
 
 
@@ -135,20 +135,22 @@ def _rank(table: str) -> tuple[str, int, str]:
 
 
 def summary(cells: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
-    """One row a table: its accuracies, their median floor, and its effects below and above their standard errors."""
+    """One row per table: its accuracies and their median floor, its effects and how many are within their error."""
     rows = []
     for table in in_order([*cells["table"], *effects["table"]]):
-        own, compared = cells[cells["table"] == table], effects[effects["table"] == table]
-        known = own["floor"].dropna()
+        accuracies, compared = cells[cells["table"] == table], effects[effects["table"] == table]
+        floors = accuracies["floor"].dropna()
         furthest = max(compared["z"], key=abs, default=math.nan)
         within = int((~beyond(compared)).sum())
-        rows.append((table, len(known), len(own) - len(known), known.median(), len(compared), within, furthest))
+        rows.append(
+            (table, len(floors), len(accuracies) - len(floors), floors.median(), len(compared), within, furthest)
+        )
     columns = ["table", "cells", "unknown", "floor", "effects", "within", "furthest"]
     return pd.DataFrame(rows, columns=columns)
 
 
 class Sentence(NamedTuple):
-    """A paper's own claim on the effects of some tables: each is a gain."""
+    """A paper's own claim that each effect of some tables is a gain."""
 
     claim: str
     tables: tuple[str, ...]
@@ -167,48 +169,48 @@ SENTENCES: Mapping[str, tuple[Sentence, ...]] = {
     "double_metric": (Sentence("dm.binomial_floor.table2", ("Table 2",), ("dm3",)),),
     "lecture": (Sentence("lecture.binomial_floor.normalised", ("Table 5",), NORMALISED),),
 }
-"""Sentences that the documents themselves make of accuracies. None of them speaks of the test set's error, which is in
-the tables and in no claim."""
+"""What the documents say of their accuracies. None mentions the error from the test set's size: it is in our tables,
+and in no claim."""
 
 
 def answer(sentence: Sentence, effects: pd.DataFrame) -> Answer:
-    """In how many of its places a sentence holds."""
-    meant = effects["table"].isin(sentence.tables)
+    """The number of places where a sentence holds."""
+    selected = effects["table"].isin(sentence.tables)
     for column, chosen in (("variant", sentence.variants), ("method", sentence.methods)):
         if chosen:
-            meant &= effects[column].isin(chosen)
-    gains = effects.loc[meant, "difference"]
+            selected &= effects[column].isin(chosen)
+    gains = effects.loc[selected, "difference"]
     return counted(sentence.claim, int((gains > 0).sum()), len(gains))
 
 
 def attenuation(effects: pd.DataFrame) -> list[Answer]:
-    """Margins paper, Sec. 5.5: no effect of Table 1 is significant, which is one of the test set's error."""
-    own = effects[effects["table"] == "Table 1"]
-    return [counted("margins.binomial_floor.attenuation", int((~beyond(own)).sum()), len(own))]
+    """Margins paper, Sec. 5.5: no effect of Table 1 is significant. That is checked against the test set's error."""
+    rows = effects[effects["table"] == "Table 1"]
+    return [counted("margins.binomial_floor.attenuation", int((~beyond(rows)).sum()), len(rows))]
 
 
 def margins_against_positives(cells: pd.DataFrame) -> list[Answer]:
     """Margins paper, abstract against Table 2 (M27): for SimCLR, plain margins are above emphasised positives."""
-    own = cells[(cells["table"] == "Table 2") & (cells["method"] == "simclr")]
-    found = differences(own[own["variant"] == "margins"], own[own["variant"] == "pos"], PLACE)["difference"].tolist()
-    return _either_way("margins.binomial_floor.positives_over_margins", found, "M27")
+    rows = cells[(cells["table"] == "Table 2") & (cells["method"] == "simclr")]
+    gaps = differences(rows[rows["variant"] == "margins"], rows[rows["variant"] == "pos"], PLACE)["difference"].tolist()
+    return _either_way("margins.binomial_floor.positives_over_margins", gaps, "M27")
 
 
 def mean_gains(effects: pd.DataFrame) -> list[Answer]:
-    """Margins paper, Sec. 5.6 (M30): the ratio's mean gain, MoCo v3's less SimCLR's, in Tables 2 and 3."""
-    found = []
+    """Margins paper, Sec. 5.6 (M30): the ratio's mean gain for MoCo v3 minus that for SimCLR, in Tables 2 and 3."""
+    gaps = []
     for table in ("Table 2", "Table 3"):
-        own = effects[(effects["table"] == table) & (effects["variant"] == "ratio")]
-        moco, simclr = (own.loc[own["method"] == method, "difference"] for method in ("mocov3", "simclr"))
-        found.append(sum(moco) / len(moco) - sum(simclr) / len(simclr))
-    return _either_way("margins.binomial_floor.ratio_gain", found, "M30")
+        rows = effects[(effects["table"] == table) & (effects["variant"] == "ratio")]
+        moco, simclr = (rows.loc[rows["method"] == method, "difference"] for method in ("mocov3", "simclr"))
+        gaps.append(sum(moco) / len(moco) - sum(simclr) / len(simclr))
+    return _either_way("margins.binomial_floor.ratio_gain", gaps, "M30")
 
 
-def _either_way(claim: str, found: Sequence[float], erratum: str) -> list[Answer]:
-    """A sentence by which all differences are negative, and the erratum by which they are positive."""
+def _either_way(claim: str, gaps: Sequence[float], erratum: str) -> list[Answer]:
+    """A sentence that says all differences are negative, and the erratum that says they are positive."""
     return [
-        counted(claim, sum(value < 0 for value in found), len(found)),
-        counted(f"{claim}.{erratum.lower()}", sum(value > 0 for value in found), len(found), erratum),
+        counted(claim, sum(value < 0 for value in gaps), len(gaps)),
+        counted(f"{claim}.{erratum.lower()}", sum(value > 0 for value in gaps), len(gaps), erratum),
     ]
 
 
@@ -219,7 +221,7 @@ def best_of_four(effects: pd.DataFrame) -> list[Answer]:
 
 
 def binomial_floor(context: Context) -> Study:
-    """The floors of all accuracies that the context's paper prints, and its effects against them."""
+    """Floors of all printed accuracies of a paper, and its effects in units of their error."""
     file = context.config.root / "paper" / "claims" / f"{context.paper}.csv"
     cells = printed_cells(load(file))
     effects = printed_effects(cells, REPEATED.get(context.paper))
@@ -232,10 +234,10 @@ def binomial_floor(context: Context) -> Study:
     spread = (by_table.cumcount() + 0.5) / by_table["z"].transform("size") - 0.5
     effects["column"] = effects["table"].map({name: k for k, name in enumerate(in_order(effects["table"]))})
     effects["across"] = effects["column"] + 0.8 * spread  # side by side in their table's column, in printed order
-    several = by_table["method"].nunique().max() > 1  # some table has more than one method
-    effects["series"] = effects["method"] if several else effects["variant"]
+    compares_methods = by_table["method"].nunique().max() > 1  # in some table
+    effects["series"] = effects["method"] if compares_methods else effects["variant"]
     effects["beyond"] = beyond(effects).astype(int)
-    shown = effects[[*CELL, "difference", "error", "z", "beyond", "series", "column", "across"]]
-    made = {"binomial_floor": summary(cells, effects), "binomial_effects": shown}
+    markers = effects[[*CELL, "difference", "error", "z", "beyond", "series", "column", "across"]]
+    tables = {"binomial_floor": summary(cells, effects), "binomial_effects": markers}
     declared = context.config.papers[context.paper].studied
-    return Study({artifact: made[artifact] for artifact in made if artifact in declared}, answers)
+    return Study({artifact: table for artifact, table in tables.items() if artifact in declared}, answers)

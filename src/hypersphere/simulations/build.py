@@ -1,4 +1,4 @@
-"""results/<scale>/simulations/<paper>/: what a paper's exact studies hand over, the same numbers at every scale."""
+"""Run a paper's exact studies and write results/<scale>/simulations/<paper>/: the same numbers at every scale."""
 
 import math
 from collections.abc import Iterable
@@ -15,10 +15,11 @@ from hypersphere.training.determinism import make_deterministic
 
 
 def build(plan: Plan, paper: str) -> None:
-    """Write a table for each artifact that a study makes, answers.csv (columns: docs/results.md) and their manifest.
+    """Write a table for each artifact of an exact study, answers.csv (columns: docs/results.md) and a manifest.
 
     Raises:
-        HypersphereError: no such paper; a study does not hand over what the paper's artifacts ask of it; it lacks data.
+        HypersphereError: the paper does not exist, a study's tables are not those of its artifacts, or its data are
+            missing.
     """
     if paper not in plan.config.papers:
         raise HypersphereError(f"'{paper}' is not one of {', '.join(plan.config.papers)}")
@@ -35,19 +36,19 @@ def build(plan: Plan, paper: str) -> None:
 
 
 def run(name: str, context: Context) -> Study:
-    """One study, whose tables are those of the artifacts that name it.
+    """Run one study and check that its tables are those of the artifacts that name it.
 
     Raises:
-        HypersphereError: a table is missing, or is nobody's.
+        HypersphereError: a table is missing, or belongs to no artifact.
     """
     study: Study = registry.load("simulations", name)(context)
     artifacts = context.config.studied(context.paper)
-    wanted = {artifact for artifact, declared in artifacts.items() if declared.study == name}
-    if wrong := wanted ^ set(study.tables):
-        where = f"config/papers/{context.paper}.yaml"
-        verb = "does not hand over" if wrong & wanted else "hands over, and no artifact of"
-        rest = f"{min(wrong)}, which {where} asks of it" if wrong & wanted else f"{where} asks for, {min(wrong)}"
-        raise HypersphereError(f"simulations/{name}.py: {verb} {rest}")
+    declared = {artifact for artifact, entry in artifacts.items() if entry.study == name}
+    file, paper = f"simulations/{name}.py", f"config/papers/{context.paper}.yaml"
+    if missing := sorted(declared - set(study.tables)):
+        raise HypersphereError(f"{file}: returns no table '{missing[0]}', which {paper} asks of this study")
+    if extra := sorted(set(study.tables) - declared):
+        raise HypersphereError(f"{file}: returns a table '{extra[0]}', which {paper} does not ask for")
     return study
 
 
@@ -61,7 +62,7 @@ def _rows(study: str, answers: Iterable[Answer]) -> list[dict[str, Any]]:
 
 
 def _text(value: float) -> str:
-    """Ten digits; unlike elsewhere infinity stays, for it is an answer: never."""
+    """Ten digits. Infinity stays, unlike in other tables: here it means "never"."""
     if math.isnan(value):
         raise ValueError("a study's answer is not a number")
     return f"{value + 0.0:.10g}"

@@ -19,25 +19,25 @@ from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 NORTH = (0.0, 1.0)
-"""The direction that every cosine here is with."""
+"""All cosines of this file are with this direction."""
 SIZE = 2.0
-"""The fields are drawn on [-2, 2]²."""
+"""Fields are drawn on [-2, 2]²."""
 ARROWS = 14
-"""Along each side, at even distances, so that none stands on the origin."""
+"""Along each side, evenly spaced. Their number is even, so none stands on the origin."""
 RADII = (0.5, 1.0, 2.0)
 RAY = math.radians(10)
-"""From the first axis, where the highlighted gradients stand: at RADII."""
+"""Angle from the first axis of the highlighted gradients, which are at RADII."""
 OUTPUTS = 60
 TRAJECTORY_START, TRAJECTORY_RATE, TRAJECTORY_STEPS = (-0.35, -0.6), 0.1, 16
 STARTS = 200
 RATES = (0.1, 0.3, 1.0, 3.0)
 STEPS = 50
 ROUNDING = 1e-12
-"""How far, in parts of what is compared, two numbers that should be equal may be apart."""
+"""Relative tolerance for two numbers that should be equal."""
 
 
 def field(points: Float[Tensor, "n 2"], power: float) -> Float[Tensor, "n 2"]:
-    """The gradient of each point's cosine with north, behind GradScale of this power (Sec. 6, Listing 2); 0: plain."""
+    """Gradient of each point's cosine with north, under GradScale (Sec. 6, Listing 2); power 0 is the plain one."""
     leaf = points.clone().requires_grad_()
     loss = negative_cosine(grad_scale(leaf, power=power), torch.tensor(NORTH, dtype=points.dtype).expand_as(points))
     (gradient,) = torch.autograd.grad(len(points) * loss, leaf)
@@ -45,12 +45,12 @@ def field(points: Float[Tensor, "n 2"], power: float) -> Float[Tensor, "n 2"]:
 
 
 def cosine_with_north(points: Float[Tensor, "n 2"]) -> Float[Tensor, "n"]:
-    """What the field is the gradient of."""
+    """The cosine of each point with north."""
     return (unit(points) * torch.tensor(NORTH, dtype=points.dtype)).sum(dim=-1)
 
 
 def descend(points: Float[Tensor, "n 2"], rate: float, steps: int) -> Float[Tensor, "steps+1 n 2"]:
-    """Gradient descent on -cos: all places that each point comes to, the first one its start."""
+    """Gradient descent on -cos: the positions of each point, its start first."""
     places = [points]
     for _ in range(steps):
         places.append(places[-1] + rate * field(places[-1], power=0))
@@ -63,12 +63,12 @@ def circle(radius: float, angles: Float[np.ndarray, "t"]) -> Float[Tensor, "t 2"
 
 
 def directions(count: int) -> Float[np.ndarray, "t"]:
-    """Angles at even distances; none is that of north or of its opposite, where the gradient is 0 at every norm."""
+    """Evenly spaced angles. North and its opposite, where the gradient is 0, are not among them."""
     return (np.arange(count) + 0.5) * 2 * math.pi / count
 
 
 def lattice() -> Float[Tensor, "n 2"]:
-    """Where the arrows of a field stand."""
+    """Positions of a field's arrows."""
     ticks = (np.arange(ARROWS) + 0.5) / ARROWS * 2 * SIZE - SIZE
     return torch.from_numpy(np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2))
 
@@ -79,7 +79,7 @@ def starts() -> Float[Tensor, "n 2"]:
 
 
 def outputs() -> Float[Tensor, "n 2"]:
-    """Stand-ins for a network's outputs: random directions, norms even between 0.25 and 1.75."""
+    """Random points that stand for a network's outputs: norms are uniform between 0.25 and 1.75."""
     angle, norm = keyed.uniform((2, OUTPUTS), 0, "cosine field", "outputs")
     return circle(1.0, 2 * math.pi * angle) * torch.from_numpy(0.25 + 1.5 * norm)[:, None]
 
@@ -98,11 +98,14 @@ def _vectors(points: Tensor, gradients: Tensor) -> pd.DataFrame:
 
 
 def _fig1(grown: Float[Tensor, "rates steps+1 n"]) -> pd.DataFrame:
-    """Left: outputs, and projections in the same order. Middle: field, highlighted, trajectory. Right: norms by step,
-    over the starts their mean, least and most."""
-    drawn = outputs()
-    norm = torch.linalg.vector_norm(drawn, dim=-1).numpy()
-    points = [pd.DataFrame(places.numpy(), columns=["x", "y"]) for places in (drawn, unit(drawn))]
+    """Rows of three panels.
+
+    Left: outputs, and their projections in the same order. Middle: field, highlighted gradients, trajectory. Right:
+    mean, least and largest norm over the starts, by step.
+    """
+    embeddings = outputs()
+    norm = torch.linalg.vector_norm(embeddings, dim=-1).numpy()
+    points = [pd.DataFrame(places.numpy(), columns=["x", "y"]) for places in (embeddings, unit(embeddings))]
     left = [
         table.assign(panel="left", kind=kind, norm=norm)
         for table, kind in zip(points, ("output", "projection"), strict=True)
@@ -131,7 +134,7 @@ def _fig6() -> pd.DataFrame:
 
 
 def _fig_s1() -> pd.DataFrame:
-    """The surface on a polar mesh, which no cell crosses the origin of, and the three circles."""
+    """The surface on a polar mesh, no cell of which crosses the origin, and the three circles."""
     angles = np.linspace(0, 2 * math.pi, 121)
     mesh = [("surface", radius) for radius in np.linspace(0.02, 2.2, 28)] + [("circle", radius) for radius in RADII]
     tables = []
@@ -143,18 +146,18 @@ def _fig_s1() -> pd.DataFrame:
 
 
 def _lengths(radii: Iterable[float], power: float) -> Float[Tensor, "r t"]:
-    """Of the gradient, on circles."""
+    """Lengths of the gradient on circles of these radii."""
     angles = directions(360)
     return torch.stack([torch.linalg.vector_norm(field(circle(r, angles), power), dim=-1) for r in radii])
 
 
 def _equal(a: Tensor, b: Tensor) -> tuple[int, int]:
-    """In how many places, of how many."""
+    """The number of places where a equals b, and the number of all places."""
     return int(((a - b).abs() <= ROUNDING * torch.maximum(a.abs(), b.abs())).sum()), a.numel()
 
 
 def _of_gradients() -> Sequence[Answer]:
-    """Fig. 1, middle: length times norm is the same along every ray; no gradient has a part along its point."""
+    """Fig. 1, middle: length times norm is constant along every ray, and every gradient is orthogonal to its point."""
     norms = np.linspace(0.1, 4.0, 40)
     lengths = _lengths(norms, power=0)
     inverse = _equal(lengths * torch.from_numpy(norms)[:, None], lengths[9:10].expand_as(lengths))
@@ -171,12 +174,12 @@ def _of_steps(grown: Float[Tensor, "rates steps+1 n"]) -> Sequence[Answer]:
 
 
 def _of_grad_scale() -> Sequence[Answer]:
-    """Fig. 6, right: the length depends on the direction alone."""
+    """Fig. 6, right: the length depends only on the direction."""
     lengths = _lengths(np.linspace(0.1, 4.0, 40), power=1)
     return [counted("norms.fig6.cancels", *_equal(lengths, lengths[:1].expand_as(lengths)))]
 
 
 def _of_steepness() -> Sequence[Answer]:
-    """Fig. S1: on a wider circle the cosine is less steep, in every direction but north's and its opposite."""
+    """Fig. S1: the cosine is less steep on a wider circle, in every direction except north and its opposite."""
     less = torch.diff(_lengths(RADII, power=0), dim=0) < 0
     return [counted("norms.figS1.less_steep", int(less.sum()), less.numel())]

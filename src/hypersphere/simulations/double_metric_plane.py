@@ -1,8 +1,8 @@
 """Fig. 2 of the double-metric paper: two embeddings on the unit circle, their cosine, and the chord between them.
 
-The figure is a sketch without numbers; the pair and the temperature drawn are ours. What the chord is to the gradient
+The figure is a sketch without numbers, so we chose the pair and the temperature. The chord's part in the gradient
 follows from d|u-v|/d cos = -1/|u-v|: the logits of Eq. 2 change with a pair's cosine at the rates 1/tau (NT-Xent) and
--1/|u-v| (Euclidean, as printed) or +1/|u-v| (its sign turned, erratum D1).
+-1/|u-v| (Euclidean, as printed) or +1/|u-v| (with the opposite sign, erratum D1).
 """
 
 from math import asin, nan, pi
@@ -22,8 +22,8 @@ TEMPERATURES = (0.01, 0.05, 0.07, 0.1, 1.0)  # Table 5
 SHOWN = (0.07, 1.0)  # the default of App. C.1, and the largest
 SIGNS = {"printed": -1, "contrastive": 1}
 
-LENGTHS, DIRECTIONS = (1.7, 0.6), (0.3, 2.2)  # of the pair drawn, before normalisation; radians
-DRAWN = 0.5  # temperature of the circles drawn: at 0.07 the larger one has a radius of 14
+LENGTHS, DIRECTIONS = (1.7, 0.6), (0.3, 2.2)  # of the drawn pair before normalisation; directions in radians
+DRAWN = 0.5  # temperature of the drawn circles: at 0.07 the larger one would have a radius of 14
 
 STEPS = 180
 TURNS = 24
@@ -32,7 +32,7 @@ NEAREST = 1e-2  # radians: the smallest angle of the weights
 
 
 def double_metric_plane(context: Context) -> Study:
-    """The figure, and three sentences about it held against a grid of angles."""
+    """The figure, and sentences about it, checked on a grid of angles."""
     return Study({"fig2": pd.concat([plane(), weights(), thresholds()], ignore_index=True)}, answers())
 
 
@@ -54,38 +54,38 @@ def chord(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "
 def cosine_weight(
     chords: Float[np.ndarray, "*n"], temperature: float, alpha: float, beta: float, sign: int
 ) -> Float[np.ndarray, "*n"]:
-    """alpha/tau ± beta/|u-v|: the rate at which the weighted logits of Eq. 2 rise with the cosine (D1: of both signs).
+    """alpha/tau ± beta/|u-v|: the rate at which the weighted logits of Eq. 2 rise with the cosine (D1: both signs).
 
-    The gradient has each term's softmax probability as a further factor, which depends on the other candidates.
+    In the gradient, each term is also multiplied by a softmax probability, which depends on the other candidates.
     """
     return alpha / temperature + sign * beta / chords
 
 
 def zero_chord(temperature: float, alpha: float, beta: float) -> float:
-    """beta tau/alpha: the chord at which that rate, as printed, is 0; below it a positive is pushed away (D1)."""
+    """beta tau/alpha: the chord where the printed rate is 0. At shorter chords a positive is pushed away (D1)."""
     return beta * temperature / alpha
 
 
 def pair() -> Float[Tensor, "2 2"]:
-    """The two feature vectors drawn."""
+    """The two drawn feature vectors."""
     return at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
 
 
 def plane() -> pd.DataFrame:
-    """Columns panel, series, x, y: lines of the sketch, and its quantities as y of the panel ``numbers``."""
-    raw = pair()
-    u, v = unit(raw)
-    around = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
+    """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
+    features = pair()
+    u, v = unit(features)
+    circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
     arc = at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64))
     origin = torch.zeros(2, dtype=torch.float64)
     lines = {
-        "feature 1": torch.stack([origin, raw[0]]),
-        "feature 2": torch.stack([origin, raw[1]]),
+        "feature 1": torch.stack([origin, features[0]]),
+        "feature 2": torch.stack([origin, features[1]]),
         "unit 1": torch.stack([origin, u]),
         "unit 2": torch.stack([origin, v]),
-        "unit circle": around,
-        "circle 1/tau": around / DRAWN,
-        "circle 1/sqrt(tau)": around / DRAWN**0.5,
+        "unit circle": circle,
+        "circle 1/tau": circle / DRAWN,
+        "circle 1/sqrt(tau)": circle / DRAWN**0.5,
         "arc": arc,
         "chord": torch.stack([u, v]),
     }
@@ -109,7 +109,7 @@ def plane() -> pd.DataFrame:
 
 
 def weights() -> pd.DataFrame:
-    """Panel ``weights``: x the angle, y the weight on the cosine, by series (loss), sign and temperature."""
+    """Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature."""
     theta = np.geomspace(NEAREST, pi, STEPS + 1)
     chords = 2 * np.sin(theta / 2)
     parts = []
@@ -124,7 +124,7 @@ def weights() -> pd.DataFrame:
 
 
 def thresholds() -> pd.DataFrame:
-    """Panel ``zero``: y the chord where the printed weight is 0, x its angle; none where the chord is beyond 2."""
+    """Panel ``zero``: the chord where the printed weight is 0 (y) and its angle (x), NaN if the chord is above 2."""
     rows = []
     for temperature in SHOWN:
         for loss, (alpha, beta) in WEIGHTS.items():
@@ -135,7 +135,7 @@ def thresholds() -> pd.DataFrame:
 
 
 def answers() -> list[Answer]:
-    """Radius, discrimination and order, on STEPS angles between 0 and pi, where neither end is."""
+    """Radius, discrimination and order, on STEPS - 1 angles between 0 and pi, without the ends."""
     theta = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
     return [
         _scaled("dm.fig2.radius", theta, 1.0, PRINTED),
@@ -146,7 +146,7 @@ def answers() -> list[Answer]:
 
 
 def _scaled(claim: str, theta: Float[Tensor, "n"], power: float, reading: str) -> Answer:
-    """On the circle of radius tau^-power the inner product is cosine/tau: at every angle and temperature of Table 5."""
+    """On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5."""
     u, v = at(torch.zeros_like(theta)), at(theta)
     held = 0
     for temperature in TEMPERATURES:
@@ -157,7 +157,7 @@ def _scaled(claim: str, theta: Float[Tensor, "n"], power: float, reading: str) -
 
 
 def _told_apart(claim: str, theta: Float[Tensor, "n"]) -> Answer:
-    """Of pairs of one angle, anywhere on the circle, and so of one cosine, the chords differ: at every angle."""
+    """At every angle: pairs with that angle, and so with one cosine, have different chords across the circle."""
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
     chords = chord(at(turns.expand(-1, len(theta))), at(turns + theta))
     spread = chords.amax(dim=0) - chords.amin(dim=0)

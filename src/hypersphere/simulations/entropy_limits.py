@@ -1,8 +1,8 @@
-"""Which entropies a contrastive distribution can have: SimCLR's Table 5, as the lecture shows it.
+"""The possible entropies of a contrastive distribution: SimCLR's Table 5, as the lecture shows it.
 
 The distribution is the softmax of an anchor's logits, cosine/temperature, over n = 4096 examples (caption of Table 5).
-Whether the anchor itself is one of them is not said; n = 4095 moves every limit here by less than 0.001 nat. A printed
-entropy is a mean over anchors, for which the limits of one anchor hold as well.
+The caption does not say whether the anchor is one of them; n = 4095 moves every limit here by less than 0.001 nat. A
+printed entropy is a mean over anchors, which obeys the limits of one anchor.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from hypersphere.declared.claims import load
 from hypersphere.simulations.study import Answer, Context, Study, between, counted
 
 EXAMPLES = 4096
-ROUNDING = 0.05  # nats: what one printed decimal hides
+ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 
@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Lowest and highest entropy in nats, and how many logits are at the top where it is lowest."""
+    """Lowest and highest entropy in nats, and the number of logits at the top where the entropy is lowest."""
 
     lowest: float
     highest: float
@@ -39,13 +39,13 @@ class Limits(NamedTuple):
 
 
 def entropy_limits(context: Context) -> Study:
-    """The limits against temperature, and those of each printed row."""
+    """The limits by temperature, and those of each printed row."""
     rows = printed(context)
     return Study({"table5_entropy": curves(rows), "table5_limits": limits_table(rows)}, answers(rows))
 
 
 def printed(context: Context) -> list[Row]:
-    """The rows of the table, from the claims about it, which say ``normalised`` and ``objective.temperature``."""
+    """The rows of the table, from claims with the coordinates ``normalised`` and ``objective.temperature``."""
     claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
     rows = []
     for claim in claims:
@@ -59,19 +59,19 @@ def two_level_entropy(
     k: Int[np.ndarray, "*k"], n: int, gap: Float[np.ndarray, "*k"] | float
 ) -> Float[np.ndarray, "*k"]:
     """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
-    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum, less the gap: exact where it is near 0
+    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
     return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
 
 
 def limits(n: int, temperature: float) -> Limits:
-    """Of the entropy of a softmax of n logits that are free in [-1/temperature, 1/temperature].
+    """Limits of the entropy of a softmax of n logits that are free in [-1/temperature, 1/temperature].
 
-    The highest is ln n, at equal logits. For the lowest: with R = exp(2/temperature), such distributions are those of
-    p_i <= R p_j for all i and j, a convex polytope. Entropy is strictly concave, so its least value is at a vertex,
-    where no small move along a line, one way and back, stays inside. At a vertex the largest p is R times the smallest,
-    as otherwise no bound would be met and every move would do; and no p lies strictly between the two, as that one
-    meets no bound: raising or lowering it, and scaling all to sum 1, would stay inside. So the logits have two levels,
-    2/temperature apart, k of n at the top, and the n - 1 values of k are tried.
+    The highest entropy is ln n, at equal logits. For the lowest, let R = exp(2/temperature). The possible distributions
+    are those with p_i <= R p_j for all i and j: a convex polytope. Entropy is strictly concave, so it is least at a
+    vertex, that is, at a point from which no line leads inside in both directions. At a vertex the largest p is R times
+    the smallest; otherwise no bound would be tight, and every small move would stay inside. No p lies strictly between
+    the two; otherwise it could be raised or lowered, and all p scaled to sum 1, without leaving the polytope. So the
+    logits have two levels, 2/temperature apart, with k of n at the top. The n - 1 values of k are tried.
     """
     k = np.arange(1, n)
     entropies = two_level_entropy(k, n, 2 / temperature)
@@ -80,7 +80,7 @@ def limits(n: int, temperature: float) -> Limits:
 
 
 def row_limits(row: Row) -> Limits:
-    """Of a row of Table 5. Logits of embeddings of any length have no bounds, and their entropy none above 0."""
+    """Limits for a row of Table 5. Without normalisation logits have no bounds, and the lowest entropy is 0."""
     return limits(EXAMPLES, row.temperature) if row.normalised else Limits(0.0, log(EXAMPLES), 1)
 
 
@@ -90,7 +90,7 @@ def aligned_entropy(n: int, temperature: float) -> float:
 
 
 def finding(row: Row) -> str:
-    """What the limits make of a printed entropy, which stands for all that round to it."""
+    """Whether a printed entropy, or any that rounds to it, is impossible, possible or forced by the limits."""
     lowest, highest, _ = row_limits(row)
     low, high = row.entropy - ROUNDING, row.entropy + ROUNDING
     if high < lowest or low > highest:
@@ -100,10 +100,10 @@ def finding(row: Row) -> str:
 
 def curves(table: Sequence[Row]) -> pd.DataFrame:
     """Columns panel (normalised or not), series, temperature, entropy, examples."""
-    found = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
+    bounds = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
     series = {
-        "lowest": [each.lowest for each in found],
-        "highest": [each.highest for each in found],
+        "lowest": [bound.lowest for bound in bounds],
+        "highest": [bound.highest for bound in bounds],
         "aligned": [aligned_entropy(EXAMPLES, float(temperature)) for temperature in TEMPERATURES],
     }
     lines = [
@@ -124,7 +124,7 @@ def curves(table: Sequence[Row]) -> pd.DataFrame:
 
 
 def limits_table(table: Sequence[Row]) -> pd.DataFrame:
-    """A row for each of Table 5. ``effective``: examples that, equally likely, have the printed entropy."""
+    """One row for each of Table 5. ``effective``: as many equally likely examples have the printed entropy."""
     rows = []
     for row in table:
         lowest, highest, at_top = row_limits(row)
@@ -147,7 +147,7 @@ def limits_table(table: Sequence[Row]) -> pd.DataFrame:
 
 
 def answers(table: Sequence[Row]) -> list[Answer]:
-    """The limits of each printed entropy, and two sentences about all six and the highest."""
+    """The limits of each printed entropy, and sentences about all six and about the highest one."""
     ranges = [between(row.claim, *row_limits(row)[:2]) for row in table]
     below = sum(row.entropy <= log(EXAMPLES) for row in table)
     uniform = sum(abs(row.entropy - log(EXAMPLES)) <= ROUNDING for row in table if row.temperature == 1)

@@ -1,7 +1,7 @@
 """The human labels of Sec. 5 of the embedding-norms paper: how many people, how far they agree, how often they err.
 
-The paper takes the accuracy of the labels of CIFAR-10-N and CIFAR-100-N, and the entropy of those of CIFAR-10-H, image
-by image. Here are the same quantities of the label files alone, without an encoder.
+The paper uses the accuracy of labels in CIFAR-10-N and CIFAR-100-N, and the entropy of labels in CIFAR-10-H, for each
+image. These are the same quantities, computed from the label files without an encoder.
 """
 
 from pathlib import Path
@@ -14,13 +14,13 @@ from hypersphere.datasets.human import HumanLabels, human
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 CLAIM = "norms.human_labels"
-TENS = 10  # people: "about 50" is taken as a number rounded to tens
+TENS = 10  # people: "about 50" is read as a number rounded to tens
 BIN = 0.1  # nats
-HIGHEST = 2.0  # nats: above the highest entropy there is
+HIGHEST = 2.0  # nats: above the highest entropy in the data
 
 
 def human_labels(context: Context) -> Study:
-    """Reads the label files; fetches them where no folder of data is set."""
+    """Read the label files. Without a ``data_root`` they are downloaded."""
     folder, settings = context.config.root / "data" / "raw", context.config.settings
     labels = human(folder) if settings.data_root is None else human(Path(settings.data_root), download=False)
     return Study({"human_labels": table(labels)}, answers(labels))
@@ -38,30 +38,30 @@ def error_rate(labels: Int64[np.ndarray, "images"], official: Int64[np.ndarray, 
 
 
 def votes(labels: Int64[np.ndarray, "people images"], classes: int) -> Int64[np.ndarray, "images classes"]:
-    """How many of the people gave each label."""
+    """Number of people who gave each label."""
     return (labels[:, :, None] == np.arange(classes)).sum(axis=0)
 
 
-def asked_each(labels: HumanLabels) -> Int64[np.ndarray, "3 50000"]:
-    """What each of the three people said of CIFAR-10's training images."""
+def training_labels(labels: HumanLabels) -> Int64[np.ndarray, "3 50000"]:
+    """The labels of three people for CIFAR-10's training images."""
     return np.stack([labels.cifar10n_random_label1, labels.cifar10n_random_label2, labels.cifar10n_random_label3])
 
 
 def consensus(labels: HumanLabels) -> Bool[np.ndarray, "50000"]:
-    """Where no label of CIFAR-10N was given more often than the aggregate; three different ones have one vote each."""
-    given = votes(asked_each(labels), 10)
-    return np.take_along_axis(given, labels.cifar10n_aggre_label[:, None], axis=1)[:, 0] == given.max(axis=1)
+    """Images of CIFAR-10N where no label has more votes than the aggregate. Three different labels tie."""
+    counts = votes(training_labels(labels), 10)
+    return np.take_along_axis(counts, labels.cifar10n_aggre_label[:, None], axis=1)[:, 0] == counts.max(axis=1)
 
 
 def one_opinion(labels: HumanLabels) -> Bool[np.ndarray, "50000"]:
-    """Where CIFAR-100N's two human labels of an image, fine and coarse, are one: the coarse class holds the fine."""
-    holds = np.zeros(100, dtype=np.int64)
-    holds[labels.cifar100n_clean_label] = labels.cifar100n_clean_coarse_label
-    return holds[labels.cifar100n_noisy_label] == labels.cifar100n_noisy_coarse_label
+    """Images of CIFAR-100N whose human fine label belongs to their human coarse label: one person's opinion."""
+    coarse_of = np.zeros(100, dtype=np.int64)
+    coarse_of[labels.cifar100n_clean_label] = labels.cifar100n_clean_coarse_label
+    return coarse_of[labels.cifar100n_noisy_label] == labels.cifar100n_noisy_coarse_label
 
 
 def answers(labels: HumanLabels) -> list[Answer]:
-    """About 50 people: the mean over images in tens. A consensus of several: CIFAR-100N has one label to an image."""
+    """About 50 people: the mean over images, in tens. A consensus: CIFAR-100N has one label per image (N49)."""
     people = float(labels.cifar10h_counts.sum(axis=1).mean())
     agreed, single = consensus(labels), one_opinion(labels)
     images = len(agreed) + len(single)
@@ -73,7 +73,7 @@ def answers(labels: HumanLabels) -> list[Answer]:
 
 
 def table(labels: HumanLabels) -> pd.DataFrame:
-    """Columns panel, series, x, value. Values are in percent, of images or of labels, but for those of ``numbers``."""
+    """Columns panel, series, x, value. Values are percent of images or labels, except in the panel ``numbers``."""
     return pd.concat([_people(labels), _entropy(labels), _errors(labels), _numbers(labels)], ignore_index=True)
 
 
@@ -88,7 +88,7 @@ def _people(labels: HumanLabels) -> pd.DataFrame:
 
 
 def _entropy(labels: HumanLabels) -> pd.DataFrame:
-    """Share of images by entropy, x the left edge of a bin; those of all the same label apart."""
+    """Share of images by entropy; x is the left edge of a bin. Unanimous images are counted apart."""
     entropy = entropies(labels.cifar10h_counts)
     unanimous = (labels.cifar10h_counts > 0).sum(axis=1) == 1
     edges = np.linspace(0, HIGHEST, round(HIGHEST / BIN) + 1)
@@ -102,7 +102,7 @@ def _entropy(labels: HumanLabels) -> pd.DataFrame:
 
 
 def _errors(labels: HumanLabels) -> pd.DataFrame:
-    """Error rates, x from top to bottom."""
+    """Error rates; x counts from top to bottom."""
     ten, fine = labels.cifar10n_clean_label, labels.cifar100n_clean_label
     rates = {
         "CIFAR-10N aggregate": error_rate(labels.cifar10n_aggre_label, ten),
@@ -117,7 +117,7 @@ def _errors(labels: HumanLabels) -> pd.DataFrame:
 
 
 def _numbers(labels: HumanLabels) -> pd.DataFrame:
-    """What the note says."""
+    """Numbers for the figure's note."""
     people, entropy = labels.cifar10h_counts.sum(axis=1), entropies(labels.cifar10h_counts)
     numbers = {
         "images": len(people),
@@ -127,6 +127,6 @@ def _numbers(labels: HumanLabels) -> pd.DataFrame:
         "images not 50 in tens": (np.rint(people / TENS) * TENS != 50).sum(),
         "entropy mean": entropy.mean(),
         "entropy highest": entropy.max(),
-        "three different": (votes(asked_each(labels), 10).max(axis=1) == 1).sum(),
+        "three different": (votes(training_labels(labels), 10).max(axis=1) == 1).sum(),
     }
     return pd.concat([_panel("numbers", name, [0], [float(value)]) for name, value in numbers.items()])

@@ -1,7 +1,7 @@
 """Points of latent classes on a sphere, and networks that learn them by supervised InfoNCE (norms paper, App. B.2).
 
-Every seed and setting is a model of its own; all are trained together, and a seed's settings share its random numbers.
-Training is in single precision, as the authors' is: three times as fast here as double.
+Each combination of seed and setting is a model of its own. All are trained together, and the settings of a seed share
+its random numbers. Training is in single precision, as in the authors' code: three times as fast as in double.
 
 Shapes: m models (seeds, and within a seed settings), n points of a model, b of a batch, d latent dimensions.
 """
@@ -17,10 +17,10 @@ from hypersphere import keyed
 from hypersphere.objectives.geometry import unit
 
 PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
-EPOCHS = 50  # Fig. S2; those of Fig. 2 are not stated
+EPOCHS = 50  # Fig. S2; Fig. 2 does not state its own
 HIDDEN, RATE = 64, 0.01  # the authors' code (erratum N8)
 SCALE = 10.0  # the authors' code: standard deviation of the random matrix's entries
-RECORDED = 5  # epochs from one record of the norms to the next
+RECORDED = 5  # epochs between two records of the norms
 
 
 class Setting(NamedTuple):
@@ -32,10 +32,9 @@ class Setting(NamedTuple):
 
 
 class Points(NamedTuple):
-    """What the models are trained on, or looked at with: the observations are ``latent @ matrix``.
+    """Points to train models on, or to embed: the observations are ``latent @ matrix``.
 
-    They are linear, so that a layer can take the product of the matrix with its weights in their place, with a sixth of
-    the work.
+    A layer multiplies the matrix with its weights instead of computing the observations: a sixth of the work.
     """
 
     latent: Float[Tensor, "m n d"]
@@ -57,18 +56,18 @@ class Network(NamedTuple):
         return torch.baddbmm(self.b2, hidden, self.w2).double()
 
     def copy(self) -> "Network":
-        """The same weights, in other storage."""
+        """A copy of the weights."""
         return Network(*(parameter.clone() for parameter in self))
 
-    def each(self, settings: int, setting: int) -> "Network":
-        """The models of one setting, one for each seed."""
+    def of_setting(self, settings: int, setting: int) -> "Network":
+        """The models of one of ``settings`` settings, one for each seed."""
         return Network(*(parameter[setting::settings] for parameter in self))
 
 
 def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
     """App. B.2: latent points unit(N(centre, noise² I)) around uniform centres, and their images under a random matrix.
 
-    Balanced classes are of equal size, one after the other; otherwise each point's class is drawn.
+    Balanced classes have equal size and come one after the other; otherwise the class of each point is drawn.
     """
     parts = [_observe(seed, settings, classes, d, purpose) for seed in seeds]
     return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
@@ -81,21 +80,21 @@ def _observe(seed: int, settings: Sequence[Setting], classes: int, d: int, purpo
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
     matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
     share = torch.rand(n, generator=generator, dtype=torch.float64)
-    drawn = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
-    equal = torch.arange(classes).repeat_interleave(PER_CLASS)
-    labels = torch.stack([equal if setting.balanced else drawn for setting in settings])
+    drawn_classes = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
+    equal_classes = torch.arange(classes).repeat_interleave(PER_CLASS)
+    labels = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
     latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
     return Points(latent.float(), matrix.float().expand(len(settings), -1, -1), labels)
 
 
 def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
-    """Sec. 4.2: "~1/2", "~1/4" and so on, which sum to 15/16 over four classes, normalised (erratum N8)."""
+    """Sec. 4.2: "~1/2", "~1/4" and so on, normalised, as over four classes they sum to 15/16 (erratum N8)."""
     weights = 0.5 ** torch.arange(1, classes + 1, dtype=torch.float64)
     return weights / weights.sum()
 
 
 def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
-    """Weights and biases uniform within 1/sqrt(inputs), torch's own start of a linear layer; one draw for a seed."""
+    """Weights and biases uniform within 1/sqrt(inputs), as torch starts a linear layer; one draw for each seed."""
     shapes = ((OBSERVED, HIDDEN), (1, HIDDEN), (HIDDEN, d), (1, d))
     fans = (OBSERVED, OBSERVED, HIDDEN, HIDDEN)
     generators = [
@@ -103,15 +102,15 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     ]
 
     def parameter(shape: tuple[int, int], fan: int) -> Float[Tensor, "m rows columns"]:
-        drawn = torch.stack([torch.rand(shape, generator=generator) for generator in generators])
-        return ((2 * drawn - 1) / fan**0.5).repeat_interleave(settings, dim=0)
+        uniform = torch.stack([torch.rand(shape, generator=generator) for generator in generators])
+        return ((2 * uniform - 1) / fan**0.5).repeat_interleave(settings, dim=0)
 
     return Network(*(parameter(shape, fan) for shape, fan in zip(shapes, fans, strict=True)))
 
 
 @torch.inference_mode()
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
-    """Stochastic gradient descent, in place, over shuffled batches; a last batch that is not full is left out.
+    """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
 
     Returns:
         Mean norms of the classes' embeddings, before training and after every fifth epoch.
@@ -132,23 +131,24 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
 
 
 def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
-    """For each point the next of its class in the batch, cyclically: in a random order, a random other one.
+    """For each point the next one of its class in the batch, cyclically: in random order, a random other point.
 
-    A point alone in its class is its own.
+    A point that is alone in its class is its own positive.
     """
     order = labels.argsort(dim=-1, stable=True)
     ranked = labels.gather(-1, order)
     rank = torch.arange(labels.shape[-1]).expand_as(labels)
     last = ranked != ranked.roll(-1, dims=-1)
     last[..., -1] = True
-    successor = torch.where(last, torch.searchsorted(ranked, ranked), rank + 1)  # or the first of the class
+    first = torch.searchsorted(ranked, ranked)  # of the same class
+    successor = torch.where(last, first, rank + 1)
     return torch.empty_like(labels).scatter_(-1, order, order.gather(-1, successor))
 
 
 def descend(
     network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
 ) -> None:
-    """One step against the gradient of each model's loss, in place; the observations are ``x @ matrix``."""
+    """A step of gradient descent on each model's loss, in place; the observations are ``x @ matrix``."""
     before = torch.baddbmm(network.b1, x, torch.bmm(matrix, network.w1))
     hidden = before.relu()
     slope = gradient(torch.baddbmm(network.b2, hidden, network.w2), positive)
@@ -160,11 +160,11 @@ def descend(
 
 
 def gradient(z: Float[Tensor, "m b d"], positive: Int[Tensor, "m b"]) -> Float[Tensor, "m b d"]:
-    """Of Eq. 1 with temperature 1, averaged over the anchors that have a positive, in each embedding of the batch.
+    """Gradient of Eq. 1 in each embedding of the batch: temperature 1, mean over the anchors that have a positive.
 
-    A point is an anchor (Eq. 2) and a candidate of every other (Eq. 3, with the positive's term: erratum N10). Both
-    are the part across z of a weighted sum of unit vectors, over ||z||. As exp(cos) is symmetric, one matrix serves
-    both sums.
+    A point is an anchor (Eq. 2), and a candidate of every other anchor (Eq. 3, with the positive's term: erratum N10).
+    Both gradients are a weighted sum of unit vectors, its part across z, over ||z||. One matrix serves both sums,
+    because exp(cos) is symmetric.
     """
     norm = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
     u = z / norm

@@ -2,10 +2,10 @@
 
 Stated (App. C.1; Sec. 6 for GradScale): a base rate per 256 images, ten epochs of linear warm-up, then half a cosine.
 Authors' code (errata N17, N18, N25 and N41): torch's ``LambdaLR`` multiplies the base rate by what its function
-returns, and this one returns a rate, not a factor; the horizon is 512 epochs, whatever epoch is reported; SimSiam's
-scheduler counts optimiser steps against a horizon in passes of 128 images, and its gradients are sums over the passes.
+returns, and this function returns a rate instead of a factor. The horizon is 512 epochs, whichever epoch is reported.
+SimSiam's scheduler counts optimiser steps, but its horizon counts passes of 128 images; its gradients sum over passes.
 
-CIFAR: 50,000 images an epoch, the last batch left out unless it is full, in both.
+Both: CIFAR has 50,000 images an epoch, and a last batch that is not full is left out.
 """
 
 import math
@@ -36,15 +36,15 @@ FLOOR, HORIZON, PASS = 1e-3, 512, 128
 
 
 class Curve(NamedTuple):
-    """A schedule on the gradient of the mean loss of a batch."""
+    """A schedule, as it acts on the gradient of a batch's mean loss."""
 
     method: str
     batch: int
     name: str
     rates: Rates
-    """At every optimiser step, to the last epoch reported."""
+    """The rate at every optimiser step, up to the last reported epoch."""
     per_epoch: int
-    """Optimiser steps."""
+    """Optimiser steps an epoch."""
 
     @property
     def peak(self) -> float:
@@ -53,18 +53,18 @@ class Curve(NamedTuple):
 
     @property
     def warmup(self) -> float:
-        """Epochs until the rate is highest, the step that it is highest at being the last of them."""
+        """Epochs up to and including the step with the highest rate."""
         return (int(self.rates.argmax()) + 1) / self.per_epoch
 
     def mass(self, epochs: int) -> float:
-        """The area under the curve to the end of an epoch, in epochs at the highest rate."""
+        """The area under the curve up to the end of an epoch, in epochs at the highest rate."""
         return float(self.rates[: epochs * self.per_epoch].sum() / self.peak / self.per_epoch)
 
 
 def learning_rates(context: Context) -> Study:
     """The curves of Table S2's runs, and of SimCLR's with and without GradScale."""
-    found = {(curve.method, curve.batch, curve.name): curve for curve in curves()}
-    return Study({"learning_rates": _table(found.values(), table_s2(context))}, _answers(found))
+    by_key = {(curve.method, curve.batch, curve.name): curve for curve in curves()}
+    return Study({"learning_rates": _table(by_key.values(), table_s2(context))}, _answers(by_key))
 
 
 def table_s2(context: Context) -> dict[int, list[float]]:
@@ -90,10 +90,10 @@ def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, in
 def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> tuple[Rates, int]:
     """The rate that the authors' scheduler sets at each optimiser step, and the steps of an epoch.
 
-    The function handed to ``LambdaLR`` rises to the base rate over ``warmup`` epochs of the loader's batches, of
-    ``loaded`` images each, then follows a cosine from the first step on, over 512 of them, towards 0.001; the base rate
-    multiplies it once more. It is asked once per optimiser step, which takes ``passes`` batches; what is left of them
-    at an epoch's end takes no step of its own.
+    The loader's batches have ``loaded`` images, and its epochs are counted in these batches. The function given to
+    ``LambdaLR`` rises to the base rate over ``warmup`` epochs. Then it follows a cosine that began at the first step
+    and falls towards 0.001 over 512 epochs. The base rate multiplies it once more. It is called once per optimiser
+    step, which takes ``passes`` batches; batches left over at an epoch's end make no step.
     """
     loader = IMAGES // loaded
     per_epoch = loader // passes
@@ -103,13 +103,13 @@ def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> 
 
 
 def curves() -> list[Curve]:
-    """All curves. Where the authors sum gradients over passes, the rate on the mean is that many times theirs."""
-    found = []
+    """All curves. Where the authors sum over passes, the rate on the mean gradient is that many times theirs."""
+    collected = []
     early, late = REPORTED
     for batch in BATCHES:
         passes = batch // PASS
         rates, per_epoch = authors(AUTHORS_SIMSIAM, PASS, passes, WARMUP, late)
-        found += [
+        collected += [
             Curve("simsiam", batch, "stated", *stated(SIMSIAM, batch, WARMUP, late)),
             Curve("simsiam", batch, "stated, ends early", *stated(SIMSIAM, batch, WARMUP, early)),
             Curve("simsiam", batch, "authors", passes * rates, per_epoch),
@@ -118,32 +118,32 @@ def curves() -> list[Curve]:
         ("simclr", SIMCLR, AUTHORS_SIMCLR, WARMUP),
         ("gradscale", GRADSCALE, AUTHORS_GRADSCALE, WARMUP_GRADSCALE),
     ):
-        found += [
+        collected += [
             Curve(method, BATCH_SIMCLR, "stated", *stated(base, BATCH_SIMCLR, warmup, late)),
             Curve(method, BATCH_SIMCLR, "authors", *authors(base_authors, BATCH_SIMCLR, 1, warmup, late)),
         ]
-    return found
+    return collected
 
 
-def _table(found: Iterable[Curve], printed: Mapping[int, Sequence[float]]) -> pd.DataFrame:
+def _table(shown: Iterable[Curve], printed: Mapping[int, Sequence[float]]) -> pd.DataFrame:
     """The rate at the first step of every epoch, and a row of numbers for each curve."""
     tables = []
-    for curve in found:
+    for curve in shown:
         rates = curve.rates[:: curve.per_epoch]
-        every = pd.DataFrame({"kind": "rate", "epoch": np.arange(len(rates)), "rate": rates})
+        starts = pd.DataFrame({"kind": "rate", "epoch": np.arange(len(rates)), "rate": rates})
         summary = {"kind": "summary", "rate": curve.peak, "warmup": curve.warmup, "mass": curve.mass(REPORTED[0])}
         accuracies = zip(ACCURACIES, printed[curve.batch], strict=True) if curve.method == "simsiam" else ()
-        table = pd.concat([every, pd.DataFrame([summary | dict(accuracies)])])
-        tables.append(table.assign(method=curve.method, batch=curve.batch, curve=curve.name))
+        rows = pd.concat([starts, pd.DataFrame([summary | dict(accuracies)])])
+        tables.append(rows.assign(method=curve.method, batch=curve.batch, curve=curve.name))
     columns = ["method", "batch", "curve", "kind", "epoch", "rate", "per_256", "warmup", "mass", *ACCURACIES]
-    whole = pd.concat(tables, ignore_index=True)
-    return whole.assign(per_256=whole["rate"] * 256 / whole["batch"])[columns]
+    table = pd.concat(tables, ignore_index=True)
+    return table.assign(per_256=table["rate"] * 256 / table["batch"])[columns]
 
 
-def _answers(found: dict[tuple[str, int, str], Curve]) -> list[Answer]:
-    """What the text states of the schedules, in the authors' reading too."""
-    default = found["simclr", BATCH_SIMCLR, "stated"], found["simclr", BATCH_SIMCLR, "authors"]
-    scaled = found["gradscale", BATCH_SIMCLR, "stated"], found["gradscale", BATCH_SIMCLR, "authors"]
+def _answers(by_key: dict[tuple[str, int, str], Curve]) -> list[Answer]:
+    """The text's statements about schedules, in the reading of the authors' code."""
+    default = by_key["simclr", BATCH_SIMCLR, "stated"], by_key["simclr", BATCH_SIMCLR, "authors"]
+    scaled = by_key["gradscale", BATCH_SIMCLR, "stated"], by_key["gradscale", BATCH_SIMCLR, "authors"]
     claim = "norms.learning_rates"
     answers = [exactly(f"{claim}.warmup.simclr.n17", default[1].warmup, "N17")]
     answers += [exactly(f"{claim}.warmup.gradscale.n17", scaled[1].warmup, "N17")]
@@ -151,7 +151,7 @@ def _answers(found: dict[tuple[str, int, str], Curve]) -> list[Answer]:
     answers += [exactly(f"{claim}.peak.simclr.batch512.n17", default[1].peak, "N17")]
     answers += [exactly(f"{claim}.gradscale.n17", scaled[1].peak / default[1].peak, "N17")]
     for batch in BATCHES:
-        used = found["simsiam", batch, "authors"]
+        used = by_key["simsiam", batch, "authors"]
         answers += [exactly(f"{claim}.warmup.batch{batch}.n41", used.warmup, "N41")]
         answers += [exactly(f"{claim}.peak.batch{batch}.n17", used.peak / (batch // PASS), "N17")]
         answers += [exactly(f"{claim}.peak.batch{batch}.n25", used.peak, "N17, N25")]

@@ -1,8 +1,8 @@
 """Gradients of InfoNCE in an angle, and what an angular margin multiplies them by (margins paper, Fig. 1, 2 and 8).
 
 Closed forms at beta = 1 and m2 = 0, on grids of an angle (rows, radians) and a probability (columns). The two are
-coordinates of their own: at one angle, other negatives give another probability. Grids are the centres of equal cells
-on (0, pi) and (0, 1), so that no place lies on an edge, where sin(theta) = 0.
+independent: at one angle, other negatives give another probability. Grid points are the centres of equal cells on
+(0, pi) and (0, 1), so that none is on an edge, where sin(theta) = 0.
 """
 
 import math
@@ -18,14 +18,14 @@ Array = NDArray[np.float64]
 
 TEMPERATURE, ANGULAR = 0.25, 0.4  # captions of Fig. 1 and 2
 MARGINS = (0.2, 0.4, 0.8, 1.6, 3.1)  # Sec. 5.4; Fig. 8's own are not in the text
-TEMPERATURES = (0.125, 0.25, 0.5)  # half of App. C.1's, its own, twice; Fig. 8's own are not in the text
+TEMPERATURES = (0.125, 0.25, 0.5)  # half, once and twice that of App. C.1; Fig. 8's own are not in the text
 FINE, COARSE = 60, 36  # cells along each axis: 3 degrees by 1/60 in Fig. 1 and 2, 5 degrees by 1/36 in Fig. 8
-EMPHASIS = 2.0  # the ratio from which erratum M35 counts a place as emphasised
+EMPHASIS = 2.0  # the ratio above which erratum M35 counts a place as emphasised
 UP_TO = 0.875  # the probability up to which erratum M37 has the nearer of two positives weighted more
 
 
 def margin_gradients(context: Context) -> Study:
-    """The maps of Fig. 1, 2 and 8, and the sentences about them held against every place of the maps."""
+    """The maps of Fig. 1, 2 and 8, and sentences about them, checked at every place of the maps."""
     angle, probability = cells(math.pi, FINE)[:, None], cells(1.0, FINE)
     magnitudes = [magnitude(target, probability, angle, TEMPERATURE) for target in (1.0, 0.0)]
     sines = np.broadcast_to(quotient_of_sines(angle, ANGULAR), (FINE, FINE))
@@ -72,55 +72,55 @@ def quotient_of_sines(angle: Array, margin: float) -> Array:
 
 
 def log_eta(angle: Array, m1: float, temperature: float) -> Array:
-    """What the margin adds to the positive's logit (exponent in Eq. 7, m2 = 0)."""
+    """The margin's change of the positive's logit (exponent in Eq. 7, m2 = 0)."""
     return np.asarray((np.cos(angle + m1) - np.cos(angle)) / temperature)
 
 
 def quotient_of_gaps(angle: Array, probability: Array, m1: float, temperature: float) -> Array:
-    """(p - q)/(p - q~) as 1/(1 - (1 - eta)·q~), angle and q~ the positive's (Theorem 4.1, Eq. 7)."""
+    """(p - q)/(p - q~) as 1/(1 - (1 - eta)·q~), with angle and q~ of the positive (Theorem 4.1, Eq. 7)."""
     return np.asarray(1 / (1 - probability + probability * np.exp(log_eta(angle, m1, temperature))))
 
 
 def with_margin(angle: Array, probability: Array, m1: float, temperature: float) -> Array:
-    """q of the positive from its q~: the margin shifts its logit and leaves the negatives' (Eq. 4)."""
+    """q of the positive from its q~: the margin shifts its logit and no other (Eq. 4)."""
     return np.asarray(expit(logit(probability) + log_eta(angle, m1, temperature)))
 
 
 def sines_are_one(m1: float) -> float:
-    """The angle at which the quotient of sines is 1: theta and theta + m1 lie evenly about pi/2."""
+    """The angle where the quotient of sines is 1: theta and theta + m1 are symmetric about pi/2."""
     return (math.pi - m1) / 2
 
 
 def gaps_are_one(m1: float) -> float:
-    """The angle at which the quotient of gaps is 1 for every q~: theta and theta + m1 lie evenly about pi (eta = 1)."""
+    """The angle where the quotient of gaps is 1 for every q~: theta and theta + m1 are symmetric about pi (eta = 1)."""
     return math.pi - m1 / 2
 
 
 def peak_of_gaps(m1: float) -> float:
-    """The angle at which the quotient of gaps is largest for every q~: theta and theta + m1 lie evenly about pi/2."""
+    """The angle where the quotient of gaps is largest for every q~: theta and theta + m1 are symmetric about pi/2."""
     return (math.pi - m1) / 2
 
 
 def is_product(map_: Array) -> bool:
-    """Whether a positive map is a function of its rows times one of its columns: its logarithm has no mixed slope."""
+    """Whether a positive map is a function of the row times one of the column: its log has no mixed difference."""
     return bool(np.abs(np.diff(np.diff(np.log(map_), axis=0), axis=1)).max() < 1e-9)
 
 
 def _long(angle: Array, probability: Array, **columns: object) -> pd.DataFrame:
-    """A map, one row for each place; other columns are maps or one value."""
+    """A map as a table with one row per place. Further columns are maps or single values."""
     shape = np.broadcast_shapes(angle.shape, probability.shape)
     flat = {"theta": angle, "probability": probability, **columns}
     return pd.DataFrame({name: np.broadcast_to(np.asarray(x), shape).ravel() for name, x in flat.items()})
 
 
 def _count(claim: str, holds: NDArray[np.bool_], reading: str = PRINTED) -> Answer:
-    """``holds`` by place; the id of a corrected reading ends in its erratum."""
+    """The answer from ``holds``, by place. The id of a corrected reading ends in its erratum."""
     name = f"margins.{claim}" + ("" if reading == PRINTED else f".{reading.lower()}")
     return counted(name, int(holds.sum()), holds.size, reading)
 
 
 def _figure_1(positives: Array, negatives: Array) -> list[Answer]:
-    """Sec. 4: between neighbouring probabilities, the gradient is smaller at the one nearer to its target."""
+    """Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient."""
     return [
         _count("fig1.positives", np.diff(positives, axis=1) < 0),
         _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
@@ -128,7 +128,7 @@ def _figure_1(positives: Array, negatives: Array) -> list[Answer]:
 
 
 def _sines(angle: Array) -> list[Answer]:
-    """Sec. 4.1 and 5.3 on the quotient of sines, by angle; what is said of its scale is held against its magnitude."""
+    """Sec. 4.1 and 5.3 on the quotient of sines, by angle. Sentences about its scale are checked on its magnitude."""
     factor = quotient_of_sines(angle, ANGULAR)
     size = np.abs(factor)
     raised, falls, convex = size > 1, np.diff(size) < 0, np.diff(size, n=2) > 0
@@ -147,15 +147,17 @@ def _gaps(angle: Array, probability: Array) -> list[Answer]:
     """Sec. 4.1 on the quotient of gaps, and on both factors together."""
     ratio = quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
     q = with_margin(angle, probability, ANGULAR, TEMPERATURE)
-    at_negatives = (1 - q) / (1 - probability)  # q-/q~- at p = 0, of all negatives together: each has the same
-    alike = np.isclose(at_negatives, ratio, rtol=1e-9, atol=0) & (np.abs(at_negatives - 1) > 1e-9)
+    at_negatives = (1 - q) / (
+        1 - probability
+    )  # q-/q~- at p = 0, for all negatives together: the quotient is the same for each
+    equal = np.isclose(at_negatives, ratio, rtol=1e-9, atol=0) & (np.abs(at_negatives - 1) > 1e-9)
     nearer = np.diff(np.abs(quotient_of_sines(angle, ANGULAR) * ratio), axis=0) < 0
     distance = np.abs(angle - peak_of_gaps(ANGULAR))
-    steps = np.abs(np.diff(distance, axis=0))[:, 0] > 1e-9  # neighbours on both sides of the peak can be as near
+    steps = np.abs(np.diff(distance, axis=0))[:, 0] > 1e-9  # neighbours on both sides of the peak can be equally near
     towards_peak = (np.diff(ratio, axis=0) * np.diff(distance, axis=0) < 0)[steps]
     grows = np.diff(ratio, axis=1) > 0
     return [
-        _count("fig2.terms", alike, "M9"),
+        _count("fig2.terms", equal, "M9"),
         _count("fig2.small_angles", nearer),
         _count("fig2.small_angles", nearer[angle[1:, 0] < math.pi - ANGULAR][:, probability <= UP_TO], "M37"),
         _count("fig2.gaps_angle", towards_peak),
@@ -166,7 +168,7 @@ def _gaps(angle: Array, probability: Array) -> list[Answer]:
 
 
 def _figure_8(ratios: Array) -> list[Answer]:
-    """App. B, from each margin to the next larger one: where the ratio is largest, and how much of the map is above."""
+    """App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level."""
     centre = ratios.argmax(axis=2)  # [temperature, m1, probability]
     above_one, emphasised = ((ratios > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
     small = np.array(MARGINS)[1:] <= 0.8

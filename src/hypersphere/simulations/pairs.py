@@ -1,8 +1,10 @@
-"""Pairs of points under the gradient of their cosine, exactly, in any dimension: norms paper, Sec. 4.1 and App. B.1.
+"""Pairs of points that follow the gradient of their cosine, exactly: norms paper, Sec. 4.1 and App. B.1.
 
-By Proposition 3.1 no step leaves the plane of its pair, so that a pair is three numbers: its cosine and two norms.
+By Proposition 3.1 no step leaves the plane of its pair, so three numbers describe a pair in any
+dimension: its cosine and two norms.
 
-Shapes: runs (a setting and a seed each), pairs; sides is 2, or 1 where both points of every pair are alike.
+Shapes: runs (each has one setting and one seed), pairs, sides. There are 2 sides, or 1 where both points of every pair
+have the same norm.
 """
 
 import math
@@ -20,37 +22,37 @@ DIMENSION = 20
 RATE = 10.0
 CONVERGED = 0.999
 CLEARED_EVERY = 40
-"""Steps between two clearings of what is over; limits, and their halves, are multiples of it."""
+"""Steps after which finished runs are dropped. Step limits, and their halves, are multiples of it."""
 TOGETHER = 64
-"""Runs side by side: 64 of 500 pairs stay in the cache, where a step costs a third of what it does for 1000 runs."""
+"""Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
 
 
 class Runs(NamedTuple):
-    """Pairs under way, and what a step does to them."""
+    """The current pairs of all runs, and the constants of a step."""
 
     cosine: Float[np.ndarray, "runs pairs"]
     norm: Float[np.ndarray, "sides runs pairs"]
     rate: Float[np.ndarray, "sides runs 1"]
-    """Learning rate over the number of pairs, the loss being a mean over them; 0 for a static point."""
+    """Learning rate over the number of pairs, because the loss is a mean over pairs; 0 for a static point."""
     keep: Float[np.ndarray, "sides runs 1"]
-    """The part of a point that a penalty on its squared norm leaves in a step."""
+    """Factor by which a penalty on the squared norm shrinks a point in a step."""
     pull: Float[np.ndarray, "sides runs 1"]
-    """The length that a penalty on its norm takes off it in a step."""
+    """Length that a penalty on the norm takes off a point in a step."""
 
-    def only(self, which: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
-        """Some of the runs."""
-        return Runs(self.cosine[which], *(field[:, which] for field in self[1:]))
+    def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
+        """A part of the runs."""
+        return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
 
 class Outcome(NamedTuple):
-    """What became of each run."""
+    """The result of each run."""
 
     steps: Float[np.ndarray, "runs"]
-    """Before the mean cosine exceeded 0.999; infinite where it did not within the limit."""
+    """Steps until the mean cosine exceeded 0.999; infinite if it did not within the limit."""
     highest: Float[np.ndarray, "runs"]
-    """The highest mean cosine, to the clearing at which the run was over."""
+    """The highest mean cosine, until the run was dropped."""
     late: Float[np.ndarray, "runs"]
-    """The same over the second half of the steps allowed; nan for a run that was over before."""
+    """The highest mean cosine over the second half of the allowed steps; nan for a run that ended earlier."""
     norm: Float[np.ndarray, "runs"]
     """The median norm of the first points at the limit; nan for a run that converged."""
 
@@ -65,14 +67,14 @@ def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
 def interpolated(
     cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
 ) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-    """Cosine with x1, and norm, of x2 (1 - |alpha|) + x1 alpha, for unit vectors of the given cosine (App. B.1)."""
-    other = 1 - abs(alpha)
-    norm = np.sqrt(other * other + alpha * alpha + 2 * alpha * other * cosine)
-    return (other * cosine + alpha) / norm, norm
+    """Cosine with x1, and norm, of x2 (1 - |alpha|) + x1 alpha, for unit vectors of that cosine (App. B.1)."""
+    rest = 1 - abs(alpha)
+    norm = np.sqrt(rest * rest + alpha * alpha + 2 * alpha * rest * cosine)
+    return (rest * cosine + alpha) / norm, norm
 
 
 def attraction(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
-    """Descent on -cos takes a point to ``along`` times its direction u_i plus ``across`` times u_j - cos u_i.
+    """Descent on -cos moves a point to ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i.
 
     Norms paper, Proposition 3.1: the gradient is -(u_j - cos u_i) / ||z_i||.
     """
@@ -80,20 +82,22 @@ def attraction(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inner_product(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
-    """The same for descent on -z_i · z_j, Table 1's objective with its symbols as they stand: the gradient is -z_j."""
-    other = runs.rate * runs.norm[::-1]
-    return runs.keep * runs.norm - runs.pull + other * runs.cosine, other
+    """The same for descent on -z_i · z_j, which Table 1's objective says if taken literally: the gradient is -z_j."""
+    pulled = runs.rate * runs.norm[::-1]
+    return runs.keep * runs.norm - runs.pull + pulled * runs.cosine, pulled
 
 
 def step(runs: Runs, *, inner: bool) -> Runs:
-    """All points moved at once: ||z_i'||² = along² + across² s, with s = sin²; the inner product likewise, from
-    (u_j - cos u_i) · (u_i - cos u_j) = -cos s."""
+    """Move all points at once: ||z_i'||² = along² + across² s, with s = sin².
+
+    The new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
+    """
     along, across = (inner_product if inner else attraction)(runs)
     square = (1 - runs.cosine) * (1 + runs.cosine)
-    np.maximum(square, 0, out=square)  # a cosine may round to beyond 1
+    np.maximum(square, 0, out=square)  # a cosine may round to more than 1
     ahead, aside = along * along, across * across * square
     norm = np.sqrt(ahead + aside)
-    if len(norm) == 1:  # the same for two points alike, with a third fewer operations
+    if len(norm) == 1:  # the same for points of equal norm, with a third fewer operations
         dot = runs.cosine * (ahead[0] - aside[0]) + 2 * along[0] * across[0] * square
         return runs._replace(cosine=dot / (ahead[0] + aside[0]), norm=norm)
     mixed = along[0] * across[1] + along[1] * across[0]
@@ -102,20 +106,20 @@ def step(runs: Runs, *, inner: bool) -> Runs:
 
 
 def converge(runs: Runs, limit: Float[np.ndarray, "runs"], *, inner: bool = False) -> Outcome:
-    """Every run until its mean cosine exceeds 0.999, or to its own limit of steps.
+    """Step every run until its mean cosine exceeds 0.999, or to its own limit of steps.
 
-    What is over is dropped at the next clearing. No operation mixes runs, so neither that nor what else is computed
-    changes a bit of a run.
+    Finished runs are dropped every ``CLEARED_EVERY`` steps. No operation mixes runs, so the bits of a run do not
+    depend on that, nor on the other runs.
     """
-    whole = Outcome(*(np.full(len(limit), fill) for fill in (math.inf, -math.inf, math.nan, math.nan)))
+    outcome = Outcome(*(np.full(len(limit), fill) for fill in (math.inf, -math.inf, math.nan, math.nan)))
     for begin in range(0, len(limit), TOGETHER):
-        some = np.arange(begin, min(begin + TOGETHER, len(limit)))
-        _converge(runs.only(some), limit, some, whole, inner)
-    return whole
+        part = np.arange(begin, min(begin + TOGETHER, len(limit)))
+        _converge(runs.only(part), limit, part, outcome, inner)
+    return outcome
 
 
 def _converge(runs: Runs, limit: np.ndarray, alive: np.ndarray, outcome: Outcome, inner: bool) -> None:
-    """Fill in what becomes of the runs ``alive``."""
+    """Fill in the outcome of the runs ``alive``."""
     count = 0
     while len(alive):
         means = np.empty((CLEARED_EVERY, len(alive)))

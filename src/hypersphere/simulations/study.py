@@ -1,9 +1,9 @@
-"""An exact study: a simulation, curve or count that needs no trained encoder, at its published size at every scale.
+"""An exact study: a simulation, curve or count that needs no trained encoder. Every scale runs it at published size.
 
-simulations/<study>.py holds one function of that name, from a ``Context`` to a ``Study``: a table for each artifact
-that names the study in config/papers/<paper>.yaml, and its answers to the claims of paper/claims/<paper>.csv. A study
-over seeds has ``SEEDS`` and ``simulate(seeds)``, whose results have the seed as first axis and do not depend on which
-seeds are computed together.
+simulations/<study>.py holds one function of that name, which takes a ``Context`` and returns a ``Study``: a table for
+each artifact that names the study in config/papers/<paper>.yaml, and answers to claims of paper/claims/<paper>.csv. A
+study over seeds also has ``SEEDS`` and ``simulate(seeds)``. The first axis of its results is the seed, and the numbers
+of a seed do not depend on which other seeds are computed with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,59 +16,61 @@ from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
 
 COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
-"""Of answers.csv, in which every number of an ``Answer`` is a row."""
+"""Columns of answers.csv, which has one row for each number of an ``Answer``."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a study may look at."""
+    """The inputs of a study."""
 
     config: Config
     paper: str
 
 
 class Answer(NamedTuple):
-    """What a study says of one claim in one reading, for statistics/studies.py to judge."""
+    """The result of a study for one claim in one reading. statistics/studies.py judges it."""
 
     id: str
     reading: str
     arms: Mapping[str, Sequence[float]]
-    """The numbers by what they are: see the functions below."""
+    """Numbers by the name of their arm. Each function below makes one kind of answer, with arms of its own."""
 
 
 class Study(NamedTuple):
-    """What a study hands over."""
+    """The outputs of a study."""
 
     tables: Mapping[str, pd.DataFrame]
-    """By artifact: all that its drawing, or its table, is made from."""
+    """By artifact: the numbers that it shows."""
     answers: Sequence[Answer] = ()
 
 
 def exactly(claim: str, value: float, reading: str = PRINTED) -> Answer:
-    """A number that no chance is in: a value claim is exact where it rounds to the printed one."""
+    """A number without randomness. A value claim is exact if this number rounds to the printed one."""
     return Answer(claim, reading, {"value": [value]})
 
 
 def over_seeds(claim: str, values: Sequence[float], reading: str = PRINTED) -> Answer:
-    """A number that varies with the seed, one of each; infinite where a seed never gets there (it diverges)."""
+    """A number for each seed; infinite for a seed that never converges."""
     return Answer(claim, reading, {"seeds": list(values)})
 
 
 def calibrated(claim: str, values: Sequence[float], reading: str = PRINTED) -> Answer:
-    """A number by which the study chose its inputs, one a seed: measured, but a test of nothing."""
+    """A number for each seed that the study's inputs were chosen to match: it is measured, but tests nothing."""
     return Answer(claim, reading, {"calibrated": list(values)})
 
 
 def between(claim: str, low: float, high: float, reading: str = PRINTED) -> Answer:
-    """A number of which only the range is known: a value claim outside of it is refuted, one inside inconclusive."""
+    """The range of a number. A printed value outside is refuted. One inside is exact if all of the range rounds to it,
+    else inconclusive.
+    """
     return Answer(claim, reading, {"low": [low], "high": [high]})
 
 
 def effect(claim: str, variant: Sequence[float], baseline: Sequence[float], reading: str = PRINTED) -> Answer:
-    """Two arms over seeds. A comparison that prints no difference claims that the variant's mean is the larger."""
+    """Two arms over seeds. A comparison that prints no difference claims that the variant has the larger mean."""
     return Answer(claim, reading, {"variant": list(variant), "baseline": list(baseline)})
 
 
 def counted(claim: str, held: int, places: int, reading: str = PRINTED) -> Answer:
-    """A sentence held against every place of an exact computation: no counterexample, or refuted by one place."""
+    """A sentence checked at every place of an exact computation. One place where it fails refutes it."""
     return Answer(claim, reading, {"held": [float(held)], "places": [float(places)]})

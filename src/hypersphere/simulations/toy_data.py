@@ -1,7 +1,7 @@
-"""Three bars and two nested moons in the plane: shapes of our own, of which the LMCL paper gives names alone.
+"""Three bars and two nested moons in the plane. The LMCL paper gives only their names; the shapes are ours.
 
-Each shape has one free parameter. It is chosen once, by ``calibrate``, so that K-means on the points themselves has
-the accuracy of Table 1's Euclidean row; no row of a method was looked at for it.
+Each shape has one free parameter. ``calibrate`` chose it once, so that K-means on the points themselves has the
+accuracy of Table 1's Euclidean row. No row of a method was used for that.
 """
 
 import math
@@ -19,13 +19,13 @@ from hypersphere.simulations.kmeans import accuracy, kmeans
 SIZE = 200
 """Points of a class."""
 RESTARTS = 5
-"""Of K-means, each from points drawn at random; the paper does not say."""
+"""Restarts of K-means from random points. The paper does not state their number."""
 EUCLIDEAN = {"three_bars": 75.2, "nested_moons": 77.3}
-"""Table 1's first row, percent."""
+"""The first row of Table 1, percent."""
 
 
 class Draws(NamedTuple):
-    """What a trial draws before any shape is known: shapes and their parameters share it."""
+    """The random numbers of a trial, which all shapes and all values of their parameters share."""
 
     along: Float[Tensor, "seeds n"]
     """In [0, 1)."""
@@ -35,11 +35,11 @@ class Draws(NamedTuple):
     """Standard normal."""
     classes: Int[Tensor, "n"]
     starts: Int[Tensor, "seeds restarts k"]
-    """The points that K-means starts from."""
+    """Indices of the points from which K-means starts."""
 
 
 def draws(seeds: Sequence[int], dataset: str) -> Draws:
-    """One generator for each seed."""
+    """Draw a trial for each seed, from a generator of its own."""
     k = 3 if dataset == "three_bars" else 2
     n = k * SIZE
     trials = []
@@ -54,23 +54,23 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
 
 
 class Shape(Protocol):
-    """Points from draws."""
+    """A way to make points from draws."""
 
     def points(self, drawn: Draws) -> Float[Tensor, "seeds n 2"]:
-        """Of all classes, in the order of ``drawn.classes``."""
+        """The points of all classes, in the order of ``drawn.classes``."""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Three upright bars of length 2, side by side, each ``step`` above the one to its left."""
+    """Three upright bars of length 2, side by side. Each is ``step`` above the one to its left."""
 
     step: float
     spacing: float = 0.5
     width: float = 0.2
     normal: bool = False
-    """Normal along the bar, with the standard deviation of the uniform one."""
+    """Whether points are normal instead of uniform along the bar, with the same standard deviation."""
     origin: tuple[float, float] = (0.0, 0.0)
-    """Which point of the plane is 0 to a linear map; (0, 0) is the middle of the middle bar."""
+    """The point that becomes 0 for a linear map; (0, 0) is the middle of the middle bar."""
 
     def points(self, drawn: Draws) -> Float[Tensor, "seeds n 2"]:
         """x across the bars, y along them."""
@@ -85,16 +85,16 @@ class Moons:
     """Two half circles, the second turned upside down and moved into the first; noise on both."""
 
     gap: float
-    """How far they are pulled apart, upwards: 0 has the tip of each at half the height of the other."""
+    """Vertical distance by which they are pulled apart. At 0 the tip of each is at half the height of the other."""
     noise: float = 0.1
-    """Standard deviation; the first has radius 1."""
+    """Standard deviation; the first half circle has radius 1."""
     inner: float = 1.0
-    """Radius of the second."""
+    """Radius of the second half circle."""
     origin: tuple[float, float] = (0.0, 0.0)
-    """Which point of the plane is 0 to a linear map; (0, 0) is midway between the centres of the circles."""
+    """The point that becomes 0 for a linear map; (0, 0) is midway between the centres of the circles."""
 
     def points(self, drawn: Draws) -> Float[Tensor, "seeds n 2"]:
-        """The first opens downwards."""
+        """The first half circle opens downwards."""
         angle = math.pi * drawn.along
         upper = torch.stack([angle.cos() - 0.5, angle.sin() - 0.25 + self.gap / 2], dim=-1)
         lower = torch.stack([0.5 - self.inner * angle.cos(), 0.25 - self.gap / 2 - self.inner * angle.sin()], dim=-1)
@@ -117,13 +117,13 @@ MOONS = {
     "third": Moons(gap=-0.27, inner=0.7),
 }
 SHAPES: dict[str, Mapping[str, Shape]] = {"three_bars": BARS, "nested_moons": MOONS}
-"""Those of Table 1, the same with all points above and to the right of 0, and three others calibrated alike."""
+"""The shapes of Table 1 (default), the same with all points above and to the right of 0 (corner), and three others."""
 DATASETS = tuple(SHAPES)
 
 
-def grid(around: float) -> list[float]:
-    """In hundredths, as far as 0.1 on either side of a value found by eye."""
-    return [round(around + hundredth / 100, 2) for hundredth in range(-10, 11)]
+def grid(centre: float) -> list[float]:
+    """Steps of 0.01, up to 0.1 on either side of a value found by eye."""
+    return [round(centre + hundredth / 100, 2) for hundredth in range(-10, 11)]
 
 
 FREE: dict[str, dict[str, tuple[str, list[float]]]] = {
@@ -140,7 +140,7 @@ FREE: dict[str, dict[str, tuple[str, list[float]]]] = {
         "third": ("gap", grid(-0.25)),
     },
 }
-"""Each shape's free parameter and the values that were tried."""
+"""By dataset and shape: the free parameter, and the values that were tried."""
 
 
 def euclidean(shapes: Sequence[Shape], drawn: Draws) -> Float[Tensor, "seeds shapes"]:
@@ -157,5 +157,5 @@ def tried(dataset: str, name: str) -> list[Shape]:
 
 
 def calibrate(shapes: Sequence[Shape], printed: float, drawn: Draws) -> Shape:
-    """The one whose mean Euclidean accuracy is nearest to the printed one, percent."""
+    """The shape whose mean Euclidean accuracy is nearest to the printed one, percent."""
     return shapes[int((euclidean(shapes, drawn).mean(dim=0) - printed).abs().argmin())]

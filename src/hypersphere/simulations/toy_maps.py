@@ -1,7 +1,7 @@
-"""The linear maps of LMCL's toy study: every trial in every setting, as rows of one batch.
+"""The linear maps of LMCL's toy study: every trial in every setting is a row of one batch.
 
-Shapes: seeds, settings; n points of a batch. float32, since the matrices of pairs are the cost, and a map moves by
-1e-3 a step.
+Shapes: seeds, settings; n points of a batch. All is float32: the matrices of pairs take most of the time, and a step of
+1e-3 needs no more digits.
 """
 
 import math
@@ -17,9 +17,9 @@ from hypersphere.simulations.toy_data import DATASETS, SHAPES, Draws
 from hypersphere.simulations.toy_training import WEIGHT, Moments, adam, gradient
 
 STEPS, LONGER = 1000, 2000
-"""Steps in every setting, and in the default ones a second time."""
+"""Steps in every setting, and the total in the default settings, which go on."""
 BATCH = 20
-"""n + 1 of Algorithm 1; it divides the points of both sets."""
+"""n + 1 of Algorithm 1. It divides the number of points of both datasets."""
 START = 0.01
 """Standard deviation of a map's entries before the first step (erratum L9)."""
 METHODS = ("cl", "lmcl_mean", "lmcl_sum")
@@ -27,7 +27,7 @@ METHODS = ("cl", "lmcl_mean", "lmcl_sum")
 
 
 class Setting(NamedTuple):
-    """What a map is learned with."""
+    """How a map is learned."""
 
     method: str
     dataset: str
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
     noise: float = 0.1
     """Standard deviation of the augmentation."""
     on_sphere: bool = True
-    """Off it, Px itself stands where the paper has unit vectors."""
+    """Whether Px is normalised in the loss, as in the paper."""
 
 
 VARIATIONS: dict[str, dict[str, str | float | bool]] = {
@@ -52,12 +52,12 @@ SETTINGS = [
     for varied in VARIATIONS.values()
     for dataset in DATASETS
 ]
-"""By method first: the rows without a penalty come first."""
+"""Sorted by method, so that the rows without a penalty come first."""
 DEFAULTS = [index for index, setting in enumerate(SETTINGS) if setting == Setting(setting.method, setting.dataset)]
 
 
 class Batches(NamedTuple):
-    """What each step of a dataset's trials sees."""
+    """Points and noise of each step, for all trials on a dataset."""
 
     indices: Int[Tensor, "seeds steps n"]
     noise: Float[Tensor, "2 seeds steps n"]
@@ -65,7 +65,7 @@ class Batches(NamedTuple):
 
 
 def batches(seeds: Sequence[int], dataset: str, points: int) -> Batches:
-    """Every pass over the points is in a new order and cut into batches: each is a uniform draw without repeats."""
+    """Every pass over the points has a new order and is cut into batches: each is a uniform draw without repeats."""
     passes = math.ceil(LONGER * BATCH / points)
     trials = []
     for seed in seeds:
@@ -78,7 +78,7 @@ def batches(seeds: Sequence[int], dataset: str, points: int) -> Batches:
 
 
 def starts(seeds: Sequence[int]) -> Float[Tensor, "2 2 settings seeds"]:
-    """A trial's random start is the same in all its settings."""
+    """The maps before the first step. A trial has the same random start in all its settings."""
     generators = [torch.Generator().manual_seed(keyed.torch_seed(seed, "toy start")) for seed in seeds]
     random = torch.stack([START * torch.randn(2, 2, generator=generator) for generator in generators], dim=2)
     identity = torch.eye(2)[:, :, None].expand_as(random)
@@ -86,20 +86,20 @@ def starts(seeds: Sequence[int]) -> Float[Tensor, "2 2 settings seeds"]:
 
 
 class Maps(NamedTuple):
-    """What was learned."""
+    """The learned maps, and the first gradients."""
 
     learned: Float[Tensor, "settings seeds 2 2"]
     """After ``STEPS`` steps."""
     longer: Float[Tensor, "defaults seeds 2 2"]
     """After ``LONGER``."""
     from_zero: Float[Tensor, "settings seeds"]
-    """The largest entry, in magnitude, of the gradient at P = 0 on the first batch: the start that the paper prints."""
+    """The largest magnitude in the gradient at P = 0, the printed start, on the first batch."""
     from_start: Float[Tensor, "settings seeds"]
-    """The same at the start that is used."""
+    """The same at the start that was used."""
 
 
 class _Rows:
-    """Some of the settings, in all trials, as rows for ``gradient``."""
+    """Some of the settings in all trials, laid out as rows for ``gradient``."""
 
     def __init__(self, chosen: Sequence[int], seeds: int) -> None:
         settings = [SETTINGS[index] for index in chosen]
@@ -124,8 +124,8 @@ class _Rows:
 
 
 def learn(seeds: Sequence[int], drawn: dict[str, Draws]) -> Maps:
-    """Learn all maps; ``drawn`` holds the same seeds."""
-    seen = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
+    """Learn all maps. ``drawn`` holds draws of the same seeds, by dataset."""
+    batches_of = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
     planes = {
         dataset: torch.stack([shape.points(drawn[dataset]).float() for shape in SHAPES[dataset].values()])
         .movedim(3, 0)
@@ -135,10 +135,11 @@ def learn(seeds: Sequence[int], drawn: dict[str, Draws]) -> Maps:
 
     def at(step: int) -> tuple[Float[Tensor, "2 shapes seeds n"], Float[Tensor, "2 datasets seeds n"]]:
         points = [
-            plane.gather(3, seen[dataset].indices[:, step].expand(*plane.shape[:2], -1, -1))
+            plane.gather(3, batches_of[dataset].indices[:, step].expand(*plane.shape[:2], -1, -1))
             for dataset, plane in planes.items()
         ]
-        return torch.cat(points, dim=1), torch.stack([seen[dataset].noise[:, :, step] for dataset in DATASETS], dim=1)
+        noise = [batches_of[dataset].noise[:, :, step] for dataset in DATASETS]
+        return torch.cat(points, dim=1), torch.stack(noise, dim=1)
 
     everything = _Rows(range(len(SETTINGS)), len(seeds))
     first = starts(seeds).flatten(2)

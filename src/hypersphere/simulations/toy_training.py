@@ -1,7 +1,7 @@
-"""LMCL's toy training: linear maps of the plane, many at once, by Adam on Eq. 1 and Eq. 9 in closed form.
+"""LMCL's toy training: many linear maps of the plane at once, by Adam on Eq. 1 and Eq. 9 with written-out gradients.
 
-A row is one map, with its own start, batch and setting; rows do not touch each other. Gradients are written out, since
-of a linear map with 4 numbers they need only two thin products with the matrix of pairs (autograd: three times slower).
+A row is one map, with its own start, batch and setting. Rows do not influence each other. The gradient of a map with 4
+numbers needs only two thin products with the matrix of pairs; autograd would take three times as long.
 
 Shapes: rows; n points of a batch.
 """
@@ -17,7 +17,7 @@ LOWER, UPPER = 0.1, 0.5
 WEIGHT = 0.1
 """lambda, Sec. 5.1."""
 RATE = 0.001
-"""Adam's, Sec. 5.1."""
+"""Adam's learning rate, Sec. 5.1."""
 DECAYS = (0.9, 0.999)
 EPSILON = 1e-8
 """torch's defaults, as erratum L14 decides."""
@@ -30,10 +30,10 @@ def gradient(
     penalty: Float[Tensor, "penalised"],
     on_sphere: Bool[Tensor, "rows"],
 ) -> Float[Tensor, "2 2 rows"]:
-    """Of nce + penalty times the sum over ordered pairs of |min((D - delta+)(D - delta-), 0)|, in the map P.
+    """Gradient in the map P of nce + penalty times the sum over ordered pairs of |min((D - delta+)(D - delta-), 0)|.
 
-    LMCL paper, Eq. 1 (the mean over the n points as anchors, the other n - 1 as negatives) and Eq. 9 and 10. Only the
-    last rows are penalised, as many as ``penalty`` has. Where a row is not ``on_sphere``, Px itself stands for the
+    LMCL paper, Eq. 1 (the mean over the n points as anchors, the other n - 1 as negatives) and Eq. 9 and 10. The last
+    ``len(penalty)`` rows are penalised, the others are not. A row that is not ``on_sphere`` uses Px in place of the
     unit vector in both terms. A point that is mapped to 0 counts as in ``geometry.unit``.
     """
     rows, n = x.shape[1:]
@@ -47,11 +47,11 @@ def gradient(
     inside.diagonal(dim1=1, dim2=2).zero_()  # off the sphere a point's product with itself can be in the region
     scores = cosine.exp_()
     scores.diagonal(dim1=1, dim2=2).zero_()
-    own = (u[0] * v[0] + u[1] * v[1]).exp()
-    sums = own + scores.sum(dim=2)
-    pull = (own / sums - 1) / n
-    both = (scores @ torch.stack([u[0], u[1], u[0] / sums, u[1] / sums], dim=2)).movedim(2, 0)
-    along_u = pull * v + (both[:2] / sums + both[2:]) / n
+    positive = (u[0] * v[0] + u[1] * v[1]).exp()
+    sums = positive + scores.sum(dim=2)
+    pull = (positive / sums - 1) / n
+    weighted = (scores @ torch.stack([u[0], u[1], u[0] / sums, u[1] / sums], dim=2)).movedim(2, 0)
+    along_u = pull * v + (weighted[:2] / sums + weighted[2:]) / n
     push = inside @ torch.stack([u[0, first:], u[1, first:]], dim=2)
     along_u[:, first:] -= penalty[:, None] * push.movedim(2, 0)
     along = _through(along_u, u, norm, on_sphere)
@@ -75,7 +75,7 @@ def _through(
     norm: Float[Tensor, "rows n"],
     on_sphere: Bool[Tensor, "rows"],
 ) -> Float[Tensor, "2 rows n"]:
-    """A derivative along unit vectors, as one along what they were made from: its part across them, over the norm."""
+    """Carry a gradient in unit vectors back to the vectors themselves: its part across them, over the norm."""
     radial = torch.where(on_sphere[:, None], along[0] * unit[0] + along[1] * unit[1], 0)
     return (along - radial * unit) / norm
 
@@ -90,7 +90,7 @@ class Moments(NamedTuple):
 def adam(
     maps: Float[Tensor, "2 2 rows"], slope: Float[Tensor, "2 2 rows"], moments: Moments, step: int
 ) -> tuple[Float[Tensor, "2 2 rows"], Moments]:
-    """One step, the first being ``step`` 1 (Kingma and Ba 2015, Algorithm 1; LMCL paper, Algorithm 1 and Eq. 12)."""
+    """A step of Adam; ``step`` counts from 1 (Kingma and Ba 2015, Algorithm 1; LMCL paper, Algorithm 1 and Eq. 12)."""
     first = DECAYS[0] * moments.first + (1 - DECAYS[0]) * slope
     second = DECAYS[1] * moments.second + (1 - DECAYS[1]) * slope.square()
     root = (second / (1 - DECAYS[1] ** step)).sqrt() + EPSILON

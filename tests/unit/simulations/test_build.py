@@ -65,13 +65,13 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")
 
 
-def test_what_artifacts_ask_for_and_what_a_study_hands_over_must_agree(project_root: Path) -> None:
+def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path) -> None:
     first, *_ = planning.make(project_root).config.studied(PAPER)
     rewrite(project_root, extra={"draw": "study_table", "title": "t", "study": "cosine_field"})
-    with pytest.raises(HypersphereError, match=rf"cosine_field\.py: does not hand over extra, which .*{PAPER}\.yaml"):
+    with pytest.raises(HypersphereError, match=rf"cosine_field\.py: returns no table 'extra', which .*{PAPER}"):
         made(project_root)
     rewrite(project_root, extra=None, **{first: None})
-    with pytest.raises(HypersphereError, match=rf"hands over, and no artifact of .*{PAPER}\.yaml asks for, {first}"):
+    with pytest.raises(HypersphereError, match=rf"returns a table '{first}', which .*{PAPER}\.yaml does not ask for"):
         made(project_root)
 
 

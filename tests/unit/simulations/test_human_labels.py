@@ -132,7 +132,7 @@ def test_real_labels_are_as_their_authors_describe_them(real: HumanLabels) -> No
     numbers = values(table(real), "numbers")
     assert (numbers["images"], numbers["people least"], numbers["people most"]) == (10_000, 47, 63)
     assert numbers["people mean"] == pytest.approx(51.1)
-    wrong = (module.asked_each(real) != real.cifar10n_clean_label).any(axis=0)
+    wrong = (module.training_labels(real) != real.cifar10n_clean_label).any(axis=0)
     np.testing.assert_array_equal(real.cifar10n_worse_label != real.cifar10n_clean_label, wrong)
 
 
@@ -143,7 +143,7 @@ def test_real_answers_and_panels(real: HumanLabels) -> None:
     found = table(real)
     for panel in ("people", "entropy"):
         assert found.loc[found["panel"] == panel, "value"].sum() == pytest.approx(100)
-    given = module.asked_each(real)
+    given = module.training_labels(real)
     pairs = [(given[i] == given[j], given[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:
         np.testing.assert_array_equal(real.cifar10n_aggre_label[agree], label[agree])
