@@ -13,8 +13,8 @@ from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MeasureName, transferred
-from hypersphere.declared.recipe import Spec
 from hypersphere.declared.run import Probe, Run
+from hypersphere.declared.validation import Strict, not_one_of
 
 Need = Literal["human_labels"]
 """What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""
@@ -29,7 +29,7 @@ HISTORY_MEASURES = ("norm", "loss")
 def _one_of(kind: registry.Kind) -> AfterValidator:
     def check(name: str) -> str:
         if name not in registry.names(kind):
-            raise ValueError(f"'{name}' is not one of {', '.join(registry.names(kind))}")
+            raise ValueError(not_one_of(name, registry.names(kind)))
         return name
 
     return AfterValidator(check)
@@ -38,13 +38,13 @@ def _one_of(kind: registry.Kind) -> AfterValidator:
 def _drawn(of: Literal["runs", "study"]) -> AfterValidator:
     def check(name: str) -> str:
         if name not in kinds.names(of):
-            raise ValueError(f"'{name}' is not one of {', '.join(kinds.names(of))}")
+            raise ValueError(not_one_of(name, kinds.names(of)))
         return name
 
     return AfterValidator(check)
 
 
-class Protocol(Spec):
+class Protocol(Strict):
     """A named way of measuring a frozen run. Its identity is its content, never its name."""
 
     probe: Probe | None = None
@@ -70,7 +70,7 @@ class Protocol(Spec):
         """What it measures, the main one first."""
         if self.probe is None:
             return self.gives
-        given: tuple[str, ...] = registry.constant("probes", self.probe.name, "MEASURES", ())
+        given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
         return tuple(map(transferred, given)) if self.transfer else given
 
     @property
@@ -87,7 +87,7 @@ def _says_which_run(when: dict[str, Any]) -> dict[str, Any]:
     return when
 
 
-class Override(Spec):
+class Override(Strict):
     """Fields of the runs whose coordinates all match: method, variant, dataset, and paths that an artifact sets."""
 
     when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_says_which_run)]
@@ -101,7 +101,7 @@ class Override(Spec):
         )
 
 
-class Measured(Spec):
+class Measured(Strict):
     """A table or figure made from runs."""
 
     draw: Annotated[str, _drawn("runs")]
@@ -174,7 +174,7 @@ class Measured(Spec):
         return coordinates.ordered({**point, **self.baseline})
 
 
-class Studied(Spec):
+class Studied(Strict):
     """Made from the results of an exact study: no run, and the same at every scale.
 
     present/drawings/<paper>/<artifact>.py draws it or lays it out.
@@ -193,7 +193,11 @@ class Studied(Spec):
 
 
 def _made_from(value: Any) -> str:
-    return "of_study" if isinstance(value, Studied) or (isinstance(value, dict) and "study" in value) else "of_runs"
+    if isinstance(value, dict):
+        studied = "study" in value or (value.get("draw") in kinds.names("study") and not value.keys() & {*AXES})
+    else:
+        studied = isinstance(value, Studied)
+    return "of_study" if studied else "of_runs"
 
 
 Artifact = Annotated[
@@ -211,13 +215,13 @@ def _liked(evaluations: Any) -> Any:
         if isinstance(given, dict) and "like" in given:
             like = str(given["like"])
             if like not in whole:
-                raise ValueError(f"{name}: like: '{like}' is not one of {', '.join(whole)}")
+                raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
             given = {**whole[like], **{key: value for key, value in given.items() if key != "like"}}
         filled[name] = given
     return filled
 
 
-class Paper(Spec):
+class Paper(Strict):
     """config/papers/<paper>.yaml: one document, and the runs, evaluations and artifacts that it asks for, if any."""
 
     paper: Identifier
@@ -241,7 +245,7 @@ class Paper(Spec):
                 asked = override.when.get(key, [])
                 for name in asked if isinstance(asked, list) else [asked]:
                     if name not in known:
-                        raise ValueError(f"overrides.{at}.when.{key}: '{name}' is not one of {', '.join(known)}")
+                        raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(name), known)}")
         return self
 
     @property
@@ -269,7 +273,7 @@ class Paper(Spec):
         if len(giving) > 1 and artifact.by in giving:
             return str(artifact.by)
         if artifact.by is not None and artifact.by not in (HISTORY, *self.evaluations):
-            raise ValueError(f"by: '{artifact.by}' is not one of {', '.join((*self.evaluations, HISTORY))}")
+            raise ValueError(f"by: {not_one_of(artifact.by, (*self.evaluations, HISTORY))}")
         if len(giving) != 1:
             what = (
                 f"several give {measure}, name one: {', '.join(giving)}" if giving else f"no evaluation gives {measure}"

@@ -12,6 +12,7 @@ from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.resolve import Resolved, resolve
 from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
@@ -92,8 +93,7 @@ class Cells:
             raise HypersphereError(f"{where}: {error}") from None
         for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
             if dataset not in self.config.datasets:
-                known = ", ".join(sorted(self.config.datasets))
-                raise HypersphereError(f"{where}: {key}: '{dataset}' is not one of {known}")
+                raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
         seeds = getattr(self.config.scale.seeds, artifact.seeds)
         return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
 
@@ -213,4 +213,4 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
 def on_pixels(protocol: Protocol) -> bool:
     """Whether a protocol makes sense on raw pixels, without an encoder."""
-    return protocol.probe is not None and bool(registry.constant("probes", protocol.probe.name, "PIXELS", False))
+    return protocol.probe is not None and bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))

@@ -11,8 +11,7 @@ from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
 
 from hypersphere.declared.coordinates import IDENTITY, Scalar, ordered, parse, text
 from hypersphere.declared.measures import MeasureName
-from hypersphere.declared.recipe import Spec
-from hypersphere.declared.validation import validate
+from hypersphere.declared.validation import Strict, validate
 from hypersphere.errors import HypersphereError
 
 PRINTED = "as printed"
@@ -25,7 +24,7 @@ def _number(value: float) -> float:
     return value
 
 
-class Claim(Spec):
+class Claim(Strict):
     """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
 
     id: str

@@ -2,145 +2,61 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    Field,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import BaseModel
 
 from hypersphere import files
+from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
-from hypersphere.declared.recipe import Spec
 from hypersphere.declared.run import Dataset
-from hypersphere.declared.validation import validate
+from hypersphere.declared.settings import Scale, Settings
+from hypersphere.declared.validation import nearest, not_one_of, validate
 from hypersphere.errors import HypersphereError
-
-Level = Literal["quick", "laptop", "paper"]
-
 
 DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
 FOLDERS: dict[Need, str] = {"human_labels": "human"}
-"""Where ``data_root`` holds what exact studies need."""
-
-
-def _distinct(seeds: list[int]) -> list[int]:
-    if len(set(seeds)) != len(seeds):
-        raise ValueError("a seed is listed twice")
-    return seeds
-
-
-SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
-
-
-class Seeds(Spec):
-    """The seeds of every cell of a table, and of a sweep's; one list serves for both."""
-
-    tables: SeedList
-    sweeps: SeedList
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_list(cls, value: Any) -> Any:
-        return {"tables": value, "sweeps": value} if isinstance(value, list) else value
-
-
-def _words(value: Any) -> Any:
-    """A command line's text as the list that it stands for."""
-    return value.split() if isinstance(value, str) else value
-
-
-class Settings(Spec):
-    """config/config.yaml: what to rebuild and where."""
-
-    scale: str = "quick"
-    only: Annotated[list[str], BeforeValidator(_words)] = Field(default_factory=list)
-    """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    data_root: str | None = None
-
-
-class Resources(Spec):
-    """What one training job asks of Snakemake: mebibytes, minutes, devices."""
-
-    mem_mb: PositiveInt
-    runtime: PositiveInt
-    gpu: NonNegativeInt
-
-
-class Replaced(Spec):
-    """What a scale replaces in the runs of one paper."""
-
-    epochs: PositiveInt | None = None
-    run: dict[str, Any] = Field(default_factory=dict)
-    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
-
-
-class Scale(Spec):
-    """config/scales/<scale>.yaml: how big, and what stands for what."""
-
-    scale: str
-    level: Level
-    describe: str
-    seeds: Seeds
-    datasets: dict[str, str | None] = Field(default_factory=dict)
-    """What stands for a published dataset; null: nothing."""
-    other_datasets: Literal["themselves", "nothing"]
-    """What stands for those that ``datasets`` does not name."""
-    leaves_out: list[str] = Field(default_factory=list)
-    """Artifacts, as ``paper/artifact``, that this scale does not make."""
-    epochs: PositiveInt | Literal["published"]
-    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""
-    batch_divisor: PositiveInt
-    learning_rate_factor: PositiveFloat
-    run: dict[str, Any]
-    methods: dict[str, dict[str, Any]]
-    per_paper: dict[str, Replaced] = Field(default_factory=dict)
-    """The same for one paper's runs, on top."""
-    probes: dict[str, dict[str, Any]]
-    """Parameters to replace, by probe: a bank of hundreds wants fewer neighbours than one of thousands."""
-    provides: list[Need] = Field(default_factory=list)
-    """What exact studies may use at this scale beside their own arithmetic."""
-    threads: PositiveInt
-    runs_per_job: PositiveInt
-    resources: Resources
+"""The folder of ``data_root`` that holds what an exact study needs."""
+COMMAND_LINE = Path("command line")
+"""Stands for a file in sentences about values that the command line set."""
+DATA_VARIABLE = "HYPERSPHERE_DATA"
+"""The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
 
 
 class Config(BaseModel):
-    """All of it, for one scale."""
+    """The whole configuration, for one scale."""
 
     root: Path
     settings: Settings
     scale: Scale
     overrides: dict[str, Any]
+    """What the command line set; Snakemake hands over config.yaml's own settings among them."""
     papers: dict[str, Paper]
     datasets: dict[str, Dataset]
+    sources: dict[str, Path]
+    """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
 
     @property
     def scale_name(self) -> str:
         """The results folder's name; a scale whose numbers were changed is another scale."""
-        changed = _numbers(self.overrides)
+        changed = _scale_overrides(self.overrides)
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     def studied(self, paper: str) -> dict[str, Studied]:
         """The artifacts of a paper that an exact study makes at this scale, by id.
 
-        A ``data_root`` that lacks what a study needs leaves it out: most such folders hold torchvision's sets alone.
+        A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
+        alone.
         """
         root = self.settings.data_root
-        here = {need for need in self.scale.provides if root is None or (Path(root) / FOLDERS[need]).is_dir()}
-        return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= here}
+        available = {need for need in self.scale.provides if root is None or (Path(root) / FOLDERS[need]).is_dir()}
+        return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
 
     def used(self, published: str) -> Dataset | None:
-        """What stands for a published dataset at this scale; None: nothing."""
+        """The dataset used in place of a published one at this scale; None: none."""
         if published in self.scale.datasets:
             name = self.scale.datasets[published]
         else:
@@ -151,18 +67,13 @@ class Config(BaseModel):
         """config/papers/<paper>.yaml."""
         return self.root / "config" / "papers" / f"{paper}.yaml"
 
-    @property
-    def scale_file(self) -> Path:
-        """config/scales/<scale>.yaml."""
-        return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
-
     def chosen(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact."""
         only = self.settings.only
         return not only or paper in only or f"{paper}/{artifact}" in only
 
     def studies(self, paper: str) -> list[str]:
-        """The studies that make them, each once."""
+        """The studies that make a paper's artifacts at this scale, each once."""
         return list(dict.fromkeys(artifact.study for artifact in self.studied(paper).values()))
 
     @property
@@ -177,45 +88,84 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     Raises:
         HypersphereError: a sentence naming the file, the field and the allowed values.
     """
-    folder = root / "config"
-    overrides = _typed(overrides)
-    for key in overrides:
-        if key not in Settings.model_fields and key not in Scale.model_fields:
-            allowed = ", ".join(sorted({*Settings.model_fields, *Scale.model_fields}))
-            raise HypersphereError(f"command line: {key} is not a setting; allowed: {allowed}")
-    base = folder / "config.yaml"
-    chosen = {**_mapping(base), **{k: v for k, v in overrides.items() if k in Settings.model_fields}}
-    settings = validate(Settings, _mapping(base), base)
-    settings = validate(Settings, chosen, Path("command line")) if overrides else settings
-    if settings.data_root is None and os.environ.get("HYPERSPHERE_DATA"):
-        settings = settings.model_copy(update={"data_root": os.environ["HYPERSPHERE_DATA"]})
-    scale_file = _named(folder / "scales", settings.scale, base, "scale")
-    numbers = _numbers(overrides)
+    folder, overrides = root / "config", _typed(overrides)
+    settings, sources = _settings(root, overrides)
+    scale_file = _named(folder / "scales", settings.scale, sources["scale"], "scale")
     scale = validate(Scale, _mapping(scale_file), scale_file)
-    if numbers:
-        scale = validate(Scale, {**_mapping(scale_file), **numbers}, Path("command line"))
+    replaced = _scale_overrides(overrides)
+    if replaced:
+        scale = validate(Scale, {**_mapping(scale_file), **replaced}, COMMAND_LINE)
+    for key in Scale.model_fields.keys() - {"scale"}:
+        sources[key] = COMMAND_LINE if key in replaced else scale_file
     papers = {}
     for file in sorted((folder / "papers").glob("*.yaml"), key=_place):
         papers[file.stem] = validate(Paper, _mapping(file), file)
         if papers[file.stem].paper != file.stem:
             raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
-    listing = folder / "datasets.yaml"
-    datasets = {}
-    for name, entry in _mapping(listing).items():
-        if not isinstance(entry, dict):
-            raise HypersphereError(f"{listing}: {name}: must be a mapping of keys to values")
-        datasets[name] = validate(Dataset, {"name": name, **entry}, listing, name)
-    config = Config(root=root, settings=settings, scale=scale, overrides=overrides, papers=papers, datasets=datasets)
-    _cross_check(config, scale_file)
+    config = Config(
+        root=root,
+        settings=settings,
+        scale=scale,
+        overrides=overrides,
+        papers=papers,
+        datasets=_datasets(folder / "datasets.yaml"),
+        sources=sources,
+    )
+    _cross_check(config)
     return config
 
 
+def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str, Path]]:
+    """The settings, and where each was set last."""
+    file = root / "config" / "config.yaml"
+    written = _mapping(file)
+    settings = validate(Settings, written, file)  # before the command line's, so that the file is blamed for its own
+    allowed = sorted({*Settings.model_fields, *Scale.model_fields})
+    for key in overrides:
+        if key not in allowed:
+            near = nearest(key, allowed)
+            listed = f"did you mean {near[0]}? Allowed" if near else "allowed"
+            raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {listed}: {', '.join(allowed)}")
+    changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
+    changed = {key: value for key, value in changed.items() if key not in written or value != written[key]}
+    if changed:
+        settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
+    sources = {key: COMMAND_LINE if key in changed else file for key in Settings.model_fields}
+    return settings.model_copy(update={"data_root": _data_root(settings, root, sources["data_root"])}), sources
+
+
+def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
+    """The folder that holds the datasets, as an absolute path; None: they are downloaded.
+
+    Raises:
+        HypersphereError: it does not exist.
+    """
+    where, given = f"{source}: data_root", settings.data_root
+    if given is None:
+        where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
+    if given is None:
+        return None
+    folder = root / Path(given).expanduser()
+    if not folder.is_dir():
+        raise HypersphereError(f"{where}: {folder}: no such folder; give the one that holds the datasets, or null")
+    return str(folder)
+
+
+def _datasets(file: Path) -> dict[str, Dataset]:
+    datasets = {}
+    for name, entry in _mapping(file).items():
+        if not isinstance(entry, dict):
+            raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
+        datasets[name] = validate(Dataset, {"name": name, **entry}, file, name)
+    return datasets
+
+
 def _place(file: Path) -> tuple[int, str]:
-    """The documents in the order in which they are shown; others after them."""
+    """Sorts the documents in the order in which they are shown, and others after them."""
     return (DOCUMENTS.index(file.stem) if file.stem in DOCUMENTS else len(DOCUMENTS)), file.stem
 
 
-def _numbers(overrides: dict[str, Any]) -> dict[str, Any]:
+def _scale_overrides(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The overrides that change the scale itself, which makes it another scale."""
     return {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
 
@@ -231,34 +181,36 @@ def _typed(value: Any) -> Any:
     return value
 
 
-def _cross_check(config: Config, scale_file: Path) -> None:
-    known = ", ".join(sorted(config.datasets))
-    for published, used in config.scale.datasets.items():
-        for name, where in ((published, "datasets"), (used, f"datasets.{published}")):
-            if name is not None and name not in config.datasets:
-                raise HypersphereError(f"{scale_file}: {where}: '{name}' is not one of {known}")
-    for name, replaced in config.scale.per_paper.items():
-        if name not in config.papers:
-            raise HypersphereError(f"{scale_file}: per_paper: '{name}' is not one of {', '.join(config.papers)}")
+def _cross_check(config: Config) -> None:
+    """Check the names that one file uses of another.
+
+    Raises:
+        HypersphereError: a name is not declared.
+    """
+
+    def check(name: str, names: Any, field: str, where: str) -> None:
+        if name not in names:
+            raise HypersphereError(f"{config.sources[field]}: {where}: {not_one_of(name, names)}")
+
+    scale, papers = config.scale, config.papers
+    for published, used in scale.datasets.items():
+        check(published, sorted(config.datasets), "datasets", "datasets")
+        if used is not None:
+            check(used, sorted(config.datasets), "datasets", f"datasets.{published}")
+    for method in scale.methods:
+        check(method, sorted({name for paper in papers.values() for name in paper.methods}), "methods", "methods")
+    for name, replaced in scale.per_paper.items():
+        check(name, papers, "per_paper", "per_paper")
         for method in replaced.methods:
-            if method not in config.papers[name].methods:
-                allowed = ", ".join(config.papers[name].methods) or "none: the paper has no methods"
-                raise HypersphereError(f"{scale_file}: per_paper.{name}.methods: '{method}' is not one of {allowed}")
-    for stem in config.scale.leaves_out:
-        _check_artifact(config, stem, f"{scale_file}: leaves_out")
-    source = "command line" if "only" in config.overrides else config.root / "config" / "config.yaml"
-    for stem in config.settings.only:
-        if stem not in config.papers:
-            _check_artifact(config, stem, f"{source}: only")
-
-
-def _check_artifact(config: Config, stem: str, where: str) -> None:
-    paper, slash, artifact = stem.partition("/")
-    if paper not in config.papers:
-        raise HypersphereError(f"{where}: '{paper}' is not one of {', '.join(config.papers)}")
-    if not slash or artifact not in config.papers[paper].artifacts:
-        allowed = ", ".join(config.papers[paper].artifacts)
-        raise HypersphereError(f"{where}: '{stem}': the artifacts of {paper} are {allowed}")
+            check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
+    for probe in scale.probes:
+        check(probe, registry.names("probes"), "probes", "probes")
+    for chosen, field in ((scale.leaves_out, "leaves_out"), (config.settings.only, "only")):
+        for name in chosen:
+            paper, slash, _ = name.partition("/")
+            check(paper, papers, field, field)
+            if slash or field == "leaves_out":
+                check(name, [f"{paper}/{artifact}" for artifact in papers[paper].artifacts], field, field)
 
 
 def _mapping(file: Path) -> dict[str, Any]:
@@ -269,8 +221,12 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _named(folder: Path, name: str, source: Path, field: str) -> Path:
-    """The YAML file called ``name`` in ``folder``, or a sentence listing those there are."""
+    """The YAML file called ``name`` in ``folder``.
+
+    Raises:
+        HypersphereError: there is none; the sentence lists the names of the others.
+    """
     available = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in available:
-        raise HypersphereError(f"{source}: {field}: '{name}' is not one of {', '.join(available)}")
+        raise HypersphereError(f"{source}: {field}: {not_one_of(name, available)}")
     return folder / f"{name}.yaml"

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from hypersphere import files
-from hypersphere.declared.recipe import Spec
-from hypersphere.declared.validation import validate
+from hypersphere.declared.validation import Strict, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "paper/errata.yaml"
@@ -25,7 +24,7 @@ KINDS: dict[Kind, str] = {
 }
 
 
-class Erratum(Spec):
+class Erratum(Strict):
     """One inconsistency."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]

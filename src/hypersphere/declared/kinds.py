@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from hypersphere.declared import registry
 
 FOLDER = Path(__file__).parents[1] / "present" / "kinds"
+DRAWINGS = FOLDER.parent / "drawings"
 
 
 class Kind(NamedTuple):
@@ -29,13 +30,25 @@ class Kind(NamedTuple):
 @cache
 def names(of: str) -> tuple[str, ...]:
     """Every kind made from ``runs`` or from a ``study``."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("[a-z]*.py") if registry.literal(path, "OF", None) == of))
+    return tuple(
+        sorted(path.stem for path in FOLDER.glob("[a-z]*.py") if registry.read_literal(path, "OF", None) == of)
+    )
 
 
 @cache
 def kind(name: str) -> Kind:
     """The kind of that name, which must exist."""
     file = FOLDER / f"{name}.py"
-    of, folder = registry.literal(file, "OF", None), registry.literal(file, "FOLDER", None)
-    axes, formats = registry.literal(file, "AXES", {}), registry.literal(file, "FORMATS", ())
-    return Kind(of, dict(axes), folder, tuple(formats), bool(registry.literal(file, "IMAGES", False)))
+    of, folder = registry.read_literal(file, "OF", None), registry.read_literal(file, "FOLDER", None)
+    axes, formats = registry.read_literal(file, "AXES", {}), registry.read_literal(file, "FORMATS", ())
+    return Kind(of, dict(axes), folder, tuple(formats), bool(registry.read_literal(file, "IMAGES", False)))
+
+
+def drawing(paper: str, artifact: str) -> str:
+    """The dotted module that draws an exact study's artifact.
+
+    It is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py for an artifact that several papers have.
+    """
+    papers, shared = (DRAWINGS / folder / f"{artifact}.py" for folder in (paper, "shared"))
+    folder = "shared" if shared.is_file() and not papers.is_file() else paper
+    return f"hypersphere.present.drawings.{folder}.{artifact}"

@@ -4,6 +4,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator
 
+from hypersphere.declared.validation import not_one_of
+
 
 class Measure(NamedTuple):
     """One measured quantity."""
@@ -72,7 +74,7 @@ MEASURES: dict[str, Measure] = {
 
 def _known(name: str) -> str:
     if name not in MEASURES:
-        raise ValueError(f"'{name}' is not one of {', '.join(MEASURES)}")
+        raise ValueError(not_one_of(name, MEASURES))
     return name
 
 

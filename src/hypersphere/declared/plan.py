@@ -9,12 +9,11 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.declared import config as cfg
-from hypersphere.declared import kinds
+from hypersphere.declared import kinds, lookup
 from hypersphere.declared.artifacts import HISTORY, Protocol
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.validation import validate
-from hypersphere.errors import HypersphereError
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -73,6 +72,11 @@ class Plan:
     def runs(self) -> dict[str, Run]:
         """Every distinct run that is to be trained, by name; a run that several cells share is here once."""
         return _measured_runs(self.cells)
+
+    @cached_property
+    def unmeasured(self) -> dict[str, str]:
+        """Why runs that are asked for are not trained, by name: nothing can measure them here."""
+        return {cell.run.name: cell.missing for cell in self.cells if cell.run and cell.run.name not in self.runs}
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
@@ -144,15 +148,13 @@ class Plan:
         return {run.name: batch for batch in self.batches for run in batch.runs}
 
     def batch(self, identifier: str) -> BatchOfRuns:
-        """The batch of that id.
+        """The batch of that id, which may be given without its digest if no other batch begins so.
 
         Raises:
-            HypersphereError: no such batch at this scale.
+            HypersphereError: no batch, or more than one, has this id.
         """
-        for batch in self.batches:
-            if batch.id == identifier:
-                return batch
-        raise HypersphereError(f"no batch '{identifier}' at scale {self.config.scale_name}")
+        batches = {batch.id: batch for batch in self.batches}
+        return batches[lookup.find(identifier, batches, "batch", self.config.scale_name)]
 
     def batch_of(self, run: str) -> BatchOfRuns:
         """The batch that trains a run of this plan."""
@@ -180,16 +182,12 @@ class Plan:
         )
 
     def run(self, name: str) -> Run:
-        """The run of that name.
+        """The run of that name, which may be given without its digest if no other run begins so.
 
         Raises:
-            HypersphereError: no such run at this scale.
+            HypersphereError: no run, or more than one, has this name.
         """
-        if name not in self.runs:
-            raise HypersphereError(
-                f"no run '{name}' at scale {self.config.scale_name}; `hypersphere plan` lists those there are"
-            )
-        return self.runs[name]
+        return self.runs[lookup.find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
@@ -292,4 +290,4 @@ def _scaled(config: cfg.Config, protocol: Protocol) -> Protocol:
         return protocol
     replaced: Mapping[str, Any] = {"name": probe.name, **probe.parameters, **config.scale.probes[probe.name]}
     value = {**protocol.model_dump(), "probe": replaced}
-    return validate(Protocol, value, config.scale_file, f"probes.{probe.name}")
+    return validate(Protocol, value, config.sources["probes"], f"probes.{probe.name}")

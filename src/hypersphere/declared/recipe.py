@@ -3,37 +3,19 @@
 A default means what it meant when its field was new, so that a run which does not set a field keeps its name.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from hypersphere.declared.registry import Fraction
+from hypersphere.declared.validation import Strict
 
 Below1 = Annotated[float, Field(ge=0, lt=1)]
 """A share of the past that is kept: at 1, nothing new would count."""
 Between = Annotated[float, Field(gt=0, lt=1)]
 
 
-class Spec(BaseModel):
-    """Frozen and strict about unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    def _set(self, *names: str) -> list[str]:
-        """Those of the fields ``names`` that differ from their defaults."""
-        defaults: dict[str, Any] = {name: field.default for name, field in type(self).model_fields.items()}
-        return [name for name in names if getattr(self, name) != defaults[name]]
-
-
-class Views(Spec):
+class Views(Strict):
     """Random augmentation of one view; strengths as in torchvision's transforms.
 
     In this order: crop, flip, jitter (brightness, contrast, saturation, hue), grayscale, blur, solarize.
@@ -66,19 +48,19 @@ class Views(Spec):
     def _consistent(self) -> Self:
         if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
             raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
-        if self.crop_padding is not None and self._set("crop_scale"):
+        if self.crop_padding is not None and self._changed("crop_scale"):
             raise ValueError("crop_padding: replaces the random resized crop that crop_scale is of; set one of the two")
         if self.blur_kernel % 2 == 0:
             raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:
             raise ValueError("blur_sigma: must be [smallest, largest]")
-        unused = self._set("blur_kernel", "blur_sigma")
+        unused = self._changed("blur_kernel", "blur_sigma")
         if not self.blur and unused:
             raise ValueError(f"{unused[0]}: is set, and blur is 0, so that nothing is blurred")
         return self
 
 
-class Optimiser(Spec):
+class Optimiser(Strict):
     """The update rule. ``learning_rate`` is per 256 images: the peak is learning_rate · batch / 256."""
 
     name: Literal["sgd", "adam", "adamw", "lars"] = "sgd"
@@ -97,7 +79,7 @@ class Optimiser(Spec):
     def _consistent(self) -> Self:
         own = {"sgd": ("momentum", "nesterov"), "lars": ("momentum", "nesterov", "trust")}
         taken = own.get(self.name, ("betas",))
-        stray = [name for name in self._set("momentum", "nesterov", "betas", "trust") if name not in taken]
+        stray = [name for name in self._changed("momentum", "nesterov", "betas", "trust") if name not in taken]
         if stray:
             raise ValueError(f"{stray[0]}: not of {self.name}, which takes {', '.join(taken)}")
         if self.nesterov and not self.momentum:
@@ -107,7 +89,7 @@ class Optimiser(Spec):
         return self
 
 
-class Schedule(Spec):
+class Schedule(Strict):
     """Linear warm-up over a fraction of the horizon, then ``shape``."""
 
     epochs: PositiveInt
@@ -127,7 +109,7 @@ class Schedule(Spec):
     def _consistent(self) -> Self:
         if self.shape == "step" and (not self.drops or list(self.drops) != sorted(set(self.drops))):
             raise ValueError("drops: must list fractions of the horizon, rising, for shape: step")
-        unused = self._set("drops", "factor")
+        unused = self._changed("drops", "factor")
         if self.shape != "step" and unused:
             raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
         if self.drops and self.drops[0] < self.warmup:
@@ -137,7 +119,7 @@ class Schedule(Spec):
         return self
 
 
-class Batch(Spec):
+class Batch(Strict):
     """Images per optimiser step, and per forward pass."""
 
     size: PositiveInt

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 Kind = Literal[
@@ -31,13 +32,13 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
-"""How objectives call two aligned batches of embeddings: views, prediction and target, query and key."""
+"""Objectives' names for two aligned batches of embeddings: views, prediction and target, query and key."""
 PAIR = "pair"
-"""How the methods' GIVES calls them."""
+"""The name of those two batches in the methods' GIVES."""
 TO_LOGITS = "to_logits"
-"""How an objective calls the map from cosines to logits, which is a component of its own."""
+"""Objectives' name for the map from cosines to logits, which is a component of its own."""
 
-# What a component of objectives/ is for, by what its function returns: a scalar loss, logits made of cosines,
+# The kind of a component in objectives/, by what its function returns: a scalar loss, logits computed from cosines,
 # embeddings with another gradient, or nothing (it changes a model in place).
 _ROLES: dict[str, Kind] = {
     "Float[Tensor, '']": "objectives",
@@ -46,10 +47,10 @@ _ROLES: dict[str, Kind] = {
     "None": "initialisations",
 }
 _RETURNS = {"datasets": "Arrays", "simulations": "Study"}
-"""What a component returns in folders that hold helpers of the same form."""
+"""What a component returns in folders that also hold helper functions of a file's own name."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
-# What an annotation of a keyword-only argument may say.
+# The names that an annotation of a keyword-only argument may use.
 _TYPES: dict[str, Any] = {
     "int": int,
     "float": float,
@@ -90,8 +91,8 @@ def _function(path: Path) -> ast.FunctionDef | None:
 def names(kind: Kind) -> tuple[str, ...]:
     """All components of a kind, sorted: the files that define a function of their own name."""
     folder = _folder(kind)
-    found = {path.stem: _function(path) for path in folder.glob("[a-z]*.py")}
-    return tuple(sorted(name for name, function in found.items() if function and _kind(folder, function) == kind))
+    functions = {path.stem: _function(path) for path in folder.glob("[a-z]*.py")}
+    return tuple(sorted(name for name, function in functions.items() if function and _kind(folder, function) == kind))
 
 
 @cache
@@ -99,10 +100,10 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     """A pydantic model of a component's keyword-only arguments.
 
     Raises:
-        HypersphereError: no such component; the sentence lists those there are.
+        HypersphereError: no such component; the sentence lists the names of its kind.
     """
     if name not in names(kind):
-        raise HypersphereError(f"'{name}' is not one of {', '.join(names(kind))}")
+        raise HypersphereError(not_one_of(name, names(kind)))
     function = _function(_folder(kind) / f"{name}.py")
     assert function is not None
     fields: dict[str, Any] = {}
@@ -116,7 +117,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 
 @cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
-    """The names of a component's positional arguments: what it has to be given when it is called."""
+    """The names of a component's positional arguments: what its caller must pass."""
     function = _function(_folder(kind) / f"{name}.py")
     assert function is not None
     return tuple(argument.arg for argument in function.args.args)
@@ -124,10 +125,10 @@ def tensors(kind: Kind, name: str) -> tuple[str, ...]:
 
 @cache
 def needs(objective: str) -> tuple[str, ...]:
-    """What a method has to give an objective: ``pair`` for two aligned batches, then names of other arguments."""
-    taken = tensors("objectives", objective)
-    named = taken[2:] if taken[:2] in PAIRS else taken
-    return (*([PAIR] if taken[:2] in PAIRS else []), *(name for name in named if name != TO_LOGITS))
+    """What a method must give an objective: ``pair`` for two aligned batches, then names of other arguments."""
+    arguments = tensors("objectives", objective)
+    others = arguments[2:] if arguments[:2] in PAIRS else arguments
+    return (*([PAIR] if arguments[:2] in PAIRS else []), *(name for name in others if name != TO_LOGITS))
 
 
 def takes_logits(objective: str) -> bool:
@@ -135,56 +136,68 @@ def takes_logits(objective: str) -> bool:
     return TO_LOGITS in tensors("objectives", objective)
 
 
-def constant(kind: Kind, name: str, which: str, default: Any) -> Any:
-    """A literal that a component's file assigns to ``which``, read without importing it.
+def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
+    """The literal that a component's file assigns to ``constant``, read without importing it.
 
-    A method says what it gives its objective (GIVES), which of that the objective must take (USES), how many views it
-    looks at (VIEWS, 2 unless said) and which encoders alone it can train (ENCODERS).
+    A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
+    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all).
     """
-    return literal(_folder(kind) / f"{name}.py", which, default)
+    return read_literal(_folder(kind) / f"{name}.py", constant, default)
 
 
-def literal(file: Path, which: str, default: Any) -> Any:
-    """A literal that a file of this package assigns to ``which`` at its top level, read without importing it."""
-    node = _assigned(file).get(which)
+def read_literal(file: Path, constant: str, default: Any) -> Any:
+    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it."""
+    node = _assignments(file).get(constant)
     return default if node is None else ast.literal_eval(node)
 
 
 @cache
-def _assigned(file: Path) -> dict[str, ast.expr]:
+def _assignments(file: Path) -> dict[str, ast.expr]:
     body = ast.parse(file.read_text(encoding="utf-8")).body
     return {ast.unparse(node.targets[0]): node.value for node in body if isinstance(node, ast.Assign)}
 
 
 @cache
 def misfit(method: str, objective: str, main: bool = True) -> str | None:
-    """Why a method cannot train with an objective, or None if it can; ``main``: not as a regulariser."""
-    given, lacking = constant("methods", method, "GIVES", ()), _lacking(method, objective)
-    if lacking:
-        return f"{objective} needs {_words(lacking)}; {method} gives {_words(given)}"
-    unused = _unused(method, objective)
-    if unused and main:
-        able = [name for name in names("objectives") if not _lacking(method, name) and not _unused(method, name)]
-        return f"{objective} takes no {_words(unused)}, which {method} is about; it trains with {', '.join(able)}"
+    """Why a method cannot train with an objective, or None if it can.
+
+    Args:
+        method: name of the method.
+        objective: name of the objective.
+        main: whether it is the main objective; a regulariser need not take all that the method uses.
+    """
+    not_given = _not_given(method, objective)
+    if not_given:
+        given = read_constant("methods", method, "GIVES", ())
+        return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
+    not_taken = _not_taken(method, objective)
+    if not_taken and main:
+        fitting = [
+            name for name in names("objectives") if not _not_given(method, name) and not _not_taken(method, name)
+        ]
+        missing = _listed(not_taken)
+        return f"{objective} takes no {missing}, and {method} needs an objective that does: {', '.join(fitting)}"
     return None
 
 
-def _lacking(method: str, objective: str) -> list[str]:
-    given = constant("methods", method, "GIVES", ())
+def _not_given(method: str, objective: str) -> list[str]:
+    """What the objective needs and the method does not give."""
+    given = read_constant("methods", method, "GIVES", ())
     return [name for name in needs(objective) if name not in given]
 
 
-def _unused(method: str, objective: str) -> list[str]:
-    return [name for name in constant("methods", method, "USES", ()) if name not in needs(objective)]
+def _not_taken(method: str, objective: str) -> list[str]:
+    """What the method uses and the objective does not take."""
+    return [name for name in read_constant("methods", method, "USES", ()) if name not in needs(objective)]
 
 
-def _words(given: Iterable[str]) -> str:
-    return ", ".join("two batches of embeddings" if name == PAIR else name for name in given)
+def _listed(arguments: Iterable[str]) -> str:
+    return ", ".join("two batches of embeddings" if name == PAIR else name for name in arguments)
 
 
 @cache
 def trained_kinds() -> tuple[str, ...]:
-    """The kinds of runs that can be trained: the files of training/trainers."""
+    """The kinds of runs that can be trained: one file of training/trainers each."""
     folder = Path(__file__).parents[1] / "training" / "trainers"
     return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
 

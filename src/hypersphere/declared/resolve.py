@@ -1,4 +1,4 @@
-"""From coordinates to a run: the layers of a paper's and a scale's YAML, merged, validated, and shrunk."""
+"""From coordinates to a run: merge, validate and shrink the layers of a paper's and a scale's YAML."""
 
 import re
 from collections.abc import Mapping
@@ -13,15 +13,16 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
-from hypersphere.declared.validation import sentence
+from hypersphere.declared.settings import Replaced
+from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
-"""Of a run that stands for those of all seeds."""
+"""The seed of a run that stands for the runs of all seeds."""
 
 
 class Layer(NamedTuple):
-    """Fields of a run, and who sets them."""
+    """Fields of a run, and the place that sets them."""
 
     file: Path
     section: str
@@ -29,13 +30,13 @@ class Layer(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A run at this scale, and what the document says of it."""
+    """A run at this scale, and its description in the document."""
 
     run: Run
     epochs: int
-    """Of the published schedule: what the coordinate ``epoch`` counts."""
+    """Epochs of the published schedule, which the coordinate ``epoch`` counts."""
     published: str
-    """Name of the published run, before the scale: by it, two descriptions are seen to be one."""
+    """Name of the published run, before the scale: equal for two descriptions of one run."""
 
 
 def resolve(
@@ -52,9 +53,9 @@ def resolve(
         config: of the scale.
         paper: the document.
         identity: method, variant and published dataset.
-        paths: coordinates that are fields of the run, as published (``batch.size``); they have the last word.
-        dataset: what stands for the published one.
-        where: the artifact that asks, for errors: ``artifacts.table2``.
+        paths: coordinates that are fields of the run, as published (``batch.size``); they override all layers.
+        dataset: used in place of the published one.
+        where: the artifact, for errors: ``artifacts.table2``.
 
     Raises:
         HypersphereError: the merged run is not valid, or two overrides disagree; the sentence names the file and the
@@ -64,14 +65,18 @@ def resolve(
     for path in paths:
         field = path.split(".")[0]
         if field not in Run.model_fields or field in ("seed", "dataset"):
-            known = ", ".join((*coordinates.IDENTITY, *coordinates.READINGS))
-            raise HypersphereError(f"{file}: {where}: '{path}' is no field of a run and none of {known}")
-    document = _document(file, paper, identity, paths)
-    asked = Layer(file, where, coordinates.nested(paths))
-    plain = _merged(document)
-    published = merge(plain, asked.fields)
-    described = _published(published, config.datasets[str(identity["dataset"])], [*document, asked])
-    layers = [*document, *_scale(config, paper.paper, str(identity["method"])), asked]
+            known = (*coordinates.IDENTITY, *coordinates.READINGS)
+            near = nearest(field, [*Run.model_fields, *known])
+            suggestion = f"; did you mean {'.'.join([near[0], *path.split('.')[1:]])}?" if near else ""
+            raise HypersphereError(
+                f"{file}: {where}: '{path}' is no field of a run and none of {', '.join(known)}{suggestion}"
+            )
+    document_layers = _document_layers(file, paper, identity, paths)
+    artifact_layer = Layer(file, where, coordinates.nested(paths))
+    plain = _merged(document_layers)
+    published = merge(plain, artifact_layer.fields)
+    described = _published_run(published, config.datasets[str(identity["dataset"])], [*document_layers, artifact_layer])
+    layers = [*document_layers, *_scale_layers(config, paper.paper, str(identity["method"])), artifact_layer]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
         _shrink(merged, config, paper, plain["schedule"]["epochs"], published["schedule"]["epochs"])
@@ -83,67 +88,79 @@ def resolve(
     return Resolved(run, described.schedule.epochs, described.name)
 
 
-def _published(fields: dict[str, Any], dataset: Dataset, layers: list[Layer]) -> Run:
-    """The run as the document has it: two descriptions of one, a default written out or not, have one name."""
+def _published_run(fields: dict[str, Any], dataset: Dataset, layers: list[Layer]) -> Run:
+    """The run as the document describes it. Whether a default is written out or not, its name is the same."""
     try:
         return Run.model_validate(fields | {"dataset": dataset.model_dump(), "seed": ANY_SEED})
     except ValidationError as error:
         raise HypersphereError(_sentence(error, layers)) from None
 
 
-def _document(file: Path, paper: Paper, identity: Mapping[str, Scalar], paths: Mapping[str, Scalar]) -> list[Layer]:
+def _document_layers(
+    file: Path, paper: Paper, identity: Mapping[str, Scalar], paths: Mapping[str, Scalar]
+) -> list[Layer]:
+    """The paper's layers, the weakest first.
+
+    Raises:
+        HypersphereError: a method or variant is not declared, or two overrides disagree.
+    """
     method, variant = str(identity["method"]), str(identity["variant"])
     for kind, name, known in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
         if name not in known:
-            raise HypersphereError(f"{file}: {kind}: '{name}' is not one of {', '.join(known) or 'none'}")
-    matching = [(at, one) for at, one in enumerate(paper.overrides) if one.matches({**identity, **paths})]
-    matching.sort(key=lambda pair: len(pair[1].when))  # the more it asks, the later it speaks
-    _agree(file, matching)
+            raise HypersphereError(f"{file}: {kind}: {not_one_of(name, known)}")
+    matching = [(index, one) for index, one in enumerate(paper.overrides) if one.matches({**identity, **paths})]
+    matching.sort(key=lambda pair: len(pair[1].when))  # an override with more conditions wins
+    _check_agreement(file, matching)
     return [
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
         Layer(file, f"variants.{variant}", paper.variants[variant]),
-        *(Layer(file, f"overrides.{at}", one.set) for at, one in matching),
+        *(Layer(file, f"overrides.{index}", one.set) for index, one in matching),
     ]
 
 
-def _agree(file: Path, matching: list[tuple[int, Override]]) -> None:
-    """Of two overrides that set one field, one must ask for all that the other asks for, and more."""
+def _check_agreement(file: Path, matching: list[tuple[int, Override]]) -> None:
+    """Check overrides that match one run, sorted by their number of conditions.
+
+    Raises:
+        HypersphereError: two set one field to different values, and neither has all conditions of the other and more.
+    """
     for place, (first, low) in enumerate(matching):
         for second, high in matching[place + 1 :]:
             before, after = _leaves(low.set), _leaves(high.set)
-            both = sorted(one for one in before for other in after if _clash(one, before, other, after))
-            if both and not low.when.keys() < high.when.keys():
+            fields = sorted(one for one in before for other in after if _clash(one, before, other, after))
+            if fields and not low.when.keys() < high.when.keys():
                 raise HypersphereError(
-                    f"{file}: overrides.{first} and overrides.{second} both match and disagree on {both[0]}; "
-                    "let one of them ask for more"
+                    f"{file}: overrides.{first} and overrides.{second} both match a run and disagree on {fields[0]}; "
+                    "add a condition under `when` to one of them"
                 )
 
 
 def _clash(one: str, before: Mapping[str, str], other: str, after: Mapping[str, str]) -> bool:
-    """Whether one field gets two values, or one of them as a whole and in part."""
+    """Whether one field gets two values, or is set once as a whole and once in part."""
     if one == other:
         return before[one] != after[other]
     return one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _leaves(fields: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Every innermost field by its path, its value as text."""
-    found: dict[str, str] = {}
+    """The values of the innermost fields as text, by path."""
+    leaves: dict[str, str] = {}
     for key, value in fields.items():
         path = f"{prefix}{key}"
-        found |= _leaves(value, f"{path}.") if isinstance(value, Mapping) else {path: files.canonical_json(value)}
-    return found
+        leaves |= _leaves(value, f"{path}.") if isinstance(value, Mapping) else {path: files.canonical_json(value)}
+    return leaves
 
 
-def _scale(config: cfg.Config, paper: str, method: str) -> list[Layer]:
-    file, scale = config.scale_file, config.scale
-    own = scale.per_paper.get(paper, cfg.Replaced())
+def _scale_layers(config: cfg.Config, paper: str, method: str) -> list[Layer]:
+    """The scale's layers, the weakest first; each is in the scale's file, or was set on the command line."""
+    scale, sources = config.scale, config.sources
+    replaced = scale.per_paper.get(paper, Replaced())
     return [
-        Layer(file, "run", scale.run),
-        Layer(file, f"methods.{method}", scale.methods.get(method, {})),
-        Layer(file, f"per_paper.{paper}.run", own.run),
-        Layer(file, f"per_paper.{paper}.methods.{method}", own.methods.get(method, {})),
+        Layer(sources["run"], "run", scale.run),
+        Layer(sources["methods"], f"methods.{method}", scale.methods.get(method, {})),
+        Layer(sources["per_paper"], f"per_paper.{paper}.run", replaced.run),
+        Layer(sources["per_paper"], f"per_paper.{paper}.methods.{method}", replaced.methods.get(method, {})),
     ]
 
 
@@ -157,13 +174,13 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
 def _shrink(run: dict[str, Any], config: cfg.Config, paper: Paper, usual: int, published: int) -> None:
     """Apply the scale's epochs, batch divisor and learning-rate factor in place.
 
-    ``usual`` epochs of the document become the scale's; a coordinate that asks for other ones shrinks in proportion.
+    ``usual`` epochs of the document become the scale's; a coordinate that sets another number shrinks in proportion.
     """
     scale, schedule = config.scale, run["schedule"]
-    epochs = scale.per_paper.get(paper.paper, cfg.Replaced()).epochs or scale.epochs
+    epochs = scale.per_paper.get(paper.paper, Replaced()).epochs or scale.epochs
     if epochs != "published":
         shrunk = max(1, round(epochs * published / usual))
-        if schedule.get("horizon") is not None:  # as much longer than training as it was
+        if schedule.get("horizon") is not None:  # keeps its ratio to the epochs
             schedule["horizon"] = round(schedule["horizon"] * shrunk / published)
         schedule["epochs"] = shrunk
     for key in ("size", "micro"):
@@ -172,9 +189,9 @@ def _shrink(run: dict[str, Any], config: cfg.Config, paper: Paper, usual: int, p
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Deep merge; a component given by another ``name`` replaces the one below whole, parameters included.
+    """Deep merge; a component with another ``name`` replaces the one below as a whole, with its parameters.
 
-    No mapping of the result is one of the arguments', so that it may be changed.
+    The result shares no mapping with the arguments, so that it may be changed.
     """
     result = _copied(below)
     for key, value in above.items():
@@ -187,21 +204,21 @@ def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copied(value: Any) -> Any:
-    """Mappings anew; anything else is never changed, and is shared."""
+    """A deep copy of mappings; other values are never changed, and are shared."""
     return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def _sentence(error: ValidationError, layers: list[Layer]) -> str:
-    problem = error.errors()[0]
+    problem = problem_to_show(error)
     location = [str(part) for part in problem["loc"]]
     # A component's own complaint names its parameter first; another layer may have set the rest of the component.
-    parameter = re.match(r"Value error, ([a-z_]+): ", problem["msg"])
+    parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
     file, section = _blame(layers, location + ([parameter[1]] if parameter else []))
     return f"{file}: {sentence(Run, error, section)}"
 
 
 def _blame(layers: list[Layer], location: list[str]) -> tuple[Path, str]:
-    """The file and section that last set the deepest known part of ``location``."""
+    """The file and section of the last layer that sets the deepest known part of ``location``."""
     for depth in range(len(location), 0, -1):
         for layer in reversed(layers):
             value: Any = layer.fields

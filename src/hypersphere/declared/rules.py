@@ -6,13 +6,12 @@ from typing import Annotated
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from hypersphere import files
-from hypersphere.declared.recipe import Spec
-from hypersphere.declared.validation import validate
+from hypersphere.declared.validation import Strict, validate
 
 Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
-class Margin(Spec):
+class Margin(Strict):
     """The equivalence margin D of a published number: of an accuracy in points, of any other in its own unit."""
 
     high: float
@@ -29,7 +28,7 @@ class Margin(Spec):
         return self.relative * abs(published)
 
 
-class Rules(Spec):
+class Rules(Strict):
     """What every interval, test and verdict is judged by (docs/statistics.md)."""
 
     margin: Margin

@@ -20,7 +20,8 @@ from pydantic import (
 
 from hypersphere import files
 from hypersphere.declared import registry
-from hypersphere.declared.recipe import Batch, Optimiser, Schedule, Spec, Views
+from hypersphere.declared.recipe import Batch, Optimiser, Schedule, Views
+from hypersphere.declared.validation import Strict, nearest, sentence
 from hypersphere.errors import HypersphereError
 
 
@@ -29,6 +30,15 @@ class Component(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
     name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_is_spelt(cls, value: Any) -> Any:
+        """Any key is allowed here, so a misspelt ``name`` would be taken for a parameter."""
+        if isinstance(value, dict) and "name" not in value:
+            for key in filter(lambda key: nearest(str(key), ["name"]), value):
+                raise ValueError(f"{key}: unknown; did you mean name?")
+        return value
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -47,12 +57,7 @@ def _check(kind: registry.Kind) -> AfterValidator:
         try:
             parameters = model.model_validate(component.parameters)
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(map(str, problem["loc"]))
-            known = f"; {component.name} takes {', '.join(model.model_fields) or 'no parameters'}"
-            raise ValueError(
-                f"{field}: {problem['msg']}{known if problem['type'] == 'extra_forbidden' else ''}"
-            ) from None
+            raise ValueError(sentence(model, error, owner=component.name)) from None
         return Component(name=component.name, **parameters.model_dump(exclude_defaults=True))
 
     return AfterValidator(check)
@@ -68,7 +73,7 @@ Source = Annotated[Component, _check("datasets")]
 Probe = Annotated[Component, _check("probes")]
 
 
-class Imbalance(Spec):
+class Imbalance(Strict):
     """Class i keeps int(head · ratio^-i) training images, i = 0 … classes-1 (norms paper, Sec. 6)."""
 
     head: PositiveInt
@@ -76,7 +81,7 @@ class Imbalance(Spec):
     seed: NonNegativeInt = 0
 
 
-class Dataset(Spec):
+class Dataset(Strict):
     """A source of images, and what is kept of its training and test sets (all of it, unless said)."""
 
     name: str
@@ -91,7 +96,7 @@ class Dataset(Spec):
         return f"{self.name}-{files.digest(self.model_dump(exclude_defaults=True), 8)}"
 
 
-class Run(Spec):
+class Run(Strict):
     """One pretraining."""
 
     dataset: Dataset
@@ -128,11 +133,11 @@ class Run(Spec):
             known = ", ".join(registry.names("logits"))
             verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
             raise ValueError(f"logits: {self.objective.name} {verb}")
-        if self.views_b is not None and registry.constant("methods", self.method.name, "VIEWS", 2) == 1:
+        if self.views_b is not None and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1:
             raise ValueError(f"views_b: {self.method.name} looks at one view")
         if self.views_b == self.views:  # a second name for one run
             raise ValueError("views_b: the same as views: leave it out")
-        encoders = registry.constant("methods", self.method.name, "ENCODERS", ())
+        encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
         return self
@@ -141,7 +146,7 @@ class Run(Spec):
     def branches(self) -> tuple[Views, ...]:
         """How each view that the method looks at is made."""
         both = (self.views, self.views if self.views_b is None else self.views_b)
-        return both[: registry.constant("methods", self.method.name, "VIEWS", 2)]
+        return both[: registry.read_constant("methods", self.method.name, "VIEWS", 2)]
 
     def scientific(self) -> dict[str, Any]:
         """The fields that the name is taken over: those that differ from their defaults."""

@@ -1,45 +1,118 @@
-"""Pydantic's complaints as one clear sentence each, which names the file, the field and what is allowed."""
+"""Pydantic's complaints as one clear sentence each: it names the file and the field, and says what is allowed."""
 
+import difflib
 import re
 import types
 import typing
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Tag, TypeAdapter, ValidationError
 
 from hypersphere.errors import HypersphereError
 
 Model = typing.TypeVar("Model", bound=BaseModel)
+_MEMBER = re.compile(
+    r"of_runs|of_study|int|float|bool|str|list|dict|constrained-\w+|\[key\]|"
+    r"(literal|list|dict|tuple|function-\w+|nullable)\[.*"
+)
+"""What pydantic adds to a location inside a union or a mapping's key, and which is no key of the file."""
+
+
+class Strict(BaseModel):
+    """Frozen, without infinities, and without keys that are not its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def _changed(self, *names: str) -> list[str]:
+        """The fields among ``names`` that differ from their defaults."""
+        defaults: dict[str, Any] = {name: field.default for name, field in type(self).model_fields.items()}
+        return [name for name in names if getattr(self, name) != defaults[name]]
 
 
 def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Model:
-    """Validate ``value``, turning pydantic's first complaint into a sentence about ``file``."""
+    """Validate ``value``, turning pydantic's complaints into a sentence about ``file``."""
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
         raise HypersphereError(f"{file}: {sentence(model, error, prefix)}") from None
 
 
-def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "") -> str:
-    """``field: what is wrong; allowed: …`` for the first of pydantic's errors."""
-    problem = error.errors()[0]
-    # A union adds the name of its member to the location, which is no field of anybody's file.
-    location = [
-        str(part) for part in problem["loc"] if not re.search(r"^(of_(runs|study)|int|str|list)$|[-\[]", str(part))
-    ]
+def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
+    """The names that ``name`` may be a misspelling of, the likeliest first."""
+    return difflib.get_close_matches(name, list(names), count)
+
+
+def not_one_of(name: str, names: Iterable[str]) -> str:
+    """``'simcrl' is not one of byol, simclr; did you mean simclr?``"""
+    names = list(names)
+    return f"'{name}' is not one of {', '.join(names) or 'none'}{_meant(name, names, '; ', '')}"
+
+
+def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
+    """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
+    names = list(allowed)
+    if owner:
+        listed = f"{owner} takes {', '.join(names) or 'no parameters'}"
+    elif not names:
+        return "unknown"
+    else:
+        listed = f"{'Allowed' if nearest(key, names) else 'allowed'}: {', '.join(names)}"
+    return f"unknown; {_meant(key, names, '', ' ')}{listed}"
+
+
+def _meant(name: str, names: list[str], before: str, after: str) -> str:
+    matches = nearest(name, names)
+    return f"{before}did you mean {matches[0]}?{after}" if matches else ""
+
+
+def problem_to_show(error: ValidationError) -> Any:
+    """The complaint that says most: an unknown key first, as it may be a required one misspelt."""
+    problems = error.errors()
+    return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
+
+
+def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "", owner: str = "") -> str:
+    """``field: what is wrong; allowed: …`` for the complaint of pydantic's that says most.
+
+    Args:
+        model: that refused.
+        error: pydantic's.
+        prefix: field of the file that holds the value.
+        owner: component whose parameters the model checks; its name is said in place of ``Allowed``.
+    """
+    problem = problem_to_show(error)
+    location = _field(problem)
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")
-    if re.match(r"[a-z0-9_.]+: ", message):  # a component's own complaint names its parameter first
+    if re.match(r"[\w.-]+: ", message):  # a component's own complaint names its parameter first
         return f"{field}.{message}" if field else message
     if problem["type"] == "extra_forbidden":
-        allowed = _keys_at(model, problem["loc"][:-1])
-        return f"{field}: unknown key; allowed: {', '.join(allowed)}" if allowed else f"{field}: unknown key"
+        return f"{field}: {unknown_key(str(problem['loc'][-1]), _keys_at(model, problem['loc'][:-1]), owner)}"
     if problem["type"] == "missing":
         return f"{field}: this key is required"
+    # Of a union, each member complains about the same field.
+    others = [
+        str(other["msg"]) for other in error.errors() if other["loc"] != problem["loc"] and _field(other) == location
+    ]
     shown = problem["input"]
     given = f" (given: {shown!r})" if isinstance(shown, str | int | float | bool | list | None) else ""
-    return f"{field}: {message[:1].lower()}{message[1:]}{given}"
+    separator = ": " if field else ""
+    return f"{field}{separator}{message[:1].lower()}{message[1:]}{_alternatives(others)}{given}"
+
+
+def _field(problem: Any) -> list[str]:
+    """Where a complaint is, in keys of the file."""
+    keys = [str(part) for part in problem["loc"]]
+    unknown = keys[-1:] if problem["type"] == "extra_forbidden" else []
+    return [key for key in keys[: len(keys) - len(unknown)] if not _MEMBER.fullmatch(key)] + unknown
+
+
+def _alternatives(messages: list[str]) -> str:
+    """`` or 'published'``: what the other members of a union allow, each once."""
+    allowed = [message.removeprefix("Input should be ").partition(", unable")[0] for message in messages]
+    return "".join(f" or {one}" for one in dict.fromkeys(allowed))
 
 
 def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
@@ -51,16 +124,18 @@ def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
     return list(models[0].model_fields) if models else []
 
 
+def _tags(member: Any) -> list[str]:
+    """The name that pydantic gives a union's member in locations, if it is tagged."""
+    return [one.tag for one in getattr(member, "__metadata__", ()) if isinstance(one, Tag)]
+
+
 def _inside(annotation: Any, part: int | str) -> Any:
     """The element type of a list, dict, Annotated or union that a location steps into."""
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) is Annotated:
         return _inside(arguments[0], part)
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        matching = [
-            a
-            for a in arguments
-            if getattr(a, "__name__", "").lower() == str(part).replace("_", "") or hasattr(a, "model_fields")
-        ]
-        return matching[0] if matching else None
+        tagged = [member for member in arguments if part in _tags(member)]
+        models = [member for member in arguments if hasattr(member, "model_fields")]
+        return next(iter([*tagged, *models]), None)
     return arguments[-1] if arguments else None

@@ -10,14 +10,13 @@ from pydantic import PositiveInt
 
 from hypersphere import files
 from hypersphere.declared.plan import Plan
-from hypersphere.declared.recipe import Spec
 from hypersphere.declared.run import Run
-from hypersphere.declared.validation import validate
+from hypersphere.declared.validation import Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_evaluation, check_files
 
 
-class Answer(Spec):
+class Answer(Strict):
     """One number of one probe, in the measure's unit; empty for a run that diverged."""
 
     epoch: int
@@ -34,7 +33,7 @@ class Answer(Spec):
     status: Literal["finished", "diverged"]
 
 
-class Record(Spec):
+class Record(Strict):
     """The schema of ``evidence/*.json``."""
 
     schema_version: Literal[1] = 1

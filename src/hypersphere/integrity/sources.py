@@ -23,7 +23,8 @@ SILENT = frozenset(
         *("errors", "files"),
         # Which runs there are and which cell shows what, not what a run is: `declared.run`, `declared.recipe` and
         # `declared.registry` give a run's fields their meaning and defaults, and count.
-        *(f"declared.{module}" for module in ("artifacts", "cells", "config", "plan", "resolve", "validation")),
+        *(f"declared.{module}" for module in ("artifacts", "cells", "config", "plan", "resolve", "settings")),
+        *(f"declared.{module}" for module in ("lookup", "validation")),
         # What keeps results whole. It refuses, waits, stops and records.
         *(f"integrity.{module}" for module in ("evidence", "lock", "manifest", "provenance", "recovery")),
         *(f"integrity.{module}" for module in ("sources", "stop")),

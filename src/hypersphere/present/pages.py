@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.declared import coordinates, errata
-from hypersphere.declared.artifacts import Measured, Paper
+from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made
 from hypersphere.present import labels, words
 from hypersphere.present.results import Results
 from hypersphere.present.shown import Shown, show
 
-NOT_MADE = "not made yet"
 NOT_DRAWN = "measured, but not drawn yet"
 
 
@@ -44,24 +44,10 @@ def document(results: Results, paper: str) -> Document:
     missing = []
     for name, artifact in declared.artifacts.items():
         if name not in there:
-            reason = NOT_DRAWN if name in made else _reason(results, declared, name)
+            reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
             missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
     measured = [one for name, one in there.items() if name in declared.measured]
     return Document(measured, [one for name, one in there.items() if name in declared.studied], missing)
-
-
-def _reason(results: Results, paper: Paper, name: str) -> str:
-    config, artifact = results.config, paper.artifacts[name]
-    if f"{paper.paper}/{name}" in config.scale.leaves_out:
-        return "left out at this scale"
-    if not isinstance(artifact, Measured):
-        lacks = name not in config.studied(paper.paper)
-        return f"needs {', '.join(artifact.needs).replace('_', ' ')}, which are not here" if lacks else NOT_MADE
-    if artifact.missing:
-        return artifact.missing
-    cells = results.plan.artifacts.get((paper.paper, name), [])
-    reasons = dict.fromkeys(cell.missing for cell in cells)
-    return NOT_MADE if "" in reasons else "; ".join(reasons)
 
 
 def drawing(config: Config, paper: str, name: str) -> Path:

@@ -145,7 +145,7 @@ def _answer(
 
 def _diverged(run: str, protocol: Protocol, at: At) -> list[Row]:
     assert protocol.probe is not None
-    given = registry.constant("probes", protocol.probe.name, "MEASURES", ())
+    given = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
     return [_row(run, protocol, at, measure, "", None, None, None, "diverged") for measure in given]
 
 

@@ -16,6 +16,7 @@ from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made
 from hypersphere.declared.rules import Rules
 from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
@@ -139,28 +140,14 @@ class Judge:
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
         self.missing = {cell.text: cell.missing for cell in plan.artifacts.get((paper.paper, name), [])}
-        self.why = self._why()
+        self.why = why_not_made(plan, paper.paper, name) or ("" if self._is_measured() else NOT_MADE_YET)
         if not self.why:
             self.measurements = self._read("measurements", gather.MEASUREMENTS)
             self.effects = self._read("effects", EFFECTS)
             self.summary = self._read("summary", gather.SUMMARY).set_index("coordinates", drop=False)
 
-    def _why(self) -> str:
-        """Why nothing of this artifact was measured; empty if something was."""
-        if self.name in self.paper.studied:
-            return (
-                "not made yet" if self.name in self.plan.config.studied(self.paper.paper) else "its data are not here"
-            )
-        if self.declared is None:
-            return "no artifact of this name is declared"
-        if self.declared.missing:
-            return self.declared.missing
-        if f"{self.paper.paper}/{self.name}" in self.plan.config.scale.leaves_out:
-            return "left out at this scale"
-        if (self.paper.paper, self.name) not in self.plan.made:
-            return next(filter(None, self.missing.values()), "nothing of it can be measured at this scale")
-        there = (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
-        return "" if there else "not made yet"
+    def _is_measured(self) -> bool:
+        return (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
 
     def _read(self, name: str, columns: list[str]) -> pd.DataFrame:
         folder = self.plan.artifact_folder(self.paper.paper, self.name).relative_to(self.plan.config.results)
@@ -169,7 +156,7 @@ class Judge:
     def of(self, claim: Claim) -> dict[str, Any]:
         """The measured columns of a claim."""
         if self.why:
-            return {"why": self.why}
+            return {"why": self.missing.get(claim.text) or self.why}
         for where in (claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])):
             if where not in self.missing:
                 return {"why": f"no cell of {self.name} has the coordinates {where}"}
@@ -199,7 +186,7 @@ class Judge:
         assert self.declared is not None
         groups = arms(self.measurements, self.declared.points, claim.coordinates)
         if claim.text not in groups or claim.reported is None:
-            return {"why": "nothing is printed to compare with" if claim.reported is None else "not made yet"}
+            return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
         pooled, values = pool(groups), groups[claim.text].to_numpy(dtype=float)
         low, high = means.mean_interval(values, self.rules.confidence)
         outcome = {

@@ -100,7 +100,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
         (("artifact", "norms", "table9"), "'norms/table9' is not one of those that scale quick makes: norms/table5, "),
         (("artifact", "lmcl", "table5"), "'lmcl/table5' is not one of those that scale quick makes: norms/table5, "),
         (("studies", "lmcl"), "'lmcl' is not one of norms"),
-        (("claims", "--set", "scales=huge"), "command line: scales is not a setting; allowed: "),
+        (("claims", "--set", "scales=huge"), "command line: scales is not a setting; did you mean scale? Allowed: "),
     ],
 )
 def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, words: tuple[str, ...], sentence: str) -> None:

@@ -71,7 +71,7 @@ def test_what_is_not_allowed_is_a_sentence(typed: Typed, made: tuple[Plan, list[
         (first, "--remove", "0"): f"{first}: the plan needs the snapshot of epoch 0",
         (first, "--remove", "1", "2"): f"{first}: no snapshot of epoch 2; it has those of 0, 1",
         ("--remove", "1"): "snapshots: --remove needs the names of runs before it; without it they are listed",
-        ("none",): "no run 'none' at scale tiny; `hypersphere plan` lists those there are",
+        ("none",): "no run 'none' at scale tiny; `hypersphere plan --verbose` lists those there are",
     }
     for words, sentence in wrong.items():
         assert typed(*words) == (2, [], [f"hypersphere: {sentence}"])

@@ -56,7 +56,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an axis that is no product": (TABLE | {"rows": "simclr"}, "rows"),
     "a kind that there is not": (TABLE | {"draw": "pie"}, "draw: 'pie' is not one of distribution, grid, lines, table"),
     "a study's kind": (TABLE | {"draw": "study_table"}, "draw: 'study_table' is not one of "),
-    "an unknown key": (TABLE | {"row": []}, "row: unknown key; allowed: draw, title, printed, rows, columns"),
+    "an unknown key": (
+        TABLE | {"row": []},
+        "row: unknown; did you mean rows? Allowed: draw, title, printed, rows",
+    ),
     "a protocol that there is not": (
         TABLE | {"by": "linear"},
         "by: 'linear' is not one of knn, norms, transfer, later",
@@ -155,8 +158,8 @@ def test_a_protocols_identity_is_its_content() -> None:
 @pytest.mark.parametrize(
     ("evaluations", "words"),
     [
-        ({"a": {"like": "b"}, "b": {"like": "c"}, "c": KNN}, "a: like: 'b' is not one of c"),
-        ({"a": KNN, "b": {"like": "x"}}, "b: like: 'x' is not one of a"),
+        ({"a": {"like": "b"}, "b": {"like": "c"}, "c": KNN}, "a.like: 'b' is not one of c"),
+        ({"a": KNN, "b": {"like": "x"}}, "b.like: 'x' is not one of a"),
         ({"a": {}}, "probe: give a probe, or say under missing what it would do"),
         ({"a": KNN | {"missing": "later", "gives": ["norm"]}}, "probe: give a probe, or say under missing"),
         ({"a": {"missing": "later"}}, "gives: is for a missing probe, which must list its measures"),

@@ -71,7 +71,7 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
             r"errata\.yaml: M1\.kind: .*'breaks', 'ambiguous', 'claim', 'typo' or 'extraction'",
         ),
         ([ENTRY | {"printed": " "}], r"errata\.yaml: M1\.printed: "),
-        ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown key; allowed: id, document, place"),
+        ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown; .*llowed: id, document, place"),
         ([{k: v for k, v in ENTRY.items() if k != "decided"}], r"errata\.yaml: M1\.decided: this key is required"),
         ([ENTRY, ENTRY], r"errata\.yaml: id: M1 is given twice"),
         ({"M1": ENTRY}, r"errata\.yaml: must be a list of entries"),

@@ -38,7 +38,7 @@ def test_a_measure_on_another_dataset(here: str, elsewhere: str) -> None:
 
 @pytest.mark.parametrize("probe", registry.names("probes"))
 def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
-    given = registry.constant("probes", probe, "MEASURES", ())
+    given = registry.read_constant("probes", probe, "MEASURES", ())
     assert given
     assert set(given) <= set(MEASURES)
     accuracies = [name for name in given if name.rpartition("_")[2] in ("top1", "top5")]

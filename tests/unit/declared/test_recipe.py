@@ -7,7 +7,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from hypersphere.declared.recipe import Batch, Optimiser, Schedule, Spec, Views
+from hypersphere.declared.recipe import Batch, Optimiser, Schedule, Views
+from hypersphere.declared.validation import Strict
 from hypersphere.methods.base import Method, Parts
 from hypersphere.training import optimisation
 
@@ -26,7 +27,7 @@ ALSO = "betas: not of lars, which takes momentum, nesterov, trust"
 SIGMAS = "blur_sigma: must be [smallest, largest]"
 BARE = "decay: must be weights for lars, which leaves biases and normalisations out"
 Case = tuple[dict[str, Any], str, dict[str, Any]]
-REFUSED: dict[type[Spec], list[Case]] = {
+REFUSED: dict[type[Strict], list[Case]] = {
     Views: [
         ({"crop_scale": [0.5, 0.2]}, CROP, {"crop_scale": [0.2, 0.2]}),
         ({"crop_scale": [0.5, 1.1]}, CROP, {"crop_scale": [0.5, 1.0]}),
@@ -59,7 +60,7 @@ REFUSED: dict[type[Spec], list[Case]] = {
 
 
 @pytest.mark.parametrize(("model", "case"), [(model, case) for model, cases in REFUSED.items() for case in cases])
-def test_what_does_not_go_together_is_said_in_a_sentence(model: type[Spec], case: Case) -> None:
+def test_what_does_not_go_together_is_said_in_a_sentence(model: type[Strict], case: Case) -> None:
     """And what nearly was wrong is taken."""
     wrong, words, right = case
     with pytest.raises(ValidationError) as caught:
@@ -70,7 +71,7 @@ def test_what_does_not_go_together_is_said_in_a_sentence(model: type[Spec], case
 
 
 # model, a field, and values just outside and just inside of its bounds
-BOUNDS: list[tuple[type[Spec], dict[str, Any], str, list[Any], list[Any]]] = [
+BOUNDS: list[tuple[type[Strict], dict[str, Any], str, list[Any], list[Any]]] = [
     (Views, {}, "flip", [-0.1, 1.1], [0, 1]),
     (Views, {}, "hue", [-0.1, 0.6], [0, 0.5]),
     (Views, {}, "crop_padding", [0, -1], [1]),
@@ -96,7 +97,7 @@ BOUNDS: list[tuple[type[Spec], dict[str, Any], str, list[Any], list[Any]]] = [
 
 @pytest.mark.parametrize(("model", "rest", "field", "outside", "inside"), BOUNDS, ids=lambda value: str(value)[:30])
 def test_values_have_bounds(
-    model: type[Spec], rest: dict[str, Any], field: str, outside: list[Any], inside: list[Any]
+    model: type[Strict], rest: dict[str, Any], field: str, outside: list[Any], inside: list[Any]
 ) -> None:
     for value in outside:
         with pytest.raises(ValidationError) as caught:
@@ -127,7 +128,7 @@ def test_every_rule_can_be_built_within_the_bounds() -> None:
 
 
 # Each class's fields that need not be set: a default may never change, since runs that leave it out keep their names.
-DEFAULTS: dict[type[Spec], dict[str, Any]] = {
+DEFAULTS: dict[type[Strict], dict[str, Any]] = {
     Views: {"crop_scale": (0.2, 1.0), "crop_padding": None, "flip": 0.5}
     | {"brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1}
     | {"jitter_probability": 0.8, "jitter_coins": "each", "jitter_order": "fixed"}
@@ -140,7 +141,7 @@ DEFAULTS: dict[type[Spec], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("model", DEFAULTS, ids=lambda model: model.__name__)
-def test_defaults_are_what_they_were(model: type[Spec]) -> None:
+def test_defaults_are_what_they_were(model: type[Strict]) -> None:
     """A new field is added here; a line that is here stays."""
     fields = {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
     assert fields == DEFAULTS[model]
@@ -172,7 +173,8 @@ IN_FILES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a misspelt field": (
         {"paper": {"methods.simclr.batch.accumulated": "sum"}},
-        "papers/p.yaml: methods.simclr.batch.accumulated: unknown key; allowed: size, micro, accumulate",
+        "papers/p.yaml: methods.simclr.batch.accumulated: unknown; did you mean accumulate? "
+        "Allowed: size, micro, accumulate",
     ),
 }
 

@@ -51,7 +51,7 @@ def test_tensors_are_the_positional_arguments() -> None:
 def test_every_objective_takes_two_embeddings_first_or_names_what_else(name: str) -> None:
     """A misspelt `z_A` would otherwise be taken for something that a method has to give."""
     methods = registry.names("methods")
-    known = {given for method in methods for given in registry.constant("methods", method, "GIVES", ())}
+    known = {given for method in methods for given in registry.read_constant("methods", method, "GIVES", ())}
     assert set(registry.needs(name)) <= known
 
 
@@ -69,9 +69,9 @@ def test_what_a_file_says_of_its_component_is_read_without_importing_it(
 ) -> None:
     (tmp_path / "queued.py").write_text('import nothing_such\nGIVES = ("pair", "queue")\nVIEWS = 1\n')
     monkeypatch.setattr(registry, "_folder", lambda kind: tmp_path)
-    assert registry.constant("methods", "queued", "GIVES", ()) == ("pair", "queue")
-    assert registry.constant("methods", "queued", "VIEWS", 2) == 1
-    assert registry.constant("methods", "queued", "USES", ()) == ()
+    assert registry.read_constant("methods", "queued", "GIVES", ()) == ("pair", "queue")
+    assert registry.read_constant("methods", "queued", "VIEWS", 2) == 1
+    assert registry.read_constant("methods", "queued", "USES", ()) == ()
 
 
 ABOUT = {"queued": {"GIVES": ("pair", "queue"), "USES": ("queue",)}, "plain": {"GIVES": ("pair",)}}
@@ -88,7 +88,7 @@ ABOUT = {"queued": {"GIVES": ("pair", "queue"), "USES": ("queue",)}, "plain": {"
             "queued",
             "nt_xent",
             True,
-            "nt_xent takes no queue, which queued is about; it trains with momentum_contrast",
+            "nt_xent takes no queue, and queued needs an objective that does: momentum_contrast",
         ),
         ("queued", "nt_xent", False, None),
     ],
@@ -96,7 +96,7 @@ ABOUT = {"queued": {"GIVES": ("pair", "queue"), "USES": ("queue",)}, "plain": {"
 def test_why_a_method_cannot_train_with_an_objective(
     monkeypatch: pytest.MonkeyPatch, method: str, objective: str, main: bool, problem: str | None
 ) -> None:
-    monkeypatch.setattr(registry, "constant", lambda kind, name, which, default: ABOUT[name].get(which, default))
+    monkeypatch.setattr(registry, "read_constant", lambda kind, name, which, default: ABOUT[name].get(which, default))
     assert registry.misfit.__wrapped__(method, objective, main) == problem
 
 
@@ -136,4 +136,4 @@ def test_reading_signatures_imports_nothing() -> None:
         "print(*(m for m in sys.modules if m == 'torch' or (m.startswith('hypersphere.') and m.count('.') > 1)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["hypersphere.declared.registry"]
+    assert done.stdout.split() == ["hypersphere.declared.validation", "hypersphere.declared.registry"]

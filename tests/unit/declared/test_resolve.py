@@ -121,7 +121,10 @@ def test_the_override_that_asks_for_more_speaks_last(planned: Planned, turned: b
 def test_overrides_that_disagree_are_one_sentence_with_both(
     refused: Refused, first: tuple[Any, Any], second: tuple[Any, Any], field: str
 ) -> None:
-    said = "papers/p.yaml: overrides.{} and overrides.{} both match and disagree on {}; let one of them ask for more"
+    said = (
+        "papers/p.yaml: overrides.{} and overrides.{} both match a run and disagree on {}; "
+        "add a condition under `when` to one of them"
+    )
     assert refused(**overridden(first, second)) == said.format(0, 1, field)
 
 
@@ -155,8 +158,8 @@ def test_a_key_of_an_axis_that_is_no_field_is_said(refused: Refused, path: str) 
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("batch.sise", "artifacts.table.batch.sise: unknown key; allowed: size, micro"),
-        ("objective.margin", "artifacts.table.objective.margin: Extra inputs are not permitted; nt_xent takes temp"),
+        ("batch.sise", "artifacts.table.batch.sise: unknown; did you mean size? Allowed: size, micro"),
+        ("objective.margin", "artifacts.table.objective.margin: unknown; nt_xent takes temp"),
         ("batch", "artifacts.table.batch: input should be a valid dictionary"),
     ],
 )
@@ -170,7 +173,7 @@ def test_a_path_that_leads_nowhere_is_said(refused: Refused, path: str, words: s
     ("rows", "words"),
     [
         ({"method.variant": "byol.cut"}, "methods: 'byol' is not one of simclr, simsiam"),
-        ({"method.variant": "simclr.cut9"}, "variants: 'cut9' is not one of baseline, cut, hot"),
+        ({"method.variant": "simclr.cut9"}, "variants: 'cut9' is not one of baseline, cut, hot; did you mean cut?"),
     ],
 )
 def test_a_coordinate_that_no_run_has_is_said(refused: Refused, rows: dict[str, Any], words: str) -> None:

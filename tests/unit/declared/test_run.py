@@ -137,9 +137,11 @@ def test_crop_scale(scale: tuple[float, float]) -> None:
 
 def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
     """Let every method's file say so, whatever it says."""
-    real = registry.constant
+    real = registry.read_constant
     monkeypatch.setattr(
-        registry, "constant", lambda kind, name, which, default: constants.get(which, real(kind, name, which, default))
+        registry,
+        "read_constant",
+        lambda kind, name, which, default: constants.get(which, real(kind, name, which, default)),
     )
 
 

@@ -10,6 +10,7 @@ import yaml
 from hypersphere.declared import config as cfg
 from hypersphere.declared import plan as planning
 from hypersphere.declared.config import Config
+from hypersphere.errors import HypersphereError
 
 Project = Callable[..., Path]
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
@@ -94,12 +95,33 @@ def test_a_paper_with_methods_alone_asks_for_nothing(project: Project) -> None:
     assert planning.make(project(paper={"artifacts": {}})).cells == ()
 
 
-def test_data_may_lie_where_the_environment_says(
-    loaded: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+def test_the_environment_may_name_the_folder_of_data(
+    loaded: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HYPERSPHERE_DATA", "/elsewhere")
-    assert loaded().settings.data_root == "/elsewhere"
-    assert loaded({"data_root": "/here"}).settings.data_root == "/here"
+    """A relative path is relative to the project, from whatever folder the command is called."""
+    elsewhere, inside = tmp_path / "elsewhere", tmp_path / "inside"
+    elsewhere.mkdir()
+    inside.mkdir()
+    monkeypatch.setenv("HYPERSPHERE_DATA", str(elsewhere))
+    monkeypatch.chdir(elsewhere)
+    assert loaded().settings.data_root == str(elsewhere)
+    assert loaded({"data_root": "inside"}).settings.data_root == str(inside)
+    monkeypatch.setenv("HYPERSPHERE_DATA", "")
+    assert loaded().settings.data_root is None
+
+
+@pytest.mark.parametrize("source", ["command line", "config.yaml", "HYPERSPHERE_DATA"])
+def test_a_folder_of_data_that_does_not_exist_is_an_error(
+    loaded: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    changes: dict[str, Any] = {"config": {"data_root": "gone"}} if source == "config.yaml" else {}
+    if source == "HYPERSPHERE_DATA":
+        monkeypatch.setenv(source, "gone")
+    where = {"config.yaml": f"{tmp_path / 'config' / source}: data_root", "HYPERSPHERE_DATA": source}
+    with pytest.raises(HypersphereError) as caught:
+        loaded({"data_root": "gone"} if source == "command line" else {}, **changes)
+    expected = f"{where.get(source, f'{source}: data_root')}: {tmp_path / 'gone'}: no such folder; "
+    assert str(caught.value).startswith(expected)
 
 
 def test_a_study_that_needs_what_a_scale_has_not_is_left_out(loaded: Callable[..., Config], tmp_path: Path) -> None:

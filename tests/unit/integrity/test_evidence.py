@@ -137,11 +137,11 @@ CHANGES: list[tuple[list[str | int], object, str]] = [
     (["run", "optimiser", "learning_rate"], 0.2, "name: the record's content is named"),
     (["status"], "fine", "status"),
     (["level"], "huge", "level"),
-    (["extra"], 1, "extra: unknown key"),
+    (["extra"], 1, "extra: unknown; "),
     (["epochs"], 0, "epochs"),
     (["schema_version"], 2, "schema_version"),
     (["evaluations", 0, "status"], "ok", "evaluations"),
-    (["evaluations", 0, "metric"], "knn_top1", "metric: unknown key"),
+    (["evaluations", 0, "metric"], "knn_top1", "metric: unknown; "),
     (["evaluations", 0, "classes"], "ten", "classes"),
 ]
 

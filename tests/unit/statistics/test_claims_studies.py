@@ -92,7 +92,8 @@ def test_an_exact_study_answers_at_every_scale(make_studied: Make, level: str) -
 def test_why_a_study_has_not_answered(make_studied: Make) -> None:
     world = make_studied(seeds=[0])
     found = world.judged(counted("s"), counted("l") | {"artifact": "labels"})
-    assert {name: row["why"] for name, row in found.items()} == {"s": "not made yet", "l": "its data are not here"}
+    why = {name: row["why"] for name, row in found.items()}
+    assert why == {"s": "not made yet", "l": "needs human labels, which are not here"}
     assert {row["verdict"] for row in found.values()} == {"not run"}
 
 

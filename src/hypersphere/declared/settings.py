@@ -1,0 +1,100 @@
+"""The fields of config/config.yaml and of config/scales/<scale>.yaml."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+from hypersphere.declared.artifacts import Need
+from hypersphere.declared.validation import Strict
+
+Level = Literal["quick", "laptop", "paper"]
+
+
+def _distinct(seeds: list[int]) -> list[int]:
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is listed twice")
+    return seeds
+
+
+SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
+
+
+class Seeds(Strict):
+    """The seeds of a table's cells and of a sweep's. A single list in YAML serves for both."""
+
+    tables: SeedList
+    sweeps: SeedList
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_list(cls, value: Any) -> Any:
+        return {"tables": value, "sweeps": value} if isinstance(value, list) else value
+
+
+def _split(value: Any) -> Any:
+    """Split a command line's text at spaces, into the list that the setting takes."""
+    return value.split() if isinstance(value, str) else value
+
+
+class Settings(Strict):
+    """config/config.yaml: what to rebuild and where."""
+
+    scale: str = "quick"
+    only: Annotated[list[str], BeforeValidator(_split)] = Field(default_factory=list)
+    """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    data_root: str | None = None
+
+
+class Resources(Strict):
+    """What one training job asks of Snakemake: mebibytes, minutes, devices."""
+
+    mem_mb: PositiveInt
+    runtime: PositiveInt
+    gpu: NonNegativeInt
+
+
+class Replaced(Strict):
+    """What a scale replaces in the runs of one paper."""
+
+    epochs: PositiveInt | None = None
+    run: dict[str, Any] = Field(default_factory=dict)
+    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Scale(Strict):
+    """config/scales/<scale>.yaml: how big, and which dataset replaces which."""
+
+    scale: str
+    level: Level
+    describe: str
+    seeds: Seeds
+    datasets: dict[str, str | None] = Field(default_factory=dict)
+    """The dataset used in place of a published one; null: none."""
+    other_datasets: Literal["themselves", "nothing"]
+    """What is used in place of datasets that ``datasets`` does not name."""
+    leaves_out: list[str] = Field(default_factory=list)
+    """Artifacts, as ``paper/artifact``, that this scale does not make."""
+    epochs: PositiveInt | Literal["published"]
+    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""
+    batch_divisor: PositiveInt
+    learning_rate_factor: PositiveFloat
+    run: dict[str, Any]
+    methods: dict[str, dict[str, Any]]
+    per_paper: dict[str, Replaced] = Field(default_factory=dict)
+    """The same for the runs of one paper, applied last."""
+    probes: dict[str, dict[str, Any]]
+    """Parameters to replace, by probe: a bank of hundreds needs fewer neighbours than one of thousands."""
+    provides: list[Need] = Field(default_factory=list)
+    """What exact studies may use at this scale beside their own arithmetic."""
+    threads: PositiveInt
+    runs_per_job: PositiveInt
+    resources: Resources
