@@ -117,7 +117,7 @@ def test_zero_vectors_are_finite() -> None:
 
 
 def test_it_is_given_one_view_by_one_encoder() -> None:
-    assert registry.constant("methods", "cmc", "VIEWS", 2) == 1
+    assert registry.read_constant("methods", "cmc", "VIEWS", 2) == 1
     assert registry.misfit("cmc", "multiview_coding") is None
     assert registry.misfit("cmc", "tuplet") == "tuplet needs labels; cmc gives two batches of embeddings"
     with pytest.raises(ValueError, match="encoder: cmc needs lab_streams"):

@@ -221,7 +221,7 @@ def test_its_defaults_are_the_authors() -> None:
 
 
 def test_it_is_given_one_view_and_trains_with_objectives_of_a_bank() -> None:
-    assert registry.constant("methods", "instance_discrimination", "VIEWS", 2) == 1
+    assert registry.read_constant("methods", "instance_discrimination", "VIEWS", 2) == 1
     able = [name for name in registry.names("objectives") if registry.misfit("instance_discrimination", name) is None]
     assert able == ["nce_memory_bank", "nonparametric_softmax"]
     with pytest.raises(ValueError, match="too many values"):

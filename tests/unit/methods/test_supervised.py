@@ -55,7 +55,7 @@ def test_three_steps_are_those_of_torchs_own_training() -> None:
 
 
 def test_it_is_given_one_view_and_fits_one_objective() -> None:
-    assert registry.constant("methods", "supervised", "VIEWS", 2) == 1
+    assert registry.read_constant("methods", "supervised", "VIEWS", 2) == 1
     assert [name for name in registry.names("objectives") if registry.misfit("supervised", name) is None] == [
         "cross_entropy"
     ]

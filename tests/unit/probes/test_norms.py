@@ -61,4 +61,4 @@ def test_zero_and_tiny_vectors_have_their_norms() -> None:
 
 
 def test_raw_pixels_have_no_norms_to_speak_of() -> None:
-    assert registry.constant("probes", "norms", "PIXELS", True) is False
+    assert registry.read_constant("probes", "norms", "PIXELS", True) is False

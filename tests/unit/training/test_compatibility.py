@@ -35,7 +35,7 @@ def component(kind: registry.Kind, name: str) -> dict[str, Any]:
 
 def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str, Any]:
     """Two epochs of one step of two passes; the encoder that the method can train."""
-    (encoder, *_) = registry.constant("methods", method, "ENCODERS", ("resnet8",))
+    (encoder, *_) = registry.read_constant("methods", method, "ENCODERS", ("resnet8",))
     mapped = {"logits": component("logits", logits)} if registry.takes_logits(objective) else {}
     return mapped | {
         "method": component("methods", method),
