@@ -94,7 +94,7 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
 
     run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
     made = {
-        "weights": evaluate.looked_at(run, asked, manifest.read_manifest(plan.run_folder(name))),
+        "weights": evaluate.inputs(run, asked, manifest.read_manifest(plan.run_folder(name))),
         "code": provenance.protocol_digest(asked.protocol, run),
         "at": [list(at) for at in sorted(asked.at)],
     }

@@ -1,1 +1,1 @@
-"""Sources of images, their download and their prepared form on disk. Nothing here is random but what is keyed."""
+"""Sources of images, their download and their prepared form on disk. All random choices are keyed."""

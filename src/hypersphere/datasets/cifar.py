@@ -1,9 +1,8 @@
-"""CIFAR-10 and CIFAR-100 as torchvision publishes and lays them out, every byte checked before a pickle is opened.
+"""CIFAR-10 and CIFAR-100 in torchvision's folders or archives, with every byte checked before a pickle is opened.
 
-Unpickling a file runs what it says, and the published checksums are md5. So the sha256 of each file is checked first,
-against the constants below. Files are read into memory, out of the archive or of the unpacked folder, and what was
-checked is what is unpickled: nothing can change in between, and nothing is unpacked to a disk, which a kill would leave
-behind.
+Unpickling a file executes code in it, and the published checksums are only md5. So the sha256 of each file is first
+compared with the constants below. Files are read into memory, from the archive or from the unpacked folder, and those
+same bytes are unpickled: nothing can change in between, and a kill leaves no half-unpacked folder.
 """
 
 import hashlib
@@ -26,9 +25,9 @@ HOMEPAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 SETS: dict[int, Any] = {10: CIFAR10, 100: CIFAR100}
 COARSE = "coarse"
 LABELS = {"labels": CLASS, "fine_labels": CLASS, "coarse_labels": COARSE}
-"""Our names of labels, by those in the files."""
+"""Name of labels in the files -> our name."""
 
-# sha256 of the official archives' members, taken from files whose md5 is the one torchvision publishes.
+# sha256 of the files in the official archives, whose md5 is the one that torchvision publishes.
 SHA256 = {
     10: {
         "batches.meta": "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb",
@@ -53,10 +52,11 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) 
     Args:
         root: the folder that holds ``cifar-10-batches-py`` or ``cifar-100-python``, or else the official archive.
         download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
-        classes: which of the two sets. CIFAR-100's main labels are its 100 fine ones; its 20 are ``coarse``.
+        classes: 10 for CIFAR-10, 100 for CIFAR-100. CIFAR-100's main labels are its 100 fine classes; its 20
+            superclasses are the labels ``coarse``.
 
     Raises:
-        HypersphereError: a file is missing or damaged, or the archive cannot be had.
+        HypersphereError: a file is missing or damaged, or the archive cannot be fetched.
     """
     official = SETS[classes]
     folder, archive = root / official.base_folder, root / official.filename
@@ -70,13 +70,13 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) 
         fetch(official.url, archive, official.tgz_md5)
     elif not archive.exists():
         raise HypersphereError(
-            f"data_root {root}: holds neither the folder {official.base_folder} nor the archive {official.filename} "
-            f"(CIFAR-{classes} as torchvision lays it out, or as its author publishes it)"
+            f"data_root: {root} holds neither the folder {official.base_folder} (CIFAR-{classes} as torchvision "
+            f"unpacks it) nor the archive {official.filename} (as its author publishes it)"
         )
     elif not has_md5(archive, official.tgz_md5):
         size = archive.stat().st_size
         raise HypersphereError(
-            f"{archive}: damaged: {size} bytes, not of the published md5; put the official file there"
+            f"{archive}: damaged: {size} bytes with another md5 than the published one; put the official file there"
         )
     contents, problem = _read_archive(archive, official.base_folder, SHA256[classes])
     if problem := problem or damage(contents, classes):
@@ -89,18 +89,18 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) 
 
 
 def damage(contents: dict[str, bytes], classes: int) -> str | None:
-    """The first file that is missing or not the official one, and how; None if all are official. Opens no pickle."""
+    """Name and problem of the first file that is missing or altered; None if all are official. Opens no pickle."""
     for name, expected in SHA256[classes].items():
         if name not in contents:
             return f"{name}: the file is missing"
-        found = hashlib.sha256(contents[name]).hexdigest()
-        if found != expected:
-            return f"{name}: damaged: {len(contents[name])} bytes with sha256 {found[:12]}…, not {expected[:12]}…"
+        actual = hashlib.sha256(contents[name]).hexdigest()
+        if actual != expected:
+            return f"{name}: damaged: {len(contents[name])} bytes with sha256 {actual[:12]}…, not {expected[:12]}…"
     return None
 
 
 def _read_folder(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of those of the named files that are there."""
+    """Contents of the named files that exist in ``folder``."""
     contents = {}
     for path in (folder / name for name in names):
         try:
@@ -113,15 +113,15 @@ def _read_folder(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def _read_archive(archive: Path, folder: str, names: Iterable[str]) -> tuple[dict[str, bytes], str | None]:
-    """The bytes of those of the named files that are in ``folder`` of a .tar.gz, and what broke it off, if anything."""
-    wanted = {f"{folder}/{name}": name for name in names}
+    """Contents of the named files in ``folder`` of a .tar.gz, and the error that ended the reading, if any."""
+    names_by_path = {f"{folder}/{name}": name for name in names}
     contents = {}
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
-                opened = tar.extractfile(member) if member.name in wanted and member.isfile() else None
+                opened = tar.extractfile(member) if member.name in names_by_path and member.isfile() else None
                 if opened is not None:
-                    contents[wanted[member.name]] = opened.read()
+                    contents[names_by_path[member.name]] = opened.read()
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:  # a broken gzip is an OSError too
         return contents, f"cannot be unpacked ({' '.join(str(error).split())})"
     return contents, None
@@ -145,7 +145,7 @@ def _arrays(contents: dict[str, bytes], official: Any) -> Arrays:
 
 
 def _join(batches: list[dict[str, Any]]) -> Split:
-    """Some batches, one after another; in the files, colours come before rows and columns."""
+    """One split from its batches. The files store an image as colours, rows, columns."""
     images = np.concatenate([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
     labels = {
         name: np.concatenate([batch[key] for batch in batches]).astype(np.int64)

@@ -1,8 +1,8 @@
 """Handwritten digits made harder: scans on a larger canvas, shifted, among fragments of other digits.
 
-scikit-learn's 1,797 scans (8 × 8, 0 … 16) come with the library, so the quick scale downloads nothing. As they are, raw
-pixels solve them (kNN 97 %); here they do not. The scans are divided into train and test before anything is composed,
-so no test image holds a stroke that a training image holds.
+scikit-learn's 1,797 scans (8 × 8, 0 … 16) come with the library, so the quick scale downloads nothing. The plain scans
+are too easy (kNN on raw pixels: 97 %); the composed images are not. The scans are divided into train and test before
+images are composed, so train and test images share no stroke.
 """
 
 from pathlib import Path
@@ -20,13 +20,13 @@ from hypersphere.errors import HypersphereError
 SIDE = 8  # of a scan, pixels
 BRIGHTEST = 16  # a scan's largest value
 FRAGMENT = 4  # side of a piece of clutter, pixels
-FRAGMENT_INK = 0.5  # its brightness beside a digit's: the subject stays the brightest
+FRAGMENT_INK = 0.5  # brightness of clutter relative to the digit, which stays the brightest
 TRAIN_SHARE = 2 / 3
-# Red, green and blue in colour: yellow on blue, the same for all images, so that colour tells no image from another,
-# and a shape shows in lightness and in colour alike.
+# Red, green and blue of the coloured variant: yellow on blue. All images have the same colours, so colour does not tell
+# images apart, and a shape shows in lightness as well as in colour.
 INK, PAPER = np.array([1.0, 0.8, 0.2]), np.array([0.1, 0.1, 0.5])
 
-# Task "turned": digits that no quarter turn makes into themselves or one another (a turned 6 is a 9, so 9 is left out).
+# Task "turned": digits that no quarter turn maps to themselves or to each other (a 6 turned by 180° is a 9, so no 9).
 TURNED = (3, 4, 6, 7)
 QUARTERS = (0, 1, 2, 3)
 
@@ -39,7 +39,7 @@ ABOUT = {
 
 
 class Scans(NamedTuple):
-    """Some of the 1,797 scans: brightness 0 … 1 and the digit each shows."""
+    """A selection of the scans: brightness 0 … 1, and each scan's digit."""
 
     pixels: Float[np.ndarray, "S 8 8"]
     digit: Int[np.ndarray, "S"]
@@ -75,13 +75,13 @@ def digits(
     Args:
         root: not used; the scans come with scikit-learn.
         download: not used.
-        task: what an image shows.
+        task: upright: ten classes, one per digit. turned: sixteen classes, four digits in four orientations.
         canvas: side of an image, pixels.
-        shift: a digit lies up to this many pixels from its home, along each axis, within the canvas.
+        shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.
         clutter: number of half-bright 4 × 4 fragments of scans of the same split, anywhere on the canvas.
-        noise: uniform noise of up to ± this share of full brightness, each pixel on its own.
-        coloured: whether the ink is yellow and the paper blue; else white and black.
-        train_per_class: training images composed per class (scans are reused, elsewhere and in other clutter).
+        noise: uniform noise in ± this share of full brightness, independent for each pixel.
+        coloured: yellow ink on blue paper; else white on black.
+        train_per_class: training images per class (scans are reused at other places and with other clutter).
         test_per_class: test images per class.
         seed: of the division of the scans and of all draws.
 
@@ -89,7 +89,7 @@ def digits(
         HypersphereError: the canvas is too small for the digits.
     """
     if canvas < SIDE:
-        raise HypersphereError(f"digits: canvas {canvas} is too small for a scan of {SIDE} pixels")
+        raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
     classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
     scene = Scene(canvas, shift, clutter, noise, coloured, seed)
@@ -99,8 +99,8 @@ def digits(
     names = tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes)
     return Arrays(
         {
-            part: _compose(Scans(scans.pixels[kept], scans.digit[kept]), classes, per_class, scene, part)
-            for part, (kept, per_class) in parts.items()
+            part: _compose(Scans(scans.pixels[numbers], scans.digit[numbers]), classes, per_class, scene, part)
+            for part, (numbers, per_class) in parts.items()
         },
         {CLASS: names},
         dict(ABOUT),
@@ -116,7 +116,7 @@ def load() -> Scans:
 
 
 def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"], Int[np.ndarray, "U"]]:
-    """Numbers of the train and of the test scans, ascending: two thirds of each digit's scans, and the rest."""
+    """Numbers of the train scans (two thirds of each digit's scans) and of the test scans (the rest), ascending."""
     train = []
     for value in range(10):
         members = np.flatnonzero(digit == value)
@@ -150,7 +150,7 @@ def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene
 def _deal(
     digit: Int[np.ndarray, "S"], value: int, count: int, seed: int, part: str, quarter: int
 ) -> Int[np.ndarray, "count"]:
-    """``count`` scans of one digit: shuffled decks, one after another, so that all are used about equally."""
+    """Numbers of ``count`` scans of one digit, dealt from shuffled decks, so that all are used about equally often."""
     members = np.flatnonzero(digit == value)
     decks = range(-(-count // len(members)))
     orders = [keyed.permutation(len(members), seed, "digits", part, "deal", value, quarter, deck) for deck in decks]
@@ -160,7 +160,7 @@ def _deal(
 def _fragments(
     pixels: Float[np.ndarray, "S 8 8"], n: int, scene: Scene, part: str, piece: int
 ) -> tuple[Float[np.ndarray, "n 4 4"], Int[np.ndarray, "n 2"]]:
-    """One piece of clutter per image, cut anywhere from any scan of the split, and where it goes."""
+    """One piece of clutter per image, cut at random from a random scan of the split, and its corner on the canvas."""
     draws = keyed.uniform((n, 5), scene.seed, "digits", part, "clutter", piece)
     limits = [len(pixels), *[SIDE - FRAGMENT + 1] * 2, *[scene.canvas - FRAGMENT + 1] * 2]
     scan, top, left, row, column = (draws * limits).astype(np.int64).T
@@ -171,7 +171,7 @@ def _fragments(
 def _paste(
     images: Float[np.ndarray, "N H W"], patches: Float[np.ndarray, "N h w"], corners: Int[np.ndarray, "N 2"]
 ) -> None:
-    """Lay a patch over each image, in place: the brighter pixel stays."""
+    """Lay a patch over each image, in place; the brighter pixel wins."""
     h, w = patches.shape[1:]
     n = np.arange(len(images))[:, None, None]
     rows = corners[:, 0, None, None] + np.arange(h)[None, :, None]

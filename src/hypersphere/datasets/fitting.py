@@ -1,4 +1,4 @@
-"""Whether what a source returns fits together: seen before it is written, so that nothing has to look again."""
+"""Check that a source's arrays are consistent, once, before they are written."""
 
 import re
 from collections.abc import Iterator
@@ -9,22 +9,22 @@ from hypersphere.datasets.types import TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""What splits, labels and attributes may be called, for files are called after them."""
-UNNAMEABLE = "a name is lower-case letters, digits, - and _"
+"""Allowed names of splits, labels and attributes, because files are named after them."""
+NAME_RULE = "a name consists of lower-case letters, digits, - and _"
 
 
 def check(arrays: Arrays, source: str) -> None:
-    """See that splits, labels, attributes and names of classes are of one dataset.
+    """Check that splits, labels, attributes and names of classes belong together.
 
     Raises:
-        HypersphereError: something does not fit; names ``source``, split and array.
+        HypersphereError: they do not; the sentence names ``source``, split and array.
     """
     if TRAIN not in arrays.splits:
         raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
     for name, split in arrays.splits.items():
         problem = next(_problems(split, arrays), None)
         if problem or not WORD.fullmatch(name):
-            raise HypersphereError(f"{source}: split {name}: {problem or UNNAMEABLE}")
+            raise HypersphereError(f"{source}: split {name}: {problem or NAME_RULE}")
 
 
 def _problems(split: Split, arrays: Arrays) -> Iterator[str]:
@@ -33,13 +33,13 @@ def _problems(split: Split, arrays: Arrays) -> Iterator[str]:
         yield f"images are {split.images.dtype} {split.images.shape[1:]}, not uint8 {shape}"
     for name, values in (*split.labels.items(), *split.attributes.items()):
         if not WORD.fullmatch(name):
-            yield f"'{name}': {UNNAMEABLE}"
+            yield f"'{name}': {NAME_RULE}"
         if values.shape != split.images.shape[:1]:
-            yield f"{name}: has shape {values.shape}, where there are {len(split.images)} images"
+            yield f"{name}: has shape {values.shape}, but there are {len(split.images)} images"
     for name, values in split.labels.items():
         classes = len(arrays.class_names.get(name, ()))
         if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
-            yield f"labels {name}: not integers from 0 below {classes}, the number of class_names"
+            yield f"labels {name}: must be integers (int64) from 0 to below {classes}, the number of class_names"
     for name, values in split.attributes.items():
         if values.dtype.hasobject:
-            yield f"attribute {name}: not plain values"
+            yield f"attribute {name}: must be booleans, numbers or words, not Python objects"

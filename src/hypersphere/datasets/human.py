@@ -1,13 +1,12 @@
-"""What people said of CIFAR's images: CIFAR-10H, CIFAR-10N and CIFAR-100N, every byte checked before it is opened.
+"""People's labels of CIFAR's images: CIFAR-10H, CIFAR-10N and CIFAR-100N, with every byte checked before use.
 
 CIFAR-10H: J. C. Peterson, R. M. Battleday, T. L. Griffiths, O. Russakovsky, Human uncertainty makes classification more
 robust, ICCV 2019; CC BY-NC-SA 4.0: cite the paper, no commercial use, share alike. CIFAR-10N and CIFAR-100N: J. Wei,
 Z. Zhu, H. Cheng, T. Liu, G. Niu, Y. Liu, Learning with noisy labels revisited: a study using real-world human
 annotations, ICLR 2022; CC BY-NC 4.0: cite the paper, no commercial use.
 
-Files lie in ``human/`` of a data folder: one array to a .npy file, or as published. CIFAR-N is published as pickles in
-zip archives. Their sha256 is checked first; then they may call for nothing but the four names that an array is built
-from.
+Files are in ``human/`` of a data folder: one .npy file per array, or the files as published. CIFAR-N is published as
+pickles in zip archives. Their sha256 is checked first, and they may use only the four names that build an array.
 """
 
 import codecs
@@ -29,13 +28,13 @@ from hypersphere.errors import HypersphereError
 class HumanLabels(NamedTuple):
     """Row i is image i of the set's official order. Classes are 0 … 9, fine ones 0 … 99, coarse ones 0 … 19.
 
-    ``clean`` labels are the official ones. CIFAR-10N asked three people about each image (``random``), and has the
-    label that most of them gave (``aggre``) and a wrong one of theirs where there is any (``worse``). CIFAR-100N asked
-    one.
+    ``clean`` labels are the official ones. CIFAR-10N has the labels of three people per image (``random``), their
+    majority's label (``aggre``), and one of their wrong labels if there is any (``worse``). CIFAR-100N has the label of
+    one person.
     """
 
     cifar10h_counts: Int64[np.ndarray, "10000 10"]
-    """How many people chose each class, for each test image of CIFAR-10."""
+    """Number of people who chose each class, for each test image of CIFAR-10."""
     cifar10n_clean_label: Int64[np.ndarray, "50000"]
     cifar10n_aggre_label: Int64[np.ndarray, "50000"]
     cifar10n_worse_label: Int64[np.ndarray, "50000"]
@@ -53,13 +52,13 @@ class Published(NamedTuple):
 
     name: str
     url: str
-    """At a commit, whose bytes stay."""
+    """At a fixed commit."""
     md5: str
     sha256: str
     prefix: str
-    """Of the arrays' names here, before the names they have in the file; empty where the file is itself an array."""
+    """An array's name here is this and its name in the file. Empty if the file is itself an array."""
     arrays: Mapping[str, str]
-    """sha256 of each array as a .npy file, by its name here."""
+    """An array's name here -> sha256 of the array as a .npy file."""
 
 
 CIFAR_10H = "https://raw.githubusercontent.com/jcpeterson/cifar-10h/48da312b193b82e6939ec20f23d1f09cbdd849c8/data"
@@ -105,7 +104,7 @@ PUBLISHED = (
     ),
 )
 
-# What a pickled array is built from, under the names that numpy gave them when the files were made.
+# The functions and classes that build a pickled array, under the names that numpy had when the files were made.
 ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,
@@ -119,10 +118,10 @@ def human(root: Path, download: bool = True) -> HumanLabels:
 
     Args:
         root: the folder that holds ``human/``.
-        download: fetch into it what is not there; False: only read.
+        download: fetch missing files into it; False: only read.
 
     Raises:
-        HypersphereError: a file is missing or damaged, or cannot be had.
+        HypersphereError: a file is missing or damaged, or cannot be fetched.
     """
     arrays: dict[str, np.ndarray] = {}
     for file in PUBLISHED:
@@ -132,43 +131,43 @@ def human(root: Path, download: bool = True) -> HumanLabels:
 
 
 def _contents(folder: Path, file: Published, download: bool) -> dict[str, bytes]:
-    """The .npy files that a published file comes to, their sha256 checked; from the folder if all are there."""
-    path, own = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
-    if file.prefix and all(array.exists() for array in own.values()):
-        return {name: _checked(array, file.arrays[name], download) for name, array in own.items()}
+    """A published file's arrays as .npy files, checked; from the .npy files in the folder if all of them exist."""
+    path, paths = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
+    if file.prefix and all(array.exists() for array in paths.values()):
+        return {name: _checked(array, file.arrays[name], download) for name, array in paths.items()}
     if download:
         fetch(file.url, path, file.md5)
     elif not path.exists():
-        missing = next(array for array in own.values() if not array.exists())
-        wanted = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
-        raise HypersphereError(f"{folder}: holds {wanted}, which is published at {file.url}")
+        missing = next(array for array in paths.values() if not array.exists())
+        absent = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
+        raise HypersphereError(f"{folder}: holds {absent}, which is published at {file.url}")
     content = _checked(path, file.sha256, download)
     if not file.prefix:
         return {name: content for name in file.arrays}
     contents = {file.prefix + name: _npy(labels) for name, labels in _unpickled(content).items()}
     for name, array in contents.items():
         if hashlib.sha256(array).hexdigest() != file.arrays.get(name):
-            raise HypersphereError(f"{path}: {name} is not the list that the published file is known to hold")
+            raise HypersphereError(f"{path}: {name} differs from the array in the published file")
     return contents
 
 
 def _checked(path: Path, expected: str, download: bool) -> bytes:
-    """The bytes of a file whose sha256 is the expected one."""
+    """Content of a file, after its sha256 is checked."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != expected:
         remedy = "delete it and run again to download it" if download else "put the official file there"
         raise HypersphereError(
-            f"{path}: damaged: {len(content)} bytes with sha256 {found[:12]}…, not {expected[:12]}…; {remedy}"
+            f"{path}: damaged: {len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…; {remedy}"
         )
     return content
 
 
 class _Arrays(pickle.Unpickler):
-    """Builds arrays and plain values, and refuses all else that a pickle may ask for."""
+    """Builds arrays and plain values, and refuses everything else in a pickle."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in ALLOWED:
@@ -177,7 +176,7 @@ class _Arrays(pickle.Unpickler):
 
 
 def _unpickled(content: bytes) -> dict[str, Any]:
-    """The dictionary that torch.save put in a zip archive; no tensors, so that all of it is in the archive's pickle."""
+    """The dictionary that torch.save put in a zip archive. Without tensors all of it is in one pickle."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         member = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
         labels: dict[str, Any] = _Arrays(io.BytesIO(archive.read(member))).load()
@@ -185,7 +184,7 @@ def _unpickled(content: bytes) -> dict[str, Any]:
 
 
 def _npy(labels: Any) -> bytes:
-    """Labels, an array or a list, as a .npy file."""
+    """Labels, as an array or a list, to the bytes of a .npy file."""
     buffer = io.BytesIO()
     np.save(buffer, np.asarray(labels, dtype=np.int64), allow_pickle=False)
     return buffer.getvalue()

@@ -1,8 +1,8 @@
 """Class imbalance: how many training images each class keeps, and which.
 
 Norms paper, Sec. 6: class sizes fall exponentially. Read as "class i keeps int(head · ratio^-i) images, i from 0", the
-paper's numbers give 14,736 images of CIFAR-10 (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): both the
-"roughly 15K" of the text. Which images are kept is not said; here a keyed permutation per class decides.
+paper's numbers give 14,736 images of CIFAR-10 (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): the
+"roughly 15K" of its text. The paper does not say which images are kept; here a keyed permutation per class decides.
 """
 
 import numpy as np
@@ -19,21 +19,22 @@ def counts(imbalance: Imbalance, classes: int) -> list[int]:
 
 
 def choose(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -> Int64[np.ndarray, "K"]:
-    """Original numbers of the images kept, ascending.
+    """Original numbers of the kept images, ascending.
 
-    A class's choice depends on the seed and the class alone, and a smaller head or a steeper ratio keeps a subset.
+    The order in which a class keeps images depends only on the seed and the class: a smaller head or a larger ratio
+    keeps a subset.
 
     Raises:
         HypersphereError: a class has fewer images than it should keep, or would keep none.
     """
     kept = []
-    for label, wanted in enumerate(counts(imbalance, classes)):
+    for label, count in enumerate(counts(imbalance, classes)):
         members = np.flatnonzero(labels == label)
-        if not 1 <= wanted <= len(members):
+        if not 1 <= count <= len(members):
             raise HypersphereError(
-                f"imbalance: head {imbalance.head} and ratio {imbalance.ratio:g} ask for {wanted} images of class "
-                f"{label}, which has {len(members)}"
+                f"imbalance: head {imbalance.head} and ratio {imbalance.ratio:g} keep {count} images of class {label}; "
+                f"it has {len(members)}, and must keep at least one"
             )
         order = keyed.permutation(len(members), imbalance.seed, "imbalance", label)
-        kept.append(members[order[:wanted]])
+        kept.append(members[order[:count]])
     return np.sort(np.concatenate(kept)).astype(np.int64)

@@ -1,9 +1,9 @@
-"""Prepared datasets: plain arrays on disk, written once, checked, and memory-mapped by whoever trains or measures.
+"""Prepared datasets: plain arrays on disk, written once, checked, and memory-mapped by training and probes.
 
-``data/processed/<dataset.folder>/`` holds ``manifest.json`` and a folder for each split: ``images.npy``, a
-``labels-<name>.npy`` and an ``attribute-<name>.npy`` for each array of that name, and ``index.npy`` (the kept images'
-numbers in the source's split: the draws of views are keyed by them). The bytes depend on the dataset alone, not on
-where it was prepared or from which copy of the source.
+``data/processed/<dataset.folder>/`` holds ``manifest.json`` and a folder for each split: ``images.npy``,
+``labels-<name>.npy`` and ``attribute-<name>.npy`` for each array of labels and attributes, and ``index.npy`` (the kept
+images' numbers in the source's split, which key the draws of views). The bytes depend on the dataset alone, not on the
+machine that prepared it or on the copy of the source.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,31 +26,29 @@ from hypersphere.errors import DamagedError, HypersphereError
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
-"""Of the folder and its manifest: a folder of another is prepared again."""
+"""Version of the folder's layout: a folder with another version is prepared again."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
-"""How the files of named arrays are called."""
+"""File names of named arrays, without ``.npy``."""
 
 
 class Named(dict[str, Any]):
-    """Things by name; asking for one that is not there is a sentence."""
+    """Things by name. A missing name raises a HypersphereError that lists the names there are."""
 
     def __init__(self, things: Mapping[str, Any], kind: str) -> None:
         super().__init__(things)
         self.kind = kind
 
     def __missing__(self, name: str) -> Any:
-        raise HypersphereError(
-            f"{self.kind} '{name}': there is none of this name, only {', '.join(sorted(self)) or 'nothing'}"
-        )
+        raise HypersphereError(f"{self.kind} '{name}': no such name; there is {', '.join(sorted(self)) or 'none'}")
 
 
 @dataclass(frozen=True)
 class PreparedSplit:
-    """One split, its arrays memory-mapped read-only (N kept images)."""
+    """One split of N kept images; arrays are memory-mapped and read-only."""
 
     images: UInt8[np.ndarray, "N H W 3"]
     labels: Mapping[str, Int64[np.ndarray, "N"]]
-    """By name, the main ones under ``class``."""
+    """By name; the main labels are called ``class``."""
     attributes: Mapping[str, Shaped[np.ndarray, "N"]]
     index: Int64[np.ndarray, "N"]
     """The images' numbers in the source's split, ascending."""
@@ -58,7 +56,7 @@ class PreparedSplit:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared dataset whose files are whole."""
+    """A prepared dataset whose files have been checked."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -70,19 +68,19 @@ class Prepared:
 
     @property
     def split_names(self) -> tuple[str, ...]:
-        """Of the splits there are, in alphabetical order."""
+        """Names of the splits, in alphabetical order."""
         return tuple(sorted(self.manifest["splits"]))
 
     def split(self, name: str) -> PreparedSplit:
         """Memory-map a split.
 
         Raises:
-            HypersphereError: there is none of this name; or later, where an array is asked for that there is not.
+            HypersphereError: no such split; or later, on access to labels or an attribute that it does not have.
         """
         dataset = f"dataset {self.manifest['name']}"
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
         labels = {label: self._map(name, LABELS.format(label)) for label in about["labels"]}
-        attributes = {given: self._map(name, ATTRIBUTE.format(given)) for given in about["attributes"]}
+        attributes = {attribute: self._map(name, ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
         return PreparedSplit(
             images=self._map(name, "images"),
             labels=Named(labels, f"{dataset}: split {name}: labels"),
@@ -95,7 +93,7 @@ class Prepared:
         return mapped
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
-        """What the labels of this name stand for, from 0.
+        """Names of the classes of these labels, from label 0 on.
 
         Raises:
             HypersphereError: there are no labels of this name.
@@ -103,7 +101,7 @@ class Prepared:
         return tuple(Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label])
 
     def classes(self, label: str = CLASS) -> int:
-        """Number of classes that the labels of this name tell apart.
+        """Number of classes of these labels.
 
         Raises:
             HypersphereError: there are no labels of this name.
@@ -117,14 +115,14 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     Args:
         dataset: what to prepare.
         data: the repository's ``data`` folder; downloads go to ``data/raw``.
-        data_root: a folder that holds the source already, which is only read; None: download.
+        data_root: a folder that already holds the source, and is only read; None: download.
 
     Raises:
-        HypersphereError: nothing loads the dataset; or its source is missing or damaged, cannot be downloaded, has too
-            few images, or returns arrays that do not fit together.
+        HypersphereError: the dataset has no loader; or its source is missing or damaged, cannot be downloaded, has too
+            few images, or returns inconsistent arrays.
     """
     if dataset.source is None:
-        raise HypersphereError(f"dataset {dataset.name}: source: nothing loads it yet, so it cannot be prepared")
+        raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
     folder = data / "processed" / dataset.folder
     if _whole(folder):
         return folder
@@ -191,22 +189,23 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
 
 
 def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]:
-    """By split, the numbers of the images kept: all of them, where the dataset does not say otherwise."""
-    asked = {TRAIN: dataset.imbalance}
+    """Numbers of the kept images by split: all images, unless the dataset has an imbalance or a test_per_class."""
+    limits = {TRAIN: dataset.imbalance}
     if dataset.test_per_class is not None:
-        asked[TEST] = Imbalance(head=dataset.test_per_class, ratio=1)
+        limits[TEST] = Imbalance(head=dataset.test_per_class, ratio=1)
     kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
-    for name, wanted in asked.items():
-        if wanted is None:
+    for name, limit in limits.items():
+        if limit is None:
             continue
         if name not in kept or CLASS not in arrays.splits[name].labels:
-            raise HypersphereError(f"dataset {dataset.name}: split {name} has no classes to keep some images of each")
-        kept[name] = imbalance.choose(arrays.splits[name].labels[CLASS], wanted, len(arrays.class_names[CLASS]))
+            field = "imbalance" if name == TRAIN else "test_per_class"
+            raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
+        kept[name] = imbalance.choose(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
     return kept
 
 
 def _content(split: Split, kept: Int64[np.ndarray, "K"]) -> Iterator[tuple[str, np.ndarray]]:
-    """A split's arrays by the names of their files, of the images kept; one after another, for they may be large."""
+    """The kept images' arrays by file name; one at a time, because they may be large."""
     yield "images", split.images[kept]
     for name, labels in split.labels.items():
         yield LABELS.format(name), labels[kept]
@@ -216,7 +215,7 @@ def _content(split: Split, kept: Int64[np.ndarray, "K"]) -> Iterator[tuple[str, 
 
 
 def _whole(folder: Path) -> bool:
-    """Whether the manifest is there and readable, and every file has the bytes it says."""
+    """Whether the manifest can be read and every file has the bytes that it lists."""
     try:
         verify(folder)
     except HypersphereError:
@@ -228,7 +227,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """A prepared dataset's manifest.
 
     Raises:
-        DamagedError: missing, unreadable, altered, or of a folder that is laid out in another way.
+        DamagedError: it is missing, unreadable or altered, or the folder's layout is of another version.
     """
     path = folder / MANIFEST
     try:
@@ -236,8 +235,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except HypersphereError as error:
         raise DamagedError(f"{error}; {_advice(folder)}", path) from None
     if manifest.get("schema") != SCHEMA:
-        said = f"{path}: schema: {manifest.get('schema')}, where this version reads {SCHEMA}; {_advice(folder)}"
-        raise DamagedError(said, path)
+        problem = f"schema: is {manifest.get('schema')}, but this version reads {SCHEMA}"
+        raise DamagedError(f"{path}: {problem}; {_advice(folder)}", path)
     return manifest
 
 
@@ -246,7 +245,7 @@ def _advice(folder: Path) -> str:
 
 
 def verify(folder: Path) -> dict[str, Any]:
-    """The manifest of a prepared dataset whose files have the sizes and sha256 that it says.
+    """Check that a prepared dataset's files have the sizes and sha256 of its manifest, and return the manifest.
 
     Raises:
         DamagedError: a file is missing or its bytes differ from the manifest's.
@@ -268,14 +267,14 @@ def _problem(path: Path, about: dict[str, Any]) -> str | None:
 
 @cache
 def _hashed(path: Path, expected: str, changed_ns: int) -> str | None:
-    """What is wrong with a file as it is now; a job that opens a dataset for each of its runs reads its bytes once."""
+    """The file's problem, or None. Cached until it changes: a job opens a dataset for every run, and hashes it once."""
     return files.problem(path, expected)
 
 
 def open(folder: Path) -> Prepared:
-    """Check a prepared dataset's files; its splits are memory-mapped when they are asked for.
+    """Check a prepared dataset's files and return it; splits are memory-mapped on access.
 
     Raises:
-        DamagedError: a file is missing or altered; says what to run.
+        DamagedError: a file is missing or altered; the sentence says what to run.
     """
     return Prepared(folder, verify(folder))

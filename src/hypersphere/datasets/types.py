@@ -1,4 +1,4 @@
-"""What every source of images returns."""
+"""Types that every source of images returns."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,16 +8,16 @@ import numpy as np
 from jaxtyping import Int64, Shaped, UInt8
 
 CLASS = "class"
-"""Name of the main labels: what supervised methods learn, what probes predict unless told otherwise."""
+"""Name of the main labels, which supervised methods learn and probes predict by default."""
 TRAIN, TEST = "train", "test"
-"""Splits whose size a dataset's declaration may set. Every dataset has the first; those that are evaluated, both."""
+"""Splits whose size a dataset's declaration may set. Every dataset has ``train``; to be evaluated it needs both."""
 
 
 class Split(NamedTuple):
     """One part of a dataset: N images of height H and width W, RGB, 0 … 255.
 
     ``labels`` holds any number of label arrays by name, the main one under ``class``; each counts from 0.
-    ``attributes`` holds what else is known of each image, by name: a truth value, a number or a word.
+    ``attributes`` holds further facts about each image by name: booleans, numbers or words.
     """
 
     images: UInt8[np.ndarray, "N H W 3"]
@@ -28,8 +28,8 @@ class Split(NamedTuple):
 class Arrays(NamedTuple):
     """A whole dataset in memory, as its authors divided it.
 
-    Splits by name, ``train`` among them. ``class_names`` holds, by name of labels, what each number from 0 stands for.
-    ``about`` holds at least ``source``, ``licence`` and ``citation``, in plain words.
+    ``splits`` are by name and include ``train``. ``class_names`` holds, by name of labels, the name of each class from
+    0 on. ``about`` holds at least ``source``, ``licence`` and ``citation``, in plain words.
     """
 
     splits: dict[str, Split]

@@ -1,5 +1,5 @@
-"""What frozen encoders are asked: a file per probe, from ``Frozen`` to ``Measured``, and the evaluation that runs them.
+"""Probes of frozen encoders, one file each, and the evaluation that runs them. A probe maps ``Frozen`` to ``Measured``.
 
-A probe's file says what it gives (``MEASURES``, the main one first) and whether raw pixels can be asked too
+A probe's file lists its measures (``MEASURES``, the main one first) and says whether it also works on raw pixels
 (``PIXELS``). Nothing here judges a number or draws it.
 """

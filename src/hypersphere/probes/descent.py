@@ -1,4 +1,4 @@
-"""Mini-batch SGD on frozen features, the same for every run: what the trained probes share."""
+"""Mini-batch SGD on frozen features, shared by the trained probes and the same for every run."""
 
 from collections.abc import Callable
 
@@ -21,18 +21,18 @@ def fit(
     momentum: float,
     rate: Callable[[float], float],
 ) -> None:
-    """Minimise the cross-entropy, in place; the last, smaller batch of an epoch counts too.
+    """Minimise the cross-entropy, in place. The last, smaller batch of an epoch is used too.
 
     Args:
         model: maps [n, d] to a score for each class.
-        bank: what to train on.
-        labels: its classes.
-        purpose: key of the order of images. Seeds and runs are not in it, so that the probe adds nothing to the
-            variance between pretrainings.
+        bank: features to train on.
+        labels: their classes.
+        purpose: key of the order of images. It contains no seed and no run, so the probe adds nothing to the variance
+            between pretrainings.
         epochs: passes over the bank.
         batch: images per step.
         momentum: of SGD.
-        rate: learning rate, given the epochs passed: 0 at the first step, below ``epochs`` at the last.
+        rate: maps the epochs passed, from 0 to below ``epochs``, to the learning rate.
     """
     optimiser = torch.optim.SGD(model.parameters(), lr=rate(0), momentum=momentum)
     for epoch in range(epochs):

@@ -1,6 +1,6 @@
-"""Every probe of a batch of runs: one sealed file for each run and protocol, skipped when it is current.
+"""Run all probes of a batch of runs: one sealed file for each run and protocol, skipped if it is current.
 
-Features are computed once per run, epoch, dataset and layer, whatever number of protocols looks at them.
+Features are computed once per run, epoch, dataset and layer, for all protocols that use them.
 """
 
 import io
@@ -34,7 +34,7 @@ Row = dict[str, str | int | float | None]
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
-    """Measure all that is asked of a batch's runs, and write the marker that Snakemake waits for.
+    """Evaluate a batch's runs by all their protocols, and write the marker that Snakemake waits for.
 
     Raises:
         HypersphereError: a run is missing or unfinished, or its files were altered.
@@ -43,55 +43,58 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
 
 
 def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """Measure all that is asked of runs; the checksum of each answer, by run and protocol.
+    """Evaluate runs by all their protocols.
+
+    Returns:
+        The sha256 of each evaluation's file, by run and protocol.
 
     Raises:
         HypersphereError: a run is missing or unfinished, or its files were altered.
     """
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        return {run.name: _of_run(plan, run, device) for run in runs}
+        return {run.name: _evaluate_run(plan, run, device) for run in runs}
 
 
 def evaluate_pixels(plan: Plan, dataset: str) -> None:
-    """The same for a dataset's raw pixels."""
+    """Evaluate a dataset's raw pixels by all their protocols, and write the marker that Snakemake waits for."""
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        subject, done, data = raw_pixels(dataset), {}, _open(plan, dataset)
+        subject, checksums, data = raw_pixels(dataset), {}, _open(plan, dataset)
         frozen = Frozen(Pixels(), None, data, device)
         for digest, protocol in plan.asked_of_pixels[dataset].items():
             path = plan.evaluation(subject, digest)
             about = _about(plan, protocol, None, {}, [(0, dataset)])
             if not is_current(path, about):
-                rows, _ = _answer(PIXELS, protocol, (0, dataset), frozen, data.classes())
+                rows, _ = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, rows, {}, about, device)
-            done[digest] = files.sha256(path)
-    files.write_json(plan.evaluated_marker(subject), done)
+            checksums[digest] = files.sha256(path)
+    files.write_json(plan.evaluated_marker(subject), checksums)
 
 
-def _of_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
-    """Checksums of what each protocol says of a run; what is current is left as it is."""
+def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
+    """Evaluate a run by all its protocols, unless the file is current. Returns the files' sha256 by protocol."""
     manifest = check_run(plan, run.name)
-    looking, done = _Looking(plan, run, device), {}
+    encoders, checksums = _Encoders(plan, run, device), {}
     for digest, asked in plan.asked[run.name].items():
         path = plan.evaluation(run.name, digest)
-        about = _about(plan, asked.protocol, run, looked_at(run, asked, manifest), asked.at)
+        about = _about(plan, asked.protocol, run, inputs(run, asked, manifest), asked.at)
         if not is_current(path, about):
-            rows, tables = _asked_of(looking, asked, manifest)
+            rows, tables = _measure(encoders, asked, manifest)
             _write(path, rows, tables, about, device)
             print(f"{run.name}: {asked.protocol.probe and asked.protocol.probe.name} measured", flush=True)
-        done[digest] = files.sha256(path)
-    return done
+        checksums[digest] = files.sha256(path)
+    return checksums
 
 
-def looked_at(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
-    """What of a run decides what a protocol says of it: its status, and the checksums of the weights at its epochs."""
+def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
+    """The part of a run that an evaluation depends on: its status, and the sha256 of the weights at its epochs."""
     names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
     return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
 
 
-class _Looking:
-    """A run's frozen encoders, each loaded when it is first asked for."""
+class _Encoders:
+    """A run's frozen encoders, each loaded on first use."""
 
     def __init__(self, plan: Plan, run: Run, device: torch.device) -> None:
         self.plan, self.run, self.device = plan, run, device
@@ -109,26 +112,26 @@ class _Looking:
         return self.frozen[key]
 
 
-def _asked_of(looking: _Looking, asked: Asked, manifest: dict[str, Any]) -> tuple[list[Row], dict[At, pd.DataFrame]]:
+def _measure(encoders: _Encoders, asked: Asked, manifest: dict[str, Any]) -> tuple[list[Row], dict[At, pd.DataFrame]]:
+    """Rows and tables of one protocol, at all its epochs and datasets."""
     rows: list[Row] = []
     tables: dict[At, pd.DataFrame] = {}
     for at in sorted(asked.at):
         epoch, target = at
         if manifest["status"] == "diverged" and epoch:
-            rows += _diverged(looking.run.name, asked.protocol, at)
+            rows += _diverged(encoders.run.name, asked.protocol, at)
             continue
-        frozen = looking.at(epoch, target, asked.protocol)
-        found, table = _answer(looking.run.name, asked.protocol, at, frozen, _open(looking.plan, target).classes())
-        rows += found
+        frozen = encoders.at(epoch, target, asked.protocol)
+        classes = _open(encoders.plan, target).classes()
+        measured, table = _probe(encoders.run.name, asked.protocol, at, frozen, classes)
+        rows += measured
         if table is not None:
             tables[at] = table
     return rows, tables
 
 
-def _answer(
-    run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int
-) -> tuple[list[Row], pd.DataFrame | None]:
-    """What a protocol says of one encoder on one dataset; ``diverged`` where its features are no numbers."""
+def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> tuple[list[Row], pd.DataFrame | None]:
+    """Rows and table of one encoder on one dataset; the rows are ``diverged`` if its features are not finite."""
     assert protocol.probe is not None
     probe = registry.load("probes", protocol.probe.name)
     try:
@@ -145,8 +148,8 @@ def _answer(
 
 def _diverged(run: str, protocol: Protocol, at: At) -> list[Row]:
     assert protocol.probe is not None
-    given = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
-    return [_row(run, protocol, at, measure, "", None, None, None, "diverged") for measure in given]
+    measures = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
+    return [_row(run, protocol, at, measure, "", None, None, None, "diverged") for measure in measures]
 
 
 def _row(
@@ -171,34 +174,34 @@ def _open(plan: Plan, dataset: str) -> store.Prepared:
 def _about(
     plan: Plan, protocol: Protocol, run: Run | None, weights: dict[str, str], at: Iterable[At]
 ) -> dict[str, Any]:
-    """What decides an evaluation's bytes: a file with all of this in its manifest is current."""
-    asked = sorted(at)
+    """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
+    pairs = sorted(at)
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
-        "at": [list(one) for one in asked],
+        "at": [list(pair) for pair in pairs],
         "code": provenance.protocol_digest(protocol, run),
         "weights": weights,
-        "data": {target: _open(plan, target).digest for _, target in asked},
+        "data": {target: _open(plan, target).digest for _, target in pairs},
         "threads": torch.get_num_threads(),
     }
 
 
 def is_current(path: Path, about: dict[str, Any]) -> bool:
-    """Whether an evaluation is there, unaltered, and of all of ``about``."""
+    """Whether an evaluation exists, is unaltered, and has all of ``about`` in its manifest."""
     if not path.is_file():
         return False
     try:
-        found = check_evaluation(path)
+        manifest = check_evaluation(path)
     except HypersphereError as error:
         print(f"note: measuring again: {error}", flush=True)
         return False
-    return all(found.get(key) == value for key, value in about.items())
+    return all(manifest.get(key) == value for key, value in about.items())
 
 
 def _write(
     path: Path, rows: list[Row], tables: dict[At, pd.DataFrame], about: dict[str, Any], device: torch.device
 ) -> None:
-    """The rows and tables, and beside them a manifest: their checksums, and what they were made from."""
+    """Write rows and tables, and beside them a manifest with their checksums and ``about``."""
     for old in (path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.csv")):
         old.unlink(missing_ok=True)
     files.write_text(path, _text(pd.DataFrame(rows, columns=list(COLUMNS))))
@@ -207,7 +210,7 @@ def _write(
         files.write_text(table_name(path, at), _text(table))
         written.append(table_name(path, at))
     manifest = about | {
-        "files": {one.name: files.sha256(one) for one in written},
+        "files": {file.name: files.sha256(file) for file in written},
         "device": {"type": device.type, "name": devices.describe(device)},
         "environment": provenance.environment(),
     }
@@ -215,8 +218,8 @@ def _write(
 
 
 def _text(table: pd.DataFrame) -> str:
-    """As CSV; a row's text does not depend on the rows beside it."""
+    """A table as CSV; a row's text does not depend on the other rows."""
     text = io.StringIO()
-    whole = {column: "Int64" for column in ("n_test", "classes") if column in table}
-    table.astype(whole).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
+    integers = {column: "Int64" for column in ("n_test", "classes") if column in table}
+    table.astype(integers).to_csv(text, index=False, lineterminator="\n", float_format="%.6f")
     return text.getvalue()

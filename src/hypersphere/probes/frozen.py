@@ -1,4 +1,4 @@
-"""All that a probe may look at: one frozen encoder and its head, and one prepared dataset."""
+"""The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
 from typing import Literal, get_args
 
@@ -16,22 +16,22 @@ from hypersphere.views.ops import to_float
 __all__ = ["BLOCK", "Frozen", "Layer", "NotFiniteError", "Pixels"]
 
 BLOCK = 512
-"""Images per forward pass; evaluation batch norm makes rows independent of it."""
+"""Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
 Layer = Literal["backbone", "embeddings"]
 """The encoder's output, or its head's."""
 
 
 class Frozen:
-    """An encoder and its head on a dataset's plain images, computed when asked for and kept.
+    """An encoder and its head on a dataset's plain images. Features are computed on first use and cached.
 
-    Nothing here learns: batch norm uses its running statistics, and images are not augmented.
+    Nothing is trained: batch norm uses its running statistics, and images are not augmented.
 
     Args:
         encoder: maps [n, 3, h, w] to [n, d].
         head: maps [n, d] to embeddings [n, e]; None for raw pixels.
         data: the prepared dataset.
         device: where to compute; results stay there.
-        layer: what ``features`` gives unless it is told.
+        layer: the default layer of ``features``.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Frozen:
         self._data = data
         self._device = device
         self._layer = layer
-        self._seen: dict[tuple[str, str], Tensor] = {}
+        self._cache: dict[tuple[str, str], Tensor] = {}
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -59,19 +59,19 @@ class Frozen:
 
         Args:
             split: its name.
-            layer: "backbone" or "embeddings"; None for the one that the protocol chose.
+            layer: "backbone" or "embeddings"; None: the protocol's layer.
 
         Raises:
-            HypersphereError: no such split or layer, or embeddings are asked for and there is no head.
+            HypersphereError: no such split or layer, or embeddings without a head.
             NotFiniteError: a vector has NaN or infinite entries.
         """
         key = split, layer or self._layer
-        if key not in self._seen:
-            self._seen[key] = self._finite(*key, self._compute(*key))
-        return self._seen[key]
+        if key not in self._cache:
+            self._cache[key] = self._check_finite(*key, self._compute(*key))
+        return self._cache[key]
 
     def embeddings(self, split: str) -> Float[Tensor, "n e"]:
-        """The head's output on one split; it raises what ``features`` does."""
+        """The head's output on one split. Raises the same errors as ``features``."""
         return self.features(split, "embeddings")
 
     def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
@@ -83,7 +83,7 @@ class Frozen:
         return self._data.split(split).images
 
     def labels(self, split: str, name: str = CLASS) -> Int[Tensor, "n"]:
-        """Labels of one split's images, by the labels' name.
+        """One split's labels of this name.
 
         Raises:
             HypersphereError: no such split, or it has no labels of this name.
@@ -91,7 +91,7 @@ class Frozen:
         return torch.from_numpy(np.array(self._data.split(split).labels[name])).to(self._device)
 
     def attributes(self, split: str, name: str) -> Shaped[np.ndarray, "n"]:
-        """What else is known of each image of a split.
+        """One split's attribute of this name, a value for each image.
 
         Raises:
             HypersphereError: no such split, or it has no attribute of this name.
@@ -99,7 +99,7 @@ class Frozen:
         return self._data.split(split).attributes[name]
 
     def classes(self, name: str = CLASS) -> int:
-        """Number of classes that the labels of this name tell apart.
+        """Number of classes of the labels of this name.
 
         Raises:
             HypersphereError: there are no labels of this name.
@@ -113,10 +113,10 @@ class Frozen:
             images = self.images(split)
             return torch.cat([self._encode(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
         if self._head is None:
-            raise HypersphereError("layer: embeddings are the output of a head, and raw pixels have none")
+            raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         return torch.cat([self._project(block) for block in self.features(split, "backbone").split(BLOCK)])
 
-    # Concatenated outside inference mode, blocks become a tensor that a probe can train on.
+    # Only the blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on.
 
     @torch.inference_mode()
     def _encode(self, images: UInt8[np.ndarray, "n h w 3"]) -> Tensor:
@@ -129,7 +129,7 @@ class Frozen:
         output: Tensor = self._head(features)
         return output.float()
 
-    def _finite(self, split: str, layer: str, features: Tensor) -> Tensor:
+    def _check_finite(self, split: str, layer: str, features: Tensor) -> Tensor:
         bad = int((~features.isfinite()).any(dim=1).sum())
         if bad:
             what = "features" if layer == "backbone" else layer
@@ -138,8 +138,8 @@ class Frozen:
 
 
 class Pixels(nn.Module):
-    """The encoder that does nothing: raw pixels, flattened."""
+    """An encoder without weights: the raw pixels, flattened."""
 
     def forward(self, images: Float[Tensor, "n c h w"]) -> Float[Tensor, "n chw"]:
-        """Flatten."""
+        """Flatten each image."""
         return images.flatten(1)

@@ -14,18 +14,18 @@ MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
 
 BLOCK = 2**24
-"""Entries of the largest array made for one block of queries; it bounds memory and changes no result."""
+"""Entries of the largest array for one block of queries; it bounds memory and changes no result."""
 
 
 def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
     """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
-    Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 is by votes; equal votes
-    go to the lower class.
+    Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 ranks classes by votes; of
+    equal votes the lower class wins.
 
-    Ties: training images as similar as the k-th share the places that are left for them equally. So the vote is a
-    function of similarities and labels, and never of the order in which images are stored. Cosines are computed in
-    float64 and compared as float32, so that equal features tie wherever they stand in a matrix product.
+    Ties: training images as similar as the k-th share the remaining places equally, so the vote depends on similarities
+    and labels, and not on the order of the images. Cosines are computed in float64 and compared as float32, so that
+    equal features tie wherever they are in a matrix product.
 
     Args:
         frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
@@ -46,7 +46,7 @@ def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.
 
 
 def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:
-    """Unit vectors in float64, however short; zero stays zero."""
+    """Unit vectors in float64, also of very short vectors; zero stays zero."""
     features = features.double()
     norms = features.norm(dim=1, keepdim=True)
     return features / torch.where(norms > 0, norms, 1)
@@ -55,18 +55,18 @@ def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:
 def votes(
     cosines: Float32[Tensor, "m n"], labels: Int[Tensor, "n"], classes: int, k: int, temperature: float
 ) -> Float64[Tensor, "m c"]:
-    """Votes for each class, in units of the most similar image's; their bits do not depend on the order of the bank."""
+    """Votes for each class, in units of the most similar image's vote; their bits do not depend on the bank's order."""
     top, neighbours = cosines.topk(k, dim=1)
-    least = top[:, -1:]
-    weights = ((top - top[:, :1]).double() / temperature).exp()  # the nearest counts 1: no overflow
-    # Those more similar than the k-th. Sorted by label, then similarity, they are added up in one order.
-    beyond = top > least
-    owner = torch.where(beyond, labels[neighbours], classes)
-    order = owner.argsort(dim=1, stable=True)
-    chosen = F.one_hot(owner.gather(1, order), classes + 1)[..., :classes]
-    nearer = (chosen * weights.gather(1, order)[..., None]).sum(dim=1)
-    # Those as similar as the k-th: their number in each class, times the share of a place that each of them gets.
-    query, place = (cosines == least).nonzero(as_tuple=True)
+    threshold = top[:, -1:]
+    weights = ((top - top[:, :1]).double() / temperature).exp()  # the nearest has weight 1: no overflow
+    # Images more similar than the k-th: sorted by label, then similarity, so that they are always added in one order.
+    above = top > threshold
+    label = torch.where(above, labels[neighbours], classes)
+    order = label.argsort(dim=1, stable=True)
+    one_hot = F.one_hot(label.gather(1, order), classes + 1)[..., :classes]
+    nearer = (one_hot * weights.gather(1, order)[..., None]).sum(dim=1)
+    # Images as similar as the k-th: their number in each class, times the share of a place that each of them gets.
+    query, place = (cosines == threshold).nonzero(as_tuple=True)
     tied = torch.bincount(query * classes + labels[place], minlength=len(cosines) * classes).view(-1, classes).double()
-    share = (k - beyond.sum(dim=1, keepdim=True)) / tied.sum(dim=1, keepdim=True)
+    share = (k - above.sum(dim=1, keepdim=True)) / tied.sum(dim=1, keepdim=True)
     return nearer + tied * share * weights[:, -1:]

@@ -1,4 +1,4 @@
-"""Linear probe without seed or schedule: regularised logistic regression, solved to convergence."""
+"""Linear probe without seed or schedule: regularised logistic regression, solved to its optimum."""
 
 import torch
 import torch.nn.functional as F
@@ -14,19 +14,19 @@ MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
 
 FLOOR = 1e-6
-"""Least standard deviation that a dimension is divided by, relative to the largest of them."""
+"""Smallest divisor of a dimension, relative to the largest standard deviation."""
 
 
 def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: PositiveInt = 200) -> Measured:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
-    Minimises the mean cross-entropy plus penalty/2 · ||weights||², the bias free: scikit-learn's LogisticRegression
-    with C = 1 / (penalty · n). Equal bits on rerun; nothing is random.
+    Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias: scikit-learn's
+    LogisticRegression with C = 1 / (penalty · n). Nothing is random, so a rerun gives equal bits.
 
     Args:
         frozen: features of the training and of the test set.
-        penalty: on the weights, per image.
-        iterations: at most; the optimum is usually reached before.
+        penalty: on the weights, relative to the mean over images.
+        iterations: upper limit; the optimum is usually reached before.
 
     Returns:
         ``linear_top1`` and ``linear_top5``, in percent.
@@ -53,14 +53,14 @@ def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: Positiv
 def standardise(
     bank: Float[Tensor, "n d"], queries: Float[Tensor, "m d"]
 ) -> tuple[Float64[Tensor, "n d"], Float64[Tensor, "m d"]]:
-    """Take out the bank's mean and divide by its standard deviation, in float64.
+    """Subtract the bank's mean and divide by its standard deviation, in float64.
 
-    The features' own scale does not matter: an encoder with cut weights gives features of 1e-12. A dimension that is
-    constant over the bank becomes zero in both.
+    This makes the probe independent of the features' scale: an encoder with cut weights gives features of 1e-12. A
+    dimension that is constant over the bank becomes zero in both.
     """
     bank, queries = bank.double(), queries.double()
     constant = (bank == bank[:1]).all(dim=0)
-    std = torch.where(constant, 0, bank.std(dim=0, correction=0))  # rounding leaves a constant some 1e-16 of its value
+    std = torch.where(constant, 0, bank.std(dim=0, correction=0))  # by rounding, a constant's is about 1e-16 of it
     scale = torch.where(constant, torch.inf, std.clamp_min(FLOOR * std.max()))
     mean = bank.mean(dim=0)
     return (bank - mean) / scale, (queries - mean) / scale

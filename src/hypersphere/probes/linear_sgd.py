@@ -1,4 +1,4 @@
-"""Linear probe as papers train it: some epochs of plain SGD."""
+"""Linear probe as in the papers: a few epochs of plain SGD."""
 
 import math
 from typing import Literal
@@ -28,24 +28,24 @@ def linear_sgd(
 ) -> Measured:
     """Softmax regression on raw features: SGD from zero, frozen encoder.
 
-    The norms paper prints linear probes (Table S3) and no schedule; its authors' code runs two epochs at a constant
-    rate. Theirs leaves the encoder in training mode; here it is frozen, evaluation batch norm included. The margins
-    paper (App. C.1) trains 100 epochs at a rate of 1 with a cosine.
+    The norms paper prints linear probes (Table S3) but no schedule; its authors' code runs two epochs at a constant
+    rate, with the encoder in training mode. Here the encoder is frozen and in evaluation mode. The margins paper (App.
+    C.1) trains 100 epochs at a rate of 1 with a cosine.
 
     Args:
         frozen: features of the training and of the test set.
         epochs: passes over the training set.
-        learning_rate: at the first step; not scaled by the batch.
+        learning_rate: at the first step; not scaled by the batch size.
         batch: images per step; the last, smaller batch is used too.
-        schedule: constant, or half a cosine towards 0, set anew at each step.
+        schedule: constant, or half a cosine towards 0, updated at each step.
         momentum: of SGD.
 
     Returns:
-        ``linear_top1`` and ``linear_top5``, in percent. The order of images is the same for every run (keyed by epoch
-        alone), so nothing here adds to the variance between seeds.
+        ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone, the same for
+        every run, so the probe adds nothing to the variance between seeds.
 
     Raises:
-        NotFiniteError: the rate is so high that the scores overflow.
+        NotFiniteError: the scores are not finite, because the rate is too high.
     """
 
     def rate(passed: float) -> float:

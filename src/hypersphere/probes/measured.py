@@ -1,4 +1,4 @@
-"""What a probe returns, and how predictions become percentages."""
+"""The result of a probe, and how predictions become percentages."""
 
 from typing import NamedTuple
 
@@ -13,42 +13,42 @@ from hypersphere.errors import HypersphereError
 
 
 class NotFiniteError(HypersphereError):
-    """An encoder's features, or what a probe made of them, are NaN or infinite: there is nothing to measure."""
+    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure."""
 
 
 class Measured(NamedTuple):
-    """Numbers of one encoder on one dataset."""
+    """A probe's numbers for one encoder on one dataset."""
 
     values: dict[str, float]
-    """By measure, and the readings that tell values of one measure apart: ``norm;split=train``."""
+    """By measure, with the readings that distinguish values of one measure: ``norm;split=train``."""
     table: pd.DataFrame | None = None
-    """What a figure needs beyond numbers: one row per thing, a norm per image."""
+    """Further data for figures, in tidy rows: for example a norm per image."""
     n: int = 0
-    """Test images behind the values, 0 if there are none."""
+    """Number of test images behind the values; 0 if there are none."""
 
 
 def reading(measure: str, **readings: Scalar) -> str:
-    """The key of a value: the measure, then its readings in canonical form, ``norm;split=train``."""
+    """Key of a value: the measure, then its readings in canonical form, as in ``norm;split=train``."""
     return ";".join(filter(None, [measure, coordinates.text(readings)]))
 
 
 def accuracy(predicted: Int[Tensor, "n"], truth: Int[Tensor, "n"]) -> float:
-    """Share of predictions that are right, in percent."""
+    """Share of correct predictions, in percent."""
     return 100 * (predicted == truth).double().mean().item()
 
 
 def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> float:
-    """Share of images whose class is among the k of highest score, in percent; of equal scores the lower class wins.
+    """Share of images whose class is among the k with the highest scores, in percent.
 
-    Where there are no more than k classes it is 100.
+    Of equal scores the lower class wins. With k classes or fewer the share is 100.
 
     Raises:
-        NotFiniteError: a score is NaN or infinite, which no comparison would notice.
+        NotFiniteError: a score is NaN or infinite; comparisons alone would not notice.
     """
     bad = int((~scores.isfinite()).any(dim=1).sum())
     if bad:
         raise NotFiniteError(f"the probe's scores of {bad} of {len(scores)} test images are NaN or infinite")
-    own = scores.gather(1, truth[:, None])
-    lower = torch.arange(scores.shape[1], device=scores.device) < truth[:, None]
-    before = (scores > own) | ((scores == own) & lower)
-    return 100 * (before.sum(dim=1) < k).double().mean().item()
+    score = scores.gather(1, truth[:, None])
+    is_lower = torch.arange(scores.shape[1], device=scores.device) < truth[:, None]
+    ahead = (scores > score) | ((scores == score) & is_lower)
+    return 100 * (ahead.sum(dim=1) < k).double().mean().item()

@@ -1,4 +1,4 @@
-"""The double metric paper's "linear evaluation": a perceptron of two layers."""
+"""The double metric paper's "linear evaluation": a perceptron with two layers."""
 
 import torch
 from jaxtyping import Float
@@ -27,10 +27,11 @@ def mlp(
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
 ) -> Measured:
-    """Two layers with dropout between them, on raw features: SGD, the rate ten times smaller every 40 epochs.
+    """Two layers with dropout between them, on raw features: SGD, with the rate divided by 10 every 40 epochs.
 
-    Double metric paper, App. C.1. It does not state the hidden width, the activation, the batch or a weight decay: ours
-    are 512, ReLU, 256 and none. Its training images are augmented; here features are frozen, one per image.
+    Double metric paper, App. C.1. It does not state the hidden width, the activation, the batch size or a weight decay:
+    ours are 512, ReLU, 256 and none. Its training images are augmented; here there is one frozen feature vector per
+    image.
 
     Args:
         frozen: features of the training and of the test set.
@@ -39,14 +40,14 @@ def mlp(
         epochs: passes over the training set.
         learning_rate: of the first epochs, per 256 images of a batch.
         batch: images per step; the last, smaller batch is used too.
-        drop_every: epochs after which the rate is divided by 10, again and again.
+        drop_every: epochs between two divisions of the rate by 10.
         momentum: of SGD.
 
     Returns:
-        ``mlp_top1``, in percent. Initial weights, the order of images and what is dropped are the same for every run.
+        ``mlp_top1``, in percent. Initial weights, the order of images and the dropout are the same for every run.
 
     Raises:
-        NotFiniteError: the rate is so high that the scores overflow.
+        NotFiniteError: the scores are not finite, because the rate is too high.
     """
 
     def rate(passed: float) -> float:
@@ -75,10 +76,10 @@ def mlp(
 
 
 class KeyedDropout(nn.Module):
-    """Dropout whose draws are made on the CPU by a generator of its own: equal on every device, and on every rerun.
+    """Dropout that draws on the CPU from its own generator: equal on every device and in every rerun.
 
     Args:
-        share: of entries set to zero; the others grow by 1 / (1 - share).
+        share: share of entries set to zero; the others are multiplied by 1 / (1 - share).
     """
 
     def __init__(self, share: float) -> None:
@@ -87,15 +88,15 @@ class KeyedDropout(nn.Module):
         self.generator = _generator("dropout")
 
     def forward(self, hidden: Float[Tensor, "n h"]) -> Float[Tensor, "n h"]:
-        """Drop in training; pass through in evaluation."""
+        """Drop entries in training; the identity in evaluation."""
         if not self.training:
             return hidden
-        kept = torch.rand(hidden.shape, generator=self.generator) >= self.share
-        return torch.where(kept.to(hidden.device), hidden / (1 - self.share), 0)
+        keep = torch.rand(hidden.shape, generator=self.generator) >= self.share
+        return torch.where(keep.to(hidden.device), hidden / (1 - self.share), 0)
 
 
 def _layer(name: str, inputs: int, outputs: int) -> nn.Linear:
-    """With weights as torch draws them, uniform within 1/sqrt(inputs), but by a key."""
+    """A linear layer with keyed weights, uniform within 1/sqrt(inputs) as torch draws them."""
     layer, bound = nn.Linear(inputs, outputs), inputs**-0.5
     nn.init.uniform_(layer.weight, -bound, bound, generator=_generator(f"{name}.weight"))
     nn.init.uniform_(layer.bias, -bound, bound, generator=_generator(f"{name}.bias"))

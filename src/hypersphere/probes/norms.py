@@ -1,4 +1,4 @@
-"""Norms of a run's vectors, image by image."""
+"""Norms of a run's embeddings or features, image by image."""
 
 from typing import Literal
 
@@ -19,16 +19,16 @@ def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddi
 
     Args:
         frozen: vectors of every split.
-        layer: the head's output, which the losses see, or the encoder's.
+        layer: embeddings: the head's output, which the losses see. backbone: the encoder's output.
 
     Returns:
         The mean for each split, ``norm;split=train`` and so on, and a table with one row per image: split, image (its
         place in the split, from 0) and norm.
     """
-    found = {split: frozen.features(split, layer).double().norm(dim=1).cpu().numpy() for split in frozen.splits}
+    by_split = {split: frozen.features(split, layer).double().norm(dim=1).cpu().numpy() for split in frozen.splits}
     table = pd.concat(
-        [pd.DataFrame({"split": split, "image": range(len(own)), "norm": own}) for split, own in found.items()],
+        [pd.DataFrame({"split": split, "image": range(len(norm)), "norm": norm}) for split, norm in by_split.items()],
         ignore_index=True,
     )
-    values = {reading("norm", split=split): float(own.mean()) for split, own in found.items()}
-    return Measured(values, table, n=len(found.get(TEST, ())))
+    values = {reading("norm", split=split): float(norm.mean()) for split, norm in by_split.items()}
+    return Measured(values, table, n=len(by_split.get(TEST, ())))

@@ -112,7 +112,7 @@ def test_shapes_types_and_time() -> None:
 
 
 def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match="canvas 7 is too small for a scan of 8 pixels"):
+    with pytest.raises(HypersphereError, match="canvas: must be at least 8"):
         digits(NOWHERE, canvas=7)
 
 

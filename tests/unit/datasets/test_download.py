@@ -92,7 +92,7 @@ def test_what_arrived_before_giving_up_is_kept_for_the_next_run(
     said = sentence(served.url, target)
     assert served.url in said
     kept = partial_file(target).stat().st_size
-    assert f"{kept:,} of {len(CONTENT):,} bytes are kept, run again to go on" in said
+    assert f"{kept:,} of {len(CONTENT):,} bytes are kept, run again to resume" in said
     assert left(target) == [partial_file(target).name]
     if fault != "reset":  # a reset may throw away what had arrived
         assert kept == PORTION
@@ -210,7 +210,7 @@ def test_an_unreachable_server_is_a_sentence(
     said = sentence(url, target)
     assert url in said
     assert "0 of an unknown number of bytes are kept" in said
-    assert capsys.readouterr().out.count("asking for the rest") == 2
+    assert capsys.readouterr().out.count("requesting the rest") == 2
     assert left(target) == []
 
 

@@ -15,14 +15,26 @@ MISFITS: dict[str, tuple[dict[str, Split], str]] = {
         r"split test: images are uint8 \(1, 2, 3\), not uint8 \(2, 2, 3\)",
     ),
     "image type": ({"test": Split(TWO.astype(float), {})}, "split test: images are float64"),
-    "label range": ({"test": Split(TWO, {"class": np.array([0, 2])})}, "labels class: not integers from 0 below 2"),
-    "label sign": ({"test": Split(TWO, {"class": np.array([0, -1])})}, "labels class: not integers from 0 below 2"),
-    "label type": ({"test": Split(TWO, {"class": np.array([0.0, 1.0])})}, "labels class: not integers from 0 below 2"),
-    "unnamed": ({"test": Split(TWO, {"fine": np.array([0, 1])})}, "labels fine: not integers from 0 below 0"),
-    "length": ({"test": Split(TWO, {"class": np.array([0])})}, r"class: has shape \(1,\), where there are 2 images"),
-    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: a name is"),
-    "object": ({"test": Split(TWO, {}, {"a": np.array([{}, None])})}, "attribute a: not plain values"),
-    "name": ({"test": Split(TWO, {}, {"../a": np.array([0, 1])})}, r"'\.\./a': a name is"),
+    "label range": (
+        {"test": Split(TWO, {"class": np.array([0, 2])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "label sign": (
+        {"test": Split(TWO, {"class": np.array([0, -1])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "label type": (
+        {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "unnamed": ({"test": Split(TWO, {"fine": np.array([0, 1])})}, "labels fine: must be integers .* from 0 to below 0"),
+    "length": ({"test": Split(TWO, {"class": np.array([0])})}, r"class: has shape \(1,\), but there are 2 images"),
+    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: a name consists of"),
+    "object": (
+        {"test": Split(TWO, {}, {"a": np.array([{}, None])})},
+        "attribute a: must be booleans, numbers or words",
+    ),
+    "name": ({"test": Split(TWO, {}, {"../a": np.array([0, 1])})}, r"'\.\./a': a name consists of"),
 }
 
 

@@ -228,7 +228,7 @@ def test_a_list_that_is_not_the_known_one_is_refused(
             for file in module.PUBLISHED
         ),
     )
-    assert "cifar10n-worse_label is not the list" in sentence(tmp_path / "raw", True)
+    assert "cifar10n-worse_label differs from the array" in sentence(tmp_path / "raw", True)
 
 
 class Harmful:

@@ -62,8 +62,8 @@ def test_one_class_does_not_disturb_another() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (Imbalance(head=41, ratio=1), "41 images of class 0, which has 40"),
-        (Imbalance(head=10, ratio=4), "0 images of class 2, which has 40"),
+        (Imbalance(head=41, ratio=1), "keep 41 images of class 0; it has 40"),
+        (Imbalance(head=10, ratio=4), "keep 0 images of class 2; it has 40"),
     ],
 )
 def test_an_impossible_wish_is_a_sentence(spec: Imbalance, words: str) -> None:

@@ -57,7 +57,7 @@ def test_a_folder_laid_out_in_another_way_is_prepared_again(folder: Path, datase
     before = (folder / "manifest.json").read_bytes()
     manifest = files.read_sealed(folder / "manifest.json")
     files.write_sealed(folder / "manifest.json", {key: value for key, value in manifest.items() if key != "schema"})
-    with pytest.raises(DamagedError, match=r"manifest\.json: schema: None, where this version reads 2; run again"):
+    with pytest.raises(DamagedError, match=r"manifest\.json: schema: is None, but this version reads 2; run again"):
         store.open(folder)
     store.prepare(dataset, tmp_path, None)
     assert (folder / "manifest.json").read_bytes() == before
@@ -197,7 +197,7 @@ def test_preparing_again_mends_any_damage(
 
 
 def test_a_dataset_that_nothing_loads_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match="dataset imagenet: source: nothing loads it yet"):
+    with pytest.raises(HypersphereError, match="dataset imagenet: source: it has no loader yet"):
         store.prepare(Dataset.model_validate({"name": "imagenet"}), tmp_path, None)
     assert not list(tmp_path.iterdir())
 

@@ -82,20 +82,20 @@ def test_images_are_dropped_with_all_that_is_known_of_them(prepare_made_up: Any)
 def test_what_there_is_not_is_a_sentence_with_what_there_is(prepare_made_up: Any) -> None:
     prepared = prepare_made_up(rich())
     asked: list[tuple[Callable[[], Any], str]] = [
-        (lambda: prepared.split("val"), "split 'val': there is none of this name, only test, train, unlabelled"),
-        (lambda: prepared.class_names("fine"), "labels 'fine': there is none of this name, only class, coarse"),
-        (lambda: prepared.classes("fine"), "labels 'fine': there is none of this name, only class, coarse"),
+        (lambda: prepared.split("val"), "split 'val': no such name; there is test, train, unlabelled"),
+        (lambda: prepared.class_names("fine"), "labels 'fine': no such name; there is class, coarse"),
+        (lambda: prepared.classes("fine"), "labels 'fine': no such name; there is class, coarse"),
         (
             lambda: prepared.split("train").labels["fine"],
-            "split train: labels 'fine': there is none of this name, only class, coarse",
+            "split train: labels 'fine': no such name; there is class, coarse",
         ),
         (
             lambda: prepared.split("test").attributes["angle"],
-            "split test: attribute 'angle': there is none of this name, only colour",
+            "split test: attribute 'angle': no such name; there is colour",
         ),
         (
             lambda: prepared.split("unlabelled").labels["class"],
-            "split unlabelled: labels 'class': there is none of this name, only nothing",
+            "split unlabelled: labels 'class': no such name; there is none",
         ),
     ]
     for ask, said in asked:
@@ -111,7 +111,9 @@ def test_some_of_each_class_where_there_are_no_classes_is_a_sentence(
     prepare_made_up: Any, kept: dict[str, Any], split: str
 ) -> None:
     unlabelled = Arrays({"train": rich().splits["unlabelled"]}, {}, rich().about)
-    with pytest.raises(HypersphereError, match=f"dataset made_up: split {split} has no classes"):
+    with pytest.raises(
+        HypersphereError, match=f"dataset made_up: {next(iter(kept))}: needs a split {split} with labels class"
+    ):
         prepare_made_up(unlabelled, **kept)
 
 

@@ -188,7 +188,7 @@ def test_killed_while_removing_the_run_stays_sound_and_the_rest_can_be_removed(
     assert (folder / last).exists()
     assert not check_files(folder)["files"].keys() & {*files_of(1)}
     assert training.finished(folder, "a", "b", [0, 2])
-    assert module.had(folder) == {0, 2}  # trained again, it is not made again
+    assert module.existing(folder) == {0, 2}  # trained again, it is not made again
     notes = [kept.note for kept in module.listing(made, [runs[0].name])]
     assert notes == ["needed", "left over from an interrupted removal", "needed"]
     module.remove(made, [runs[0].name], [1])
@@ -212,15 +212,15 @@ def test_without_a_readable_manifest_what_lies_there_counts(made: Plan, runs: li
     files.write_text(folder / "snapshots" / ".epoch-0003.safetensors.0123abcd.part", "half")
     module.remove(made, [runs[0].name], [1])
     files.write_text(folder / snapshot_name(3), "stale")
-    assert module.had(folder) == {0, 2}
+    assert module.existing(folder) == {0, 2}
     manifest = (folder / "manifest.json").read_text()
     for harm in (manifest.replace('"a"', '"c"'), manifest[:-9], None):
         (folder / "manifest.json").unlink()
         if harm is not None:
             (folder / "manifest.json").write_text(harm)
-        assert module.had(folder) == {0, 2, 3}
+        assert module.existing(folder) == {0, 2, 3}
         (folder / "manifest.json").touch()
-    assert module.had(folder / "nothing") == set()
+    assert module.existing(folder / "nothing") == set()
 
 
 def test_what_a_new_result_does_not_have_is_stale(made: Plan, runs: list[Run]) -> None:
