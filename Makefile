@@ -2,6 +2,7 @@
 SCALE ?= quick
 ONLY ?=
 SET ?=
+MARKS ?= not long and not tools
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -13,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce restore plan report verify test test-long lint bench lock clean-results
+.PHONY: help setup reproduce restore plan report verify test test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,11 +53,17 @@ report: $(READY) ## results/<scale>/report.html: all of a finished scale on one 
 verify: $(READY) ## hold results against their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))
 
-test: $(READY) ## all tests but those of a minute or more each
-	@pytest -n 2 -m "not long"
+test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
+	@pytest -n 2 -m "$(MARKS)" --durations 10
 
-test-long: $(READY) ## those
-	@pytest -n 2 -m long
+test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
+	@pytest -n 2 -m "long and not tools"
+
+test-tools: $(READY) ## how Snakemake, DVC and conda behave with the pipeline
+	@pytest -n 2 -m tools
+
+test-results: $(READY) ## whether what `make reproduce` made is sound: every method learns, every figure is legible
+	@pytest -n 2 tests/results $(SETTINGS)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy

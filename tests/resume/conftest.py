@@ -1,12 +1,10 @@
-"""Projects whose runs real processes train, and a way to start such processes in milliseconds."""
+"""Projects whose runs real processes train."""
 
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,66 +12,47 @@ import pytest
 from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 
+from ..preloaded import Server
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 EPOCHS = 8
 IMAGES = 80  # of `plain`: ten classes of eight
 
 
-class Forks:
-    """worker.py: one process at a time."""
-
-    def __init__(self, log: Path) -> None:
-        command = [sys.executable, str(Path(__file__).parent / "worker.py")]
-        self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.log = log
-
-    def start(self, folder: Path, arguments: Sequence[str]) -> int:
-        """Run ``hypersphere arguments`` in ``folder``; the number of the process."""
-        assert self.worker.stdin is not None
-        self.worker.stdin.write(json.dumps([str(folder), list(arguments), str(self.log)]) + "\n")
-        self.worker.stdin.flush()
-        return int(self._line())
-
-    def wait(self) -> tuple[int, str]:
-        """Its exit status (negative: the signal that killed it), and what it said."""
-        return int(self._line()), self.log.read_text()
-
-    def _line(self) -> str:
-        assert self.worker.stdout is not None
-        return self.worker.stdout.readline()
-
-    def close(self) -> None:
-        """End the worker."""
-        self.worker.communicate(timeout=60)
-
-
 @pytest.fixture(scope="session")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """One for each process of pytest."""
-    worker = Forks(tmp_path_factory.mktemp("forks") / "log")
-    yield worker
-    worker.close()
+def server() -> Iterator[Server]:
+    """One for each process of pytest, which has imported what trains a run."""
+    server = Server("hypersphere.methods.base", "hypersphere.training.pretrain", "hypersphere.command.cli")
+    yield server
+    server.close()
 
 
 class Project:
     """A project folder with prepared data, and one run of it that processes train."""
 
-    def __init__(self, plan: Plan, name: str, forks: Forks) -> None:
-        self.root, self.name, self.forks = plan.config.root, name, forks
+    def __init__(self, plan: Plan, name: str, server: Server) -> None:
+        self.root, self.name, self._server = plan.config.root, name, server
         self.plan = plan
         run = plan.run(name)
         self.steps = run.schedule.epochs * (IMAGES // run.batch.size)
         self.folder = plan.run_folder(name)
         self.settings = [f"--set={key}={value}" for key, value in plan.config.overrides.items()]
-        self.command = ["pretrain", name, "--save-every", "0", *self.settings]
+        self.command = [str(SOURCE), "pretrain", name, "--save-every", "0", *self.settings]
+        self._log = self.root / "pretrain.log"
 
     def start(self) -> int:
-        """`hypersphere pretrain`, saving its state after every step."""
-        return self.forks.start(self.root, self.command)
+        """Start `hypersphere pretrain`, which saves its state after every step; its process number."""
+        return self._server.start(self.command, self.root, os.environ, self._log)
+
+    def wait(self) -> tuple[int, str]:
+        """The exit status of the process that was started (negative: the signal that killed it), and its output."""
+        status = self._server.wait()
+        return status, self._log.read_text() + Path(f"{self._log}.err").read_text()
 
     def finish(self) -> list[int]:
         """Train to the end; the steps at which the processes that took part began."""
         self.start()
-        status, said = self.forks.wait()
+        status, said = self.wait()
         assert status == 0, said
         starts: list[int] = json.loads((self.folder / "manifest.json").read_text())["started_at_steps"]
         return starts
@@ -101,10 +80,10 @@ class Project:
             try:
                 os.kill(process, 0)
             except ProcessLookupError:
-                pytest.fail(f"ended before step {after} was seen: {self.forks.wait()[1]}")
+                pytest.fail(f"ended before step {after} was seen: {self.wait()[1]}")
             time.sleep(0.0005)
         os.kill(process, number)
-        status, said = self.forks.wait()
+        status, said = self.wait()
         assert not (self.folder / "manifest.json").exists(), f"finished before the signal sent after step {after}"
         return status, said
 

@@ -5,15 +5,19 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from hypersphere.command import preview
 from hypersphere.command.preview import Job
+
+from ..preloaded import Server
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = REPOSITORY / "tests" / "project"
@@ -25,8 +29,24 @@ RUNS = 21
 ALONE = "supervised-upright"
 """The batch of the lecture's run, which nothing else shows."""
 MAKES_NOTHING = ("--dry-run", "--cores", "2", "--workflow-profile", "none")
+LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
+"""Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
 TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
+
+
+@cache
+def preloaded() -> Server:
+    """One for each process of pytest. It imports nothing of the package: each copy of the repository has its own."""
+    return Server("snakemake.cli", "snakemake_executor_plugin_slurm", "pandas", "torch", "torchvision", "scipy.stats")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_of_session() -> Iterator[None]:
+    yield
+    if preloaded.cache_info().currsize:
+        preloaded().close()
+    shutil.rmtree(LOGS)
 
 
 @dataclass(frozen=True)
@@ -39,6 +59,8 @@ class Checkout:
     def run(self, *command: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a command here with the environment's interpreter and programs."""
         environment = self.environment | variables
+        if command[0] == sys.executable and "PYTHONPATH" not in variables:  # which is read when Python starts
+            return preloaded().run(command[1:], cwd or self.root, environment, LOGS / "log")
         return subprocess.run(
             command, cwd=cwd or self.root, env=environment, capture_output=True, text=True, check=False
         )
@@ -135,12 +157,12 @@ def clone(source: Path, target: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def environment(shared: Path) -> dict[str, str]:
-    """This interpreter's programs first, and one cache of bytecode, without which every job compiles torch anew."""
+def environment() -> dict[str, str]:
+    """This interpreter's programs first, and no setting of Python, pytest, make or Snakemake."""
     foreign = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    return kept | {"PATH": path, "PYTHONPYCACHEPREFIX": str(shared / "bytecode")}
+    return kept | {"PATH": path}
 
 
 @pytest.fixture(scope="session")

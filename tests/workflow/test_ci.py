@@ -5,21 +5,18 @@ ones in the published layout; with the real ones, .ci/run itself is the test.
 """
 
 import csv
-import itertools
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-
-from hypersphere.declared import registry
 
 from .conftest import REPOSITORY
 
@@ -29,23 +26,11 @@ MAKE = """\
 #!/bin/sh
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked.
 echo "$*" >> asked.log
-case "$*" in "report SCALE=smoke"*) echo results/smoke-0/report.html ;; esac
+case "$*" in
+"report SCALE=smoke"*) echo results/smoke-0/report.html ;;
+report*) echo results/quick-0/report.html ;;
+esac
 """
-
-
-def write_measurements(folder: Path, gain: float, seeds: int = 5, without: str = "") -> None:
-    """Of every method, each seed untrained at 20 + seed points, and trained ``gain`` more, a point up or down."""
-    folder = folder / "lecture" / "methods_untrained"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows: list[tuple[object, ...]] = [("method", "seed", "epoch", "final", "measure", "value")]
-    rows += [("control", seed, 0, False, "linear_top1", 99) for seed in range(seeds)]
-    for method in registry.names("methods"):
-        for seed, measure in itertools.product(range(seeds), ("linear_top1", "knn_top1")):
-            if method != without:
-                rows.append((method, seed, 0, False, measure, 20 + seed))
-                rows.append((method, seed, 20, True, measure, 20 + seed + gain + (-1) ** seed))
-    with (folder / "measurements.csv").open("w", newline="") as handle:
-        csv.writer(handle).writerows(rows)
 
 
 @pytest.fixture
@@ -53,11 +38,10 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with .ci, the stand-in for make, this interpreter as .venv/bin/python, and documents at two scales."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
-    for folder in ("results/quick", "results/smoke-0"):
+    for folder in ("results/quick-0", "results/smoke-0"):
         (root / folder).mkdir(parents=True)
         for name in DOCUMENTS:
             (root / folder / name).write_text("something\n")
-    write_measurements(root / "results" / "quick" / "statistics", gain=10.0)
     for path, text in (("bin/make", MAKE), (".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')):
         (root / path).parent.mkdir(parents=True)
         (root / path).write_text(text)
@@ -77,15 +61,58 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     done, asked = run(checkout, tmp_path / "nowhere")
     assert done.returncode == 0, done.stderr
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
-    assert asked == ["test", "test-long", "lint", "reproduce", "report"]
+    assert [line.split(" SET=")[0] for line in asked] == [
+        *("setup", "lint", "test MARKS=", "reproduce", "report", "test-results")
+    ]
+    settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
+    assert settings == {"""'seeds={"tables":[0,1],"sweeps":[0]}'"""}
+
+
+def test_the_slowest_steps_are_printed(checkout: Path, tmp_path: Path) -> None:
+    done, _ = run(checkout, tmp_path / "nowhere")
+    table = done.stdout.partition("the slowest first\n")[2].splitlines()
+    assert len(table) == 6
+    assert all(re.fullmatch(r"\d+:\d\d  .+", line) for line in table)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git as somebody."""
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "commits", "marks"),
+    [
+        ("README.md", 31, "not tools"),
+        ("requirements.lock", 31, ""),
+        ("workflow/rules/new.smk", 31, ""),
+        ("README.md", 5, ""),  # too young to tell
+    ],
+)
+def test_tests_of_tools_run_if_what_they_are_about_changed(
+    checkout: Path, tmp_path: Path, changed: str, commits: int, marks: str
+) -> None:
+    git(checkout, "init")
+    git(checkout, "add", ".ci")
+    for number in range(commits):
+        git(checkout, "commit", "--allow-empty", "-m", f"{number}")
+    (checkout / changed).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / changed).write_text("changed\n")
+    git(checkout, "add", changed)
+    git(checkout, "commit", "-m", "the change")
+    done, asked = run(checkout, tmp_path / "nowhere")
+    assert done.returncode == 0, done.stderr
+    assert f"test MARKS={marks}" in asked
+    assert ("left out: the tests of Snakemake" in done.stdout) == bool(marks)
 
 
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     """The control of the test above."""
-    (checkout / "results" / "quick" / "paper.pdf").write_text("")
+    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")
     done, _ = run(checkout, tmp_path / "nowhere")
     assert done.returncode != 0
-    assert "results/quick/paper.pdf: missing or empty" in done.stderr
+    assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
 
 
 def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp_path: Path) -> None:
@@ -100,30 +127,6 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
     assert not Path(folder).exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"gain": 1.0}, "no better than untrained: byol, cmc, "),  # 1.2 ± 1.36: the interval reaches below zero
-        ({"gain": 10.0, "without": "dino"}, "the lecture's table lacks dino"),
-        ({"gain": 10.0, "seeds": 4}, "the lecture's table lacks a seed of a method"),
-    ],
-)
-def test_a_method_that_learns_nothing_fails(
-    checkout: Path, tmp_path: Path, changes: dict[str, Any], sentence: str
-) -> None:
-    """By hand: gains 2, 0, 2, 0, 2 have the mean 1.2 and, with t(4) = 2.776, the half width 1.36."""
-    write_measurements(checkout / "results" / "quick" / "statistics", **changes)
-    done, _ = run(checkout, tmp_path / "nowhere")
-    assert done.returncode != 0
-    assert sentence in done.stderr
-
-
-def test_methods_that_learn_are_listed(checkout: Path, tmp_path: Path) -> None:
-    """Gains 11, 9, 11, 9, 11 by hand."""
-    done, _ = run(checkout, tmp_path / "nowhere")
-    assert "dino: linear probe +10.2 ± 1.4, kNN +10.2 ± 1.4 (n = 5)" in done.stdout
 
 
 class Smoke:

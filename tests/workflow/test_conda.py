@@ -16,6 +16,8 @@ import yaml
 
 from .conftest import Checkout
 
+pytestmark = pytest.mark.tools
+
 SPELLINGS = (("--use-conda",), ("--sdm", "conda"))
 BATCH = "simsiam-upright"
 

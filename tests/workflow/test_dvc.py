@@ -17,6 +17,8 @@ import yaml
 from .conftest import REPOSITORY, Checkout, Once
 from .released import ARCHIVE, STRAY, alone, dvc, flipped, listed, objects, publish, rewrite
 
+pytestmark = pytest.mark.tools
+
 DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
 
 

@@ -15,6 +15,8 @@ import yaml
 from .conftest import Checkout
 from .released import alone, dvc
 
+pytestmark = pytest.mark.tools
+
 BEYOND = 1_100_000
 """Bytes that Snakemake's default for `--max-checksum-file-size`, one megabyte, does not cover."""
 COVERS = ("--max-checksum-file-size", "10MB")

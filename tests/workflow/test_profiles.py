@@ -7,6 +7,8 @@ import yaml
 
 from .conftest import MAKES_NOTHING, REPOSITORY, Checkout
 
+pytestmark = pytest.mark.tools
+
 PROFILES = ((), ("--workflow-profile", "profiles/slurm"), ("--profile", "profiles/slurm"))
 
 

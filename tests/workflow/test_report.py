@@ -16,6 +16,8 @@ import yaml
 from .conftest import Checkout, Once
 from .test_contract import FIGURES, TABLES, Fetches
 
+pytestmark = pytest.mark.tools
+
 DOCUMENTS = {"claims.csv", "scorecard.html", "paper.pdf"}
 FORMS = {"tables": ("csv", "md"), "figures": ("svg", "csv")}
 """What the page shows of each kind: its folder, and the files."""

@@ -38,7 +38,7 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
     loss = copy.root / NT_XENT
     (loss.parent / "another_loss.py").write_text(loss.read_text().replace("def nt_xent", "def another_loss"))
     copy.edit(NT_XENT, "    z_2nd = ", "    # A comment.\n\n    z_2nd = ")
-    copy.edit(NT_XENT, "Each of the 2n embeddings", "A docstring: each of the 2n embeddings")
+    loss.write_text(loss.read_text().replace('"""', '"""Another docstring. ', 1))
     copy.edit(
         GRAD_SCALE, "    return _GradScale.apply(z, power)", "    return _GradScale.apply(\n        z, power\n    )"
     )

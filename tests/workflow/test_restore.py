@@ -11,6 +11,8 @@ import pytest
 from .conftest import DATASETS, Checkout, Once, batches, rules
 from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, point, publish
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture(scope="session")
 def released(finished: Checkout, shared: Path, once: Once) -> Checkout:

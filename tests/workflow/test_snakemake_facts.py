@@ -11,6 +11,8 @@ import pytest
 
 from .conftest import Checkout
 
+pytestmark = pytest.mark.tools
+
 Standalone = Callable[[str], Checkout]
 
 

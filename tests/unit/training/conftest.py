@@ -45,7 +45,7 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
 }
 STEPS = 8
 """Four epochs of two steps."""
-PARTS = {"run": "a run", "code": "its code", "data": "its data"}
+IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
 
 
 @pytest.fixture(autouse=True)
@@ -115,10 +115,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 # Runs that end before their time
 
 
-def execute(run: Run, images: UInt8[np.ndarray, "n h w 3"], folder: Path, **changes: Any) -> Outcome:
+def execute(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": PARTS, "save_every": 0.0} | changes
-    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
+    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": IDENTITY, "save_every": 0.0} | changes
+    numbered_images = images if isinstance(images, Images) else numbered(images)
+    return train(run, numbered_images, Execution(device=torch.device("cpu"), **options), folder)
 
 
 def result(folder: Path) -> dict[str, bytes]:
@@ -137,7 +138,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kept")
 
 
-def unbroken(run: Run, images: UInt8[np.ndarray, "n h w 3"], kept: Path) -> Path:
+def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path) -> Path:
     """A folder with the ``whole`` run, and under its number for each step what a kill at its beginning leaves."""
     place, step, count = kept / run.name, loop._step, [0]
     if place.exists():

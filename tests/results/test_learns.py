@@ -1,0 +1,115 @@
+"""Training makes features better than no training does, by what the pipeline measured.
+
+The gain of a run is its linear probe after training less the probe of the same encoder before it. kNN is printed beside
+it and not asserted: on these images the untrained encoder is a good kNN encoder already.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from hypersphere.declared import registry
+from hypersphere.declared.plan import Plan
+
+CONFIDENCE = 0.95
+ASSERTED, PRINTED = "linear_top1", "knn_top1"
+
+
+def measurements(plan: Plan, paper: str, artifact: str) -> pd.DataFrame:
+    """One row for each measured number of an artifact."""
+    return pd.read_csv(plan.artifact_folder(paper, artifact) / "measurements.csv")
+
+
+def gains_of_methods(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Points that training adds: a row for each seed, a column for each method."""
+    rows = rows[(rows["measure"] == measure) & (rows["method"] != "control")]
+    trained, untrained = (
+        rows[chosen].pivot(index="seed", columns="method", values="value")
+        for chosen in (rows["final"], rows["epoch"] == 0)
+    )
+    return trained - untrained
+
+
+def gains_of_table5(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same of the norms paper's Table 5: a column for each method on each dataset, its default variant."""
+    trained = rows[rows["variant"] == "default"]
+    untrained = rows[rows["variant"] == "untrained"].set_index(["dataset", "seed"])["value"]
+    before = untrained.reindex(pd.MultiIndex.from_frame(trained[["dataset", "seed"]])).to_numpy()
+    gains = trained.assign(gain=trained["value"] - before, column=trained["method"] + " on " + trained["dataset"])
+    return gains.pivot(index="seed", columns="column", values="gain")
+
+
+def half_width(gains: pd.DataFrame) -> float:
+    """Half the 95 % t interval of a column's mean, with one standard deviation for all columns.
+
+    Two seeds a method say too little about its own spread (t(1) = 12.7), so the columns' variances are pooled:
+    t(columns * (seeds - 1)) * sqrt(mean variance / seeds), in points.
+    """
+    seeds, columns = gains.shape
+    pooled = float(np.sqrt(gains.var(ddof=1).mean() / seeds))
+    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, columns * (seeds - 1))) * pooled
+
+
+def no_better_than_untrained(gains: pd.DataFrame) -> list[str]:
+    """The columns whose interval reaches down to zero."""
+    assert not gains.isna().any(axis=None), "a seed of a column is missing"
+    return [str(column) for column in gains.columns if not gains[column].mean() > half_width(gains)]
+
+
+def report(gains: pd.DataFrame) -> str:
+    """A line for each column."""
+    lines = [f"{column}: {gains[column].mean():+.1f} ± {half_width(gains):.1f}" for column in gains.columns]
+    return "\n".join([f"n = {len(gains)}, standard deviation pooled over {gains.shape[1]}", *lines])
+
+
+def test_every_method_learns(plan: Plan) -> None:
+    rows = measurements(plan, "lecture", "methods_untrained")
+    gains = gains_of_methods(rows, ASSERTED)
+    print(f"linear probe, {report(gains)}\nkNN, {report(gains_of_methods(rows, PRINTED))}")
+    assert set(gains.columns) == set(registry.names("methods"))
+    assert no_better_than_untrained(gains) == []
+
+
+def test_the_methods_of_the_norms_paper_learn_on_both_datasets(plan: Plan) -> None:
+    gains = gains_of_table5(measurements(plan, "embedding_norms", "table5_linear"))
+    print(f"linear probe, {report(gains)}")
+    assert gains.shape[1] == 4  # SimCLR and SimSiam, on CIFAR-10-LT and CIFAR-100-LT
+    assert no_better_than_untrained(gains) == []
+
+
+def methods_table(gains: dict[str, list[float]]) -> pd.DataFrame:
+    """Measurements of methods that start at 20 + seed points and end ``gains`` higher."""
+    rows = [("control", 0, 0, False, ASSERTED, 99.0)]
+    for method, values in gains.items():
+        for seed, gain in enumerate(values):
+            rows += [
+                (method, seed, 0, False, ASSERTED, 20.0 + seed),
+                (method, seed, 20, True, ASSERTED, 20.0 + seed + gain),
+            ]
+    return pd.DataFrame(rows, columns=["method", "seed", "epoch", "final", "measure", "value"])
+
+
+def test_the_half_width_is_the_pooled_one() -> None:
+    """By hand: variances 2 and 2 pooled are 2, over two seeds 1; t(2) = 4.303 by any table."""
+    gains = gains_of_methods(methods_table({"a": [9, 11], "b": [6, 8]}), ASSERTED)
+    assert half_width(gains) == pytest.approx(4.303, abs=5e-4)
+    assert no_better_than_untrained(gains) == []
+
+
+def test_a_method_that_learns_too_little_is_named() -> None:
+    """The control: 4 points against the half width of 4.303."""
+    assert no_better_than_untrained(gains_of_methods(methods_table({"a": [9, 11], "b": [3, 5]}), ASSERTED)) == ["b"]
+
+
+def test_a_missing_seed_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="a seed of a column is missing"):
+        no_better_than_untrained(gains_of_methods(methods_table({"a": [9, 11], "b": [3]}), ASSERTED))
+
+
+def test_gains_of_table5_are_paired_by_dataset_and_seed() -> None:
+    rows = [("control", "untrained", d, s, 10.0 * s + (d == "y")) for d in "xy" for s in (0, 1)]
+    rows += [("simclr", "default", d, s, 10.0 * s + (d == "y") + 5 + s) for d in "xy" for s in (0, 1)]
+    rows += [("simclr", "cut3", "x", 0, 99.0)]
+    gains = gains_of_table5(pd.DataFrame(rows, columns=["method", "variant", "dataset", "seed", "value"]))
+    assert gains.to_dict("list") == {"simclr on x": [5.0, 6.0], "simclr on y": [5.0, 6.0]}
