@@ -38,7 +38,8 @@ TRIGGERS = ("--rerun-triggers", "mtime", "params", "input", "code")
 @cache
 def preloaded() -> Server:
     """One for each process of pytest. It imports nothing of the package: each copy of the repository has its own."""
-    return Server("snakemake.cli", "snakemake_executor_plugin_slurm", "pandas", "torch", "torchvision", "scipy.stats")
+    snakemake = ("snakemake.cli", "snakemake_executor_plugin_slurm")
+    return Server(*snakemake, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn")
 
 
 @pytest.fixture(scope="session", autouse=True)
