@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.declared import registry
+from hypersphere.declared import kinds, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol, Studied
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.plan import BatchOfRuns, Plan
@@ -107,7 +107,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         document.labels,
     ]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(module, f"hypersphere.present.drawings.{paper}.{artifact}")])
+        return files.digest([asked, code_digest(module, kinds.drawing(paper, artifact))])
     cells = [
         [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
         for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
@@ -135,7 +135,7 @@ def claims_digest(plan: Plan) -> str:
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
     """Digest of all that scorecard or paper show but for results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = [f"hypersphere.present.drawings.{p}.{a}" for p in plan.config.papers for a in plan.config.studied(p)]
+    drawings = [kinds.drawing(p, a) for p in plan.config.papers for a in plan.config.studied(p)]
     code = code_digest(page, *(f"hypersphere.present.kinds.{draw}" for draw in sorted(declared)), *drawings)
     texts = [file_digest(str(plan.config.root / template)) for template in templates]
     return files.digest([code, texts, claims_digest(plan)])

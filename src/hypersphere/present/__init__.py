@@ -1,1 +1,1 @@
-"""Tables, figures, scorecard and paper: they read tidy tables, compute no statistics and import no torch."""
+"""Tables, figures, scorecard and paper. They read tidy tables, compute no statistics and import no torch."""

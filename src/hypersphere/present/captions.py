@@ -1,5 +1,6 @@
-"""What the captions of Snakemake's report (workflow/report/*.rst) say, as reStructuredText: the sentences that each
-artifact itself carries, so that a report cannot claim more than what it shows.
+"""Captions of Snakemake's report (workflow/report/*.rst), as reStructuredText.
+
+They are the artifacts' own notes, so that the report claims no more than the artifacts do.
 """
 
 import re
@@ -14,7 +15,7 @@ Caption = dict[str, str | list[str]]
 
 
 def of_artifact(plan: Plan, paper: str, artifact: str) -> Caption:
-    """``title`` and ``notes`` of a table or figure; the first note names the scale and what it is worth.
+    """``title`` and ``notes`` of a table or figure. The first note names the scale and says whether it counts.
 
     Raises:
         HypersphereError: no such artifact, or a results file is missing.
@@ -24,20 +25,20 @@ def of_artifact(plan: Plan, paper: str, artifact: str) -> Caption:
 
 
 def of_studies(plan: Plan, paper: str) -> Caption:
-    """``title`` and ``notes`` of all that the exact studies of a paper have made: size, then what each shows.
+    """``title`` and ``notes`` of all artifacts of a paper's exact studies: their size, then a note for each.
 
     Raises:
         HypersphereError: a results file is missing.
     """
     results, document = Results(plan), plan.config.papers[paper]
-    made = [show(results, paper, name) for name in results.made(paper) if name in document.studied]
-    sizes = dict.fromkeys(one.notes[0] for one in made)
-    each = [f"{one.title}. {' '.join(one.notes[1:])}".strip() for one in made]
-    return _escaped(f"Exact studies of “{document.title}”", [*sizes, *each])
+    artifacts = [show(results, paper, name) for name in results.made(paper) if name in document.studied]
+    sizes = dict.fromkeys(artifact.notes[0] for artifact in artifacts)
+    notes = [f"{artifact.title}. {' '.join(artifact.notes[1:])}".strip() for artifact in artifacts]
+    return _escaped(f"Exact studies of “{document.title}”", [*sizes, *notes])
 
 
 def of_scale(plan: Plan) -> Caption:
-    """``title`` and ``notes`` of everything at this scale together: scale, what it is worth, n, device and protocols.
+    """``title`` and ``notes`` of the whole scale: whether it counts, seeds, device and protocols.
 
     Raises:
         HypersphereError: a results file is missing.
@@ -54,7 +55,7 @@ def of_scale(plan: Plan) -> Caption:
 
 
 def in_short(plan: Plan) -> str:
-    """``quick: not a reproduction``, for a list of results."""
+    """``quick: not a reproduction``, for lists of results."""
     notice = words.short_notice(plan.config).rstrip(".")
     return f"{plan.config.scale_name}: {notice[:1].lower()}{notice[1:]}"
 
@@ -64,5 +65,5 @@ def _escaped(title: str, notes: Sequence[str]) -> Caption:
 
 
 def escape(text: str) -> str:
-    """``text`` as reStructuredText that shows it as it is: a name's underscore makes no link, a star no emphasis."""
+    """``text`` as reStructuredText that is shown unchanged: an underscore makes no link, a star no emphasis."""
     return re.sub(r"([\\*`_|])", r"\\\1", text)

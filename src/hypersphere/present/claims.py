@@ -1,4 +1,4 @@
-"""Claims as the scorecard and the paper show them: text, and whether the verdict may carry a colour."""
+"""Claims as the scorecard and the paper show them: text, and the colour of the verdict."""
 
 import math
 from collections import Counter
@@ -19,13 +19,13 @@ AGREE = (
 )
 DISAGREE = ("not reproduced", "refuted")
 LARGER = "larger"
-"""What a comparison reports that prints no difference."""
+"""Reported by a comparison that prints no difference."""
 UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
 ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
 OURS = "ours"
-"""The reading of what no document prints."""
+"""The reading of a claim that no document prints."""
 ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}
-"""Whose a claim is, and how that is said; counts of one are never added to those of another."""
+"""Origins of claims, in words. Claims of different origins are never counted together."""
 
 
 @dataclass(frozen=True)
@@ -50,40 +50,40 @@ class Entry:
     tone: str
     sensitivity: str
     direction: str
-    """Of a comparison below the published scale: ``same``, ``opposite`` or ``unclear``."""
+    """``same``, ``opposite`` or ``unclear``, for a comparison below the published scale."""
     why: str
-    """Of what was not run."""
+    """Why it was not run; empty if it was."""
     reading: str
     unstated: str
     source: str
     counterexample: str
     runs: tuple[str, ...]
     study: str
-    """The exact study that answers it, if one does."""
+    """The exact study that answers it, if any."""
 
 
 class Apart(NamedTuple):
-    """Claims by what answers them; they are never counted together."""
+    """Claims by what answers them. The three kinds are never counted together."""
 
     measured: list[Entry]
     """Numbers and comparisons that need trained encoders."""
     studied: list[Entry]
-    """Those that an exact study answers."""
+    """Claims that an exact study answers."""
     stated: list[Entry]
     """Theorems and identities."""
 
 
 class Count(NamedTuple):
-    """How many claims of one origin came to which verdict."""
+    """The number of claims of one origin, by verdict."""
 
     origin: str
     total: int
     verdicts: list[tuple[str, str, int]]
-    """Verdict, tone and how many, settled ones first."""
+    """(verdict, tone, number of claims), settled verdicts first."""
 
 
 def tone(config: Config, row: dict[str, Any]) -> str:
-    """``agree``, ``disagree`` or ``neutral``: below the published scale only what has no scale can be other."""
+    """``agree``, ``disagree`` or ``neutral``. Below the published scale, measured claims are always neutral."""
     verdict = row["verdict"]
     if not has_no_scale(row) and not settles(config):
         return "neutral"
@@ -104,20 +104,20 @@ def apart(claims: list[Entry]) -> Apart:
 
 
 def counts(claims: list[Entry]) -> list[Count]:
-    """By origin, printed ones first; an origin that no claim has is left out."""
-    found = []
+    """Counts by origin, printed claims first. Origins without claims are left out."""
+    counted = []
     for origin in ORIGINS:
-        own = [claim for claim in claims if claim.origin == origin]
-        if own:
-            found.append(Count(origin, len(own), _verdicts(own)))
-    return found
+        of_origin = [claim for claim in claims if claim.origin == origin]
+        if of_origin:
+            counted.append(Count(origin, len(of_origin), _verdicts(of_origin)))
+    return counted
 
 
 def _verdicts(claims: list[Entry]) -> list[tuple[str, str, int]]:
-    found = Counter((claim.verdict, claim.tone) for claim in claims)
-    known = {verdict: at for at, verdict in enumerate(ORDER)}
-    ordered = sorted(found, key=lambda pair: (known.get(pair[0], len(ORDER)), pair[0]))
-    return [(verdict, colour, found[verdict, colour]) for verdict, colour in ordered]
+    numbers = Counter((claim.verdict, claim.tone) for claim in claims)
+    rank = {verdict: place for place, verdict in enumerate(ORDER)}
+    ordered = sorted(numbers, key=lambda pair: (rank.get(pair[0], len(ORDER)), pair[0]))
+    return [(verdict, colour, numbers[verdict, colour]) for verdict, colour in ordered]
 
 
 def _entry(config: Config, row: dict[str, Any]) -> Entry:
@@ -149,7 +149,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         direction=row["direction"],
         why=row["why"],
         reading=_reading(row),
-        unstated="" if row["study"] or row["unstated"] == "0" else row["unstated"],
+        unstated="" if row["study"] or row["unstated"] == "0" else words.counted(row["unstated"], "open choice"),
         source=row["source"],
         counterexample=theorems.counterexample(row["counterexample"]),
         runs=tuple(row["runs"].split()),
@@ -186,7 +186,7 @@ def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
 
 def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
     measured = float(row["measured"] or "nan")
-    lost = 0 if math.isnan(row["n_diverged"]) else int(row["n_diverged"])
+    diverged = 0 if math.isnan(row["n_diverged"]) else int(row["n_diverged"])
     if row["study"] and row["metric"] == "share" and not row["baseline"]:
         places = int(row["n"])
         held = round(measured * places / 100)
@@ -194,10 +194,10 @@ def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
     if row["study"] and row["n"] == 1 and not math.isnan(measured):
         return words.number(measured, decimals)
     if math.isnan(measured):
-        return "diverged" if lost else words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
+        return "diverged" if diverged else words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
     mean = (words.signed if compares else words.number)(measured, decimals)
     spread = "" if math.isnan(row["measured_std"]) else f" ± {words.number(row['measured_std'], decimals)}"
-    failed, power = f"; {lost} diverged" if lost else "", "; low power" if row["low_power"] else ""
+    failed, power = f"; {diverged} diverged" if diverged else "", "; low power" if row["low_power"] else ""
     return f"{mean}{spread} (n = {int(row['n'])}{failed}{power})"
 
 

@@ -6,14 +6,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.transforms import Bbox
 
 from hypersphere.files import replacing, write_text
 from hypersphere.present import notes, style
 from hypersphere.present.points import Points
-from hypersphere.present.shown import Shown
+from hypersphere.present.shown import Context, Shown
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
@@ -80,19 +79,19 @@ def freeze(figure: Figure) -> None:
 
 def _round(box: Bbox) -> None:
     """Round the corners of a box that is given in shares of its figure."""
-    box.p0, box.p1 = np.round(box.p0, _PLACES), np.round(box.p1, _PLACES)
+    (x0, y0), (x1, y1) = box.p0, box.p1
+    box.p0, box.p1 = (round(x0, _PLACES), round(y0, _PLACES)), (round(x1, _PLACES), round(y1, _PLACES))
 
 
-def write(points: Points, draw: Callable[[Points], Figure], numbers: str) -> None:
-    """Draw an artifact made from runs, and write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``."""
-    context = points.context
+def write(context: Context, draw: Callable[[], Figure], numbers: str) -> None:
+    """Draw an artifact and write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``."""
     outputs = context.results.plan.outputs(context.paper.paper, context.name)
     with style.applied():
-        save(draw(points), outputs, numbers)
+        save(draw(), outputs, numbers)
 
 
 def shown(points: Points, below: tuple[str, ...]) -> Shown:
-    """Heading and caption of such a figure; ``below`` is its small print."""
+    """Heading and caption of a figure made from runs; ``below`` is its small print."""
     return Shown(points.context.name, notes.heading(points), below, alt=" ".join(below), inches=WIDTH)
 
 

@@ -1,4 +1,4 @@
-"""How coordinates are called in print, and what a published dataset was really measured on."""
+"""Printed names of coordinates, and the datasets that stand in for published ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,28 +10,29 @@ from hypersphere.declared.measures import MEASURES
 from hypersphere.present import words
 
 SHRINKS = ("epoch", "batch", "schedule", "optimiser")
-"""Where the coordinates begin whose values a smaller scale shrinks."""
+"""First parts of the coordinates that a smaller scale shrinks."""
 
 
 def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
-    """The keys that tell points apart, in the order written; all of them where nothing does.
+    """The keys that tell points apart, in written order; all keys if none does.
 
-    Of two paths that have the same value everywhere (a batch and its micro-batch), the first speaks for both.
+    If two paths have the same value everywhere (a batch and its micro-batch), only the first is listed.
     """
-    values = {key: [point.get(key) for point in points] for key in dict.fromkeys(key for one in points for key in one)}
-    told: list[str] = []
+    names = dict.fromkeys(name for point in points for name in point)
+    values = {name: [point.get(name) for point in points] for name in names}
+    distinct: list[str] = []
     for key, column in values.items():
-        again = "." in key and any("." in other and values[other] == column for other in told)
-        if len(set(column)) > 1 and not again:
-            told.append(key)
-    return tuple(told or values)
+        repeats = "." in key and any("." in listed and values[listed] == column for listed in distinct)
+        if len(set(column)) > 1 and not repeats:
+            distinct.append(key)
+    return tuple(distinct or values)
 
 
 def together(keys: Sequence[str]) -> list[tuple[str, ...]]:
-    """Keys in groups that are one label each: a dataset and the other one that is probed are said together."""
-    both = "dataset" in keys and "target" in keys
-    groups = [("dataset", "target") if both and key == "dataset" else (key,) for key in keys]
-    return [group for group in groups if not (both and group == ("target",))]
+    """Keys in groups with one label each: a dataset and the target it is probed on share a label."""
+    has_both = "dataset" in keys and "target" in keys
+    groups = [("dataset", "target") if has_both and key == "dataset" else (key,) for key in keys]
+    return [group for group in groups if not (has_both and group == ("target",))]
 
 
 def key(paper: Paper, name: str) -> str:
@@ -41,13 +42,13 @@ def key(paper: Paper, name: str) -> str:
 
 
 def title(paper: Paper, keys: Sequence[str]) -> str:
-    """What a column of labels is: ``Method``, ``s``."""
+    """The heading of a column of labels: ``Method``, ``s``."""
     label = key(paper, keys[0])
     return label[:1].upper() + label[1:] if "." not in keys[0] else label
 
 
 def number(given: Scalar) -> str:
-    """A coordinate in print: at most four digits after the first zeros."""
+    """A coordinate in print, with at most four significant digits."""
     return f"{given:.4g}" if isinstance(given, float) else coordinates.show(given)
 
 
@@ -69,8 +70,8 @@ def value(paper: Paper, name: str, given: Scalar) -> str:
 
 def measure(name: str) -> str:
     """``kNN accuracy (%)``."""
-    known = MEASURES[name]
-    return f"{known.label} ({known.unit})" if known.unit else known.label
+    declared = MEASURES[name]
+    return f"{declared.label} ({declared.unit})" if declared.unit else declared.label
 
 
 def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
@@ -80,19 +81,19 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
 
 
 def stand_in(config: Config, given: Mapping[str, Scalar]) -> str:
-    """``measured on digits_lt → turned_digits_lt``: what stands for a point's dataset and target, if anything does."""
+    """``measured on digits_lt → turned_digits_lt``: the stand-ins for a point's dataset and target, if any."""
     published = [str(given[name]) for name in ("dataset", "target") if name in given]
     notes = [words.stand_in(config, name) for name in published]
     for note in notes:
         if note.startswith(words.NOT_RUN):
             return note
     used = [config.used(name) for name in published]
-    return f"measured on {' → '.join(one.name for one in used if one)}" if any(notes) else ""
+    return f"measured on {' → '.join(dataset.name for dataset in used if dataset)}" if any(notes) else ""
 
 
 def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     """``CIFAR-10 (measured on digits_lt)``."""
-    wanted = list(keys)
-    note = stand_in(config, {name: given[name] for name in wanted if name in given})
-    text = point(paper, given, wanted)
+    listed = list(keys)
+    note = stand_in(config, {name: given[name] for name in listed if name in given})
+    text = point(paper, given, listed)
     return f"{text} ({note})" if note else text

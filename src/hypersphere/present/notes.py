@@ -1,4 +1,4 @@
-"""What must be said of what is made from runs: scale, what is shown, n, device, protocol, what is missing."""
+"""Notes on an artifact made from runs: scale, what is shown, seeds, device, protocol, what is missing."""
 
 from collections import Counter
 
@@ -18,11 +18,11 @@ def heading(points: Points) -> str:
 
 
 def of(points: Points, shown: str) -> tuple[str, ...]:
-    """All notes, the one that names the scale first.
+    """All notes. The first one names the scale.
 
     Args:
-        points: of the artifact.
-        shown: what stands in a cell, or what lines and bands are: a sentence, or some.
+        points: the artifact's points.
+        shown: what a cell contains, or what lines and bands are, in one or more sentences.
     """
     context = points.context
     config = context.results.config
@@ -44,7 +44,7 @@ def of(points: Points, shown: str) -> tuple[str, ...]:
 
 
 def measured(points: Points) -> str:
-    """``kNN accuracy (%; weighted k-nearest-neighbour vote)``, of every measure that is shown."""
+    """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
     names = dict.fromkeys(str(cell.coordinates["measure"]) for cell in points.every)
     return "; ".join(
         f"{MEASURES[name].label} ({MEASURES[name].unit or 'no unit'}; {MEASURES[name].what})" for name in names
@@ -52,24 +52,24 @@ def measured(points: Points) -> str:
 
 
 def unjudged(artifact: Measured | Studied) -> str:
-    """Why the numbers of the document cannot be judged by ours; empty if they can."""
+    """Why our numbers cannot judge those of the document; empty if they can."""
     return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
 
 
 def _shared(points: Points) -> str:
-    """``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``: coordinates that no axis shows."""
+    """The coordinates that all cells share: ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``"""
     context, shown = points.context, {key for of in points.axes.values() for key in labels.varying(of)}
-    same = {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
-    text = labels.standing(context.results.config, context.paper, same, same)
+    shared = {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
+    text = labels.standing(context.results.config, context.paper, shared, shared)
     return f"Everywhere: {text.rstrip('.')}." if text else ""
 
 
 def _shrunk(points: Points, config: Config) -> str:
-    """That the coordinates shown are the document's, where a scale makes smaller ones of them."""
+    """A note that the shown coordinates are the published ones, if the scale shrinks them."""
     keys = {key.partition(".")[0] for cell in points.every for key in cell.coordinates}
     if settles(config) or not keys & set(labels.SHRINKS):
         return ""
-    return f"Epochs, batches and rates are named as published; scale {config.scale_name} shrinks them in proportion."
+    return f"Epochs, batches and rates are the published ones; scale {config.scale_name} shrinks them in proportion."
 
 
 def _missing(points: Points) -> str:
@@ -77,12 +77,12 @@ def _missing(points: Points) -> str:
     reasons = Counter(cell.missing for cell in points.every if cell.missing)
     if not reasons:
         return ""
-    said = "; ".join(f"{count} {'cell' if count == 1 else 'cells'} ({why})" for why, count in reasons.items())
-    return f"Not run, of {len(points.every)}: {said}."
+    listed = "; ".join(f"{words.counted(count, 'cell')} ({why})" for why, count in reasons.items())
+    return f"Not run, of {len(points.every)}: {listed}."
 
 
 def published(points: Points, where: str) -> str:
-    """Whose numbers stand beside ours; empty where none do."""
+    """Where the published numbers beside ours come from; empty if there are none."""
     if all(cell.claim is None for cell in points.every):
         return ""
     document = points.context.paper.title
@@ -92,7 +92,7 @@ def published(points: Points, where: str) -> str:
 
 
 def difference(points: Points) -> str:
-    """What a mean is compared with, in words; empty where it stands by itself."""
+    """The baseline of a table's cells, in words; empty if there is none."""
     baseline = points.artifact.baseline
     if baseline is None:
         return ""

@@ -1,4 +1,4 @@
-"""scorecard.json: the numbers that the scorecard shows, for `dvc metrics` and for other programs."""
+"""scorecard.json: the scorecard's numbers, for `dvc metrics` and other programs."""
 
 import math
 from typing import Any
@@ -8,10 +8,10 @@ from hypersphere.present.results import Results
 
 
 def numbers(results: Results) -> dict[str, Any]:
-    """How many claims have each verdict, and the mean and n of every cell that was measured.
+    """The number of claims for each verdict, and the mean and n of every measured cell.
 
-    All of it stands under the name of the scale, and a cell says what it was really measured on where that is another
-    dataset, so that no number is read without either. Counts are by what answers a claim, and by whose it is:
+    All is under the name of the scale, and a cell names the dataset that stood in for its own, so that no number is
+    read without either. Counts are by what answers a claim, and by the claim's origin:
     ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
 
     Raises:
@@ -19,13 +19,15 @@ def numbers(results: Results) -> dict[str, Any]:
     """
     measured, studied, stated = claims.apart(claims.entries(results))
     kinds = {"claims": measured, "exact studies": studied, "theorems": stated}
-    counts = {kind: {count.origin: _by_verdict(count) for count in claims.counts(own)} for kind, own in kinds.items()}
+    counts = {
+        kind: {count.origin: _by_verdict(count) for count in claims.counts(entries)} for kind, entries in kinds.items()
+    }
     cells = {paper: _cells(results, paper) for paper in results.config.papers}
-    return {results.config.scale_name: {**counts, **{paper: found for paper, found in cells.items() if found}}}
+    return {results.config.scale_name: {**counts, **{paper: of_paper for paper, of_paper in cells.items() if of_paper}}}
 
 
 def _by_verdict(count: claims.Count) -> dict[str, int]:
-    return {verdict: many for verdict, _, many in count.verdicts}
+    return {verdict: number for verdict, _, number in count.verdicts}
 
 
 def _cells(results: Results, paper: str) -> dict[str, Any]:
@@ -47,8 +49,8 @@ def _whole(value: float) -> int:
 
 
 def _cell(row: dict[str, Any]) -> dict[str, float | int | str]:
-    """The mean over n pretrainings; n = 0 for chance and raw pixels, which are one number and no mean of runs."""
+    """The mean over n pretrainings; n = 0 for chance and raw pixels, which are no means of runs."""
     mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
-    lost, on = _whole(row["n_diverged"]), row["measured_on"]
-    elsewhere = {"measured_on": on} if on and on != row["dataset"] else {}
-    return {**mean, "n": _whole(row["n"]), **({"diverged": lost} if lost else {}), **elsewhere}
+    diverged, on = _whole(row["n_diverged"]), row["measured_on"]
+    stand_in = {"measured_on": on} if on and on != row["dataset"] else {}
+    return {**mean, "n": _whole(row["n"]), **({"diverged": diverged} if diverged else {}), **stand_in}

@@ -1,4 +1,4 @@
-"""What scorecard and paper both show: artifacts that have results, what is not run, effects, and the errata."""
+"""Parts that scorecard and paper share: artifacts with results, artifacts that were not run, effects, errata."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ NOT_DRAWN = "measured, but not drawn yet"
 
 
 class Missing(NamedTuple):
-    """An artifact that has nothing to show."""
+    """An artifact without results."""
 
     id: str
     printed: str
@@ -37,7 +37,7 @@ class Document(NamedTuple):
 
 
 def document(results: Results, paper: str) -> Document:
-    """What there is to show of a paper, and what there is not."""
+    """The artifacts of a paper: those with results, and those without."""
     declared, made = results.config.papers[paper], results.made(paper)
     ready = {name: show(results, paper, name) for name in made}
     there = {name: one for name, one in ready.items() if one.grid or drawing(results.config, paper, one.id).is_file()}
@@ -56,7 +56,7 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 
 def effects(results: Results, paper: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Every effect of artifacts made from runs: a cell minus the cell that it is compared with, in words."""
+    """Every effect of artifacts made from runs, in words: a cell minus its baseline."""
     document = results.config.papers[paper]
     return [_effect(document, name, row) for name in names for row in results.artifact(paper, name).effects.values()]
 
@@ -87,15 +87,15 @@ def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def protocols(results: Results, paper: str, names: Sequence[str]) -> list[str]:
-    """How the runs of artifacts were made and probed, each sentence once."""
+    """How the runs of artifacts were trained and probed; each sentence is listed once."""
     document = results.config.papers[paper]
     texts = [words.protocol(results.plan, document, name) for name in names if name in document.measured]
     return list(dict.fromkeys(texts))
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
-    """The errata under the title of their document, in the order of config/papers; those of several come last."""
+    """The errata by document, in the order of config/papers. Errata of several documents come last."""
     entries = errata.load(config.root)
     titles = {key: paper.title for key, paper in config.papers.items()} | {errata.SEVERAL: "Across the documents"}
     listed = {title: [entry.model_dump() for entry in errata.of(key, entries)] for key, title in titles.items()}
-    return [{"title": title, "entries": found} for title, found in listed.items() if found]
+    return [{"title": title, "entries": group} for title, group in listed.items() if group]

@@ -1,4 +1,4 @@
-"""Where the panels of a figure stand, what is written over them, and which axes they can do with."""
+"""Place, heading and axes of a figure's panels."""
 
 import math
 import textwrap
@@ -12,38 +12,38 @@ from hypersphere.present import labels, style, words
 from hypersphere.present.points import Points
 
 DECADE = 10.0
-"""Largest over smallest number from which an axis is logarithmic."""
+"""An axis is logarithmic if its largest number is more than so many times its smallest."""
 PER_INCH = 15.5
-"""Characters of a tick's label that fit an inch."""
+"""Characters of a tick's label per inch."""
 ROOM = 0.12
-"""Of an axis' length: how far apart the labels of two ticks are at least."""
+"""Smallest distance between the labels of two ticks, as a share of the axis."""
 
 
 class Panel(NamedTuple):
-    """A panel, its place, and what is written around it."""
+    """A panel, its place and its labels."""
 
     row: int
     column: int
     point: dict[str, Scalar]
     titled: bool
-    """Whether it needs a heading: not below a panel of the same one."""
+    """Whether it has a heading: not below a panel with the same one."""
     measured: bool
-    """Whether it says its measure at the left: not beside a panel of the same one."""
+    """Whether it names its measure at the left: not beside a panel with the same one."""
     lowest: bool
-    """Whether it says what goes across: not above another panel."""
+    """Whether it names its horizontal axis: not above another panel."""
 
 
 def arrange(points: Sequence[dict[str, Scalar]], most: int) -> list[Panel]:
-    """Measures down and all else across where both vary; else line by line, at most ``most`` in one."""
+    """Place measures in rows and all else in columns if both vary; otherwise fill rows of at most ``most`` panels."""
     measures = list(dict.fromkeys(point.get("measure") for point in points))
-    others = [{key: value for key, value in point.items() if key != "measure"} for point in points]
-    across = [other for at, other in enumerate(others) if other not in others[:at]]
-    if len(measures) > 1 and 1 < len(across) <= most + 1 and len(points) == len(measures) * len(across):
-        found = []
-        for point, other in zip(points, others, strict=True):
-            down, right = measures.index(point.get("measure")), across.index(other)
-            found.append(Panel(down, right, point, down == 0, right == 0, down == len(measures) - 1))
-        return found
+    rest = [{key: value for key, value in point.items() if key != "measure"} for point in points]
+    columns = [column for at, column in enumerate(rest) if column not in rest[:at]]
+    if len(measures) > 1 and 1 < len(columns) <= most + 1 and len(points) == len(measures) * len(columns):
+        placed = []
+        for point, column in zip(points, rest, strict=True):
+            down, right = measures.index(point.get("measure")), columns.index(column)
+            placed.append(Panel(down, right, point, down == 0, right == 0, down == len(measures) - 1))
+        return placed
     wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
     several = len(measures) > 1
     return [
@@ -53,23 +53,25 @@ def arrange(points: Sequence[dict[str, Scalar]], most: int) -> list[Panel]:
 
 
 def measured(points: Points, axis: str, others: Sequence[str]) -> list[dict[str, Scalar]]:
-    """The points of an axis at which there is any number; all where there is none at all."""
-    rest: list[dict[str, Scalar]] = [{}]
+    """The points of an axis with any number; all points if there is no number at all."""
+    combinations: list[dict[str, Scalar]] = [{}]
     for other in others:
-        rest = [{**one, **point} for one in rest for point in points.axis(other)]
-    known = [
-        point for point in points.axis(axis) if any(not math.isnan(points.at(point, other).mean) for other in rest)
+        combinations = [{**start, **point} for start in combinations for point in points.axis(other)]
+    measured_points = [
+        point
+        for point in points.axis(axis)
+        if any(not math.isnan(points.at(point, other).mean) for other in combinations)
     ]
-    return known or points.axis(axis)
+    return measured_points or points.axis(axis)
 
 
 def size(placed: Sequence[Panel]) -> tuple[int, int]:
-    """How many panels there are down and across."""
+    """The number of rows and columns of panels."""
     return 1 + max(one.row for one in placed), 1 + max(one.column for one in placed)
 
 
 def hide_unused(axes: Iterable[Iterable[Axes]], placed: Sequence[Panel]) -> None:
-    """Leave no empty axes where the last row is not full."""
+    """Hide the axes without a panel, in a last row that is not full."""
     used = {(one.row, one.column) for one in placed}
     for down, row in enumerate(axes):
         for right, axis in enumerate(row):
@@ -77,7 +79,7 @@ def hide_unused(axes: Iterable[Iterable[Axes]], placed: Sequence[Panel]) -> None
 
 
 def title(points: Points, panel: Coordinates, among: Sequence[Panel], inches: float) -> str:
-    """What is said over a panel: what tells it from the others, but the measure, and what it was measured on."""
+    """A panel's heading: what tells it from the others (without the measure), and what it was measured on."""
     config, paper = points.context.results.config, points.context.paper
     keys = [key for key in labels.varying([one.point for one in among]) if key in panel and key != "measure"]
     text, note = labels.point(paper, panel, keys), labels.stand_in(config, {key: panel[key] for key in keys})
@@ -85,32 +87,32 @@ def title(points: Points, panel: Coordinates, among: Sequence[Panel], inches: fl
 
 
 def numeric(values: Sequence[Scalar]) -> bool:
-    """Whether all are numbers, so that an axis can be one of numbers."""
+    """Whether all values are numbers."""
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def logarithmic(values: Sequence[float]) -> bool:
-    """Whether numbers are spread over more than a decade, and have logarithms."""
+    """Whether numbers are positive and spread over more than a decade."""
     return min(values) > 0 and max(values) / min(values) > DECADE
 
 
 def thinned(places: Mapping[float, float]) -> list[float]:
-    """The ticks, by their place on an axis from 0 to 1, that are labelled so that no label is upon another."""
-    kept: list[float] = []
-    for tick in sorted(places, key=lambda one: places[one]):
-        if not kept or places[tick] - places[kept[-1]] >= ROOM:
-            kept.append(tick)
-    return kept
+    """The ticks that get a label, so that no two labels overlap; ``places`` are on an axis from 0 to 1."""
+    labelled: list[float] = []
+    for tick in sorted(places, key=lambda place: places[place]):
+        if not labelled or places[tick] - places[labelled[-1]] >= ROOM:
+            labelled.append(tick)
+    return labelled
 
 
 def slanted(names: Sequence[str], inches: float) -> bool:
-    """Whether names below an axis of that width have to slant, which takes height."""
+    """Whether names below an axis of that width must slant, which takes height."""
     wrapped = [_wrapped(names, name, inches) for name in names]
     return any(len(lines) > 3 or max(map(len, lines), default=0) > _room(names, inches) for lines in wrapped)
 
 
 def _room(names: Sequence[str], inches: float) -> int:
-    """Characters below each place."""
+    """Characters that fit below each place."""
     return max(1, int(PER_INCH * inches / max(1, len(names))) - 1)
 
 
@@ -119,13 +121,13 @@ def _wrapped(names: Sequence[str], name: str, inches: float) -> list[str]:
 
 
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
-    """Label the places ``first``, ``first + 1``, … across, slanted where labels would be upon each other.
+    """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap.
 
     Args:
-        axis: whose horizontal axis it is.
-        names: of the places.
+        axis: the axes to label.
+        names: one for each place.
         inches: width of the panel.
-        first: where the first place is.
+        first: the first place.
     """
     slant = slanted(names, inches)
     texts = ["\n".join(textwrap.wrap(name, 30) if slant else _wrapped(names, name, inches)) for name in names]
@@ -137,7 +139,7 @@ def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0
 
 
 def names(points: Points, axis: str) -> list[str]:
-    """How each point of an axis is called beside or below it; numbers stand alone, as the axis says what they are."""
+    """The name of each point of an axis. A number stands alone, because the axis says what it is."""
     config, paper = points.context.results.config, points.context.paper
     keys = labels.varying(points.axis(axis))
     if len(keys) == 1 and numeric([point[keys[0]] for point in points.axis(axis)]):
@@ -146,7 +148,7 @@ def names(points: Points, axis: str) -> list[str]:
 
 
 def axis_label(points: Points, axis: str) -> str:
-    """What an axis shows: ``epoch``; nothing where its labels say that themselves."""
+    """The label of an axis of numbers: ``epoch``; empty for an axis of names."""
     keys = labels.varying(points.axis(axis))
     if len(keys) == 1 and numeric([point[keys[0]] for point in points.axis(axis)]):
         return labels.key(points.context.paper, keys[0])
@@ -154,7 +156,7 @@ def axis_label(points: Points, axis: str) -> str:
 
 
 def blank(axis: Axes) -> None:
-    """A panel without any number."""
+    """Mark a panel without any number as not run."""
     axis.text(0.5, 0.5, words.NOT_RUN, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
     axis.set_yticks([])
     axis.grid(visible=False)

@@ -49,9 +49,9 @@ def build(plan: Plan) -> None:
 
 
 def content(results: Results) -> dict[str, Any]:
-    """All that the prose leaves blank."""
-    config, every = results.config, claims.entries(results)
-    measured, studied, stated = claims.apart(every)
+    """All numbers, tables and names in the prose."""
+    config, entries = results.config, claims.entries(results)
+    measured, studied, stated = claims.apart(entries)
     return {
         "scale": {
             "name": config.scale_name,
@@ -70,29 +70,29 @@ def content(results: Results) -> dict[str, Any]:
         "claims": _counts(measured),
         "studied": _counts(studied),
         "statements": _counts(stated),
-        "papers": [_paper(results, paper, every) for paper in config.papers.values()],
+        "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
         "errata": pages.ledger(config),
         "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
     }
 
 
-def _paper(results: Results, paper: Paper, every: list[claims.Entry]) -> dict[str, Any]:
-    measured, studied, stated = claims.apart([claim for claim in every if claim.paper == paper.paper])
-    there = pages.document(results, paper.paper)
-    names = [one.id for one in there.measured]
+def _paper(results: Results, paper: Paper, entries: list[claims.Entry]) -> dict[str, Any]:
+    measured, studied, stated = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+    document = pages.document(results, paper.paper)
+    names = [artifact.id for artifact in document.measured]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
     return {
         "id": paper.paper,
         "title": paper.title,
-        "theorems": [_said(claim, *THEOREM) for claim in stated],
+        "theorems": [_fields(claim, *THEOREM) for claim in stated],
         "datasets": _datasets(results, paper, names),
         "protocol": _protocol(results.plan, paper, names),
         "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()] if names else [],
-        "shown": _shown(results, paper, there.measured),
-        "comparisons": [_said(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
-        "studied_shown": _shown(results, paper, there.studied),
-        "studied": [_said(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
-        "missing": [one._asdict() for one in there.missing],
+        "shown": _shown(results, paper, document.measured),
+        "comparisons": [_fields(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
+        "studied_shown": _shown(results, paper, document.studied),
+        "studied": [_fields(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
+        "missing": [artifact._asdict() for artifact in document.missing],
     }
 
 
@@ -106,12 +106,12 @@ ANSWER = (
 )
 
 
-def _said(claim: claims.Entry, *shown: str) -> dict[str, str]:
+def _fields(claim: claims.Entry, *shown: str) -> dict[str, str]:
     return {key: getattr(claim, key) for key in shown}
 
 
 def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:
-    """The published datasets of artifacts, with what each was measured on."""
+    """The published datasets of artifacts, with their stand-ins."""
     cells = [cell for name in names for cell in results.plan.artifacts.get((paper.paper, name), [])]
     published = dict.fromkeys(
         str(cell.coordinates[key]) for cell in cells for key in ("dataset", "target") if key in cell.coordinates
@@ -120,12 +120,12 @@ def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]
 
 
 def _counts(shown: list[claims.Entry]) -> list[dict[str, Any]]:
-    """By origin, printed ones first."""
+    """Counts by origin, printed claims first."""
     return [
         {
             "origin": count.origin,
             "total": str(count.total),
-            "verdicts": [{"verdict": verdict, "count": str(many)} for verdict, _, many in count.verdicts],
+            "verdicts": [{"verdict": verdict, "count": str(number)} for verdict, _, number in count.verdicts],
         }
         for count in claims.counts(shown)
     ]
@@ -147,7 +147,7 @@ SETTINGS: dict[str, Callable[[Run], str]] = {
 
 
 def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
-    """A row per variant: what was really run, at this scale. A sweep counts where nothing else has the variant."""
+    """A row per variant: the settings of its runs at this scale, without sweeps unless it has nothing else."""
     cells = [cell for name in names for cell in words.measured_cells(plan, paper.paper, name)]
     runs: dict[tuple[str, str], list[tuple[bool, Run]]] = {}
     for cell in cells:
@@ -155,9 +155,9 @@ def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
         if cell.run is not None:
             runs.setdefault((row[0], row[1]), []).append((bool(of_run(cell.coordinates)), cell.run))
     rows = []
-    for labels, found in runs.items():
-        plain = [run for swept, run in found if not swept] or [run for _, run in found]
-        rows.append([", ".join(labels), *(words.several(map(says, plain)) for says in SETTINGS.values())])
+    for labels, swept_runs in runs.items():
+        plain = [run for swept, run in swept_runs if not swept] or [run for _, run in swept_runs]
+        rows.append([", ".join(labels), *(words.several(map(describe, plain)) for describe in SETTINGS.values())])
     encoders = dict.fromkeys(words.component(cell.run.encoder) for cell in cells if cell.run)
     return {"head": ["Run", *SETTINGS], "rows": rows, "encoders": list(encoders)}
 
@@ -172,23 +172,28 @@ def _small(value: float) -> str:
 
 
 def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str, Any]]:
-    """Artifacts; what a scale is worth is said at length once, and in three words after that."""
+    """Artifacts as JSON. The first carries the long notice on the scale, the others the short one."""
     config = results.config
     long, short = f"{words.scale_line(config)} {words.notice(config)}", words.short_notice(config)
-    found = []
-    for at, one in enumerate(ready):
-        notes = [short if note == long and at else note for note in one.notes]
-        shown: dict[str, Any] = {"title": one.title, "notes": notes, "alt": one.alt, "inches": one.inches}
-        if one.grid is not None:
-            found.append(shown | {"grid": _grid(one.grid)})
+    listed = []
+    for place, artifact in enumerate(ready):
+        notes = [short if note == long and place else note for note in artifact.notes]
+        shown: dict[str, Any] = {
+            "title": artifact.title,
+            "notes": notes,
+            "alt": artifact.alt,
+            "inches": artifact.inches,
+        }
+        if artifact.grid is not None:
+            listed.append(shown | {"grid": _grid(artifact.grid)})
         else:
-            path = pages.drawing(config, paper.paper, one.id).relative_to(config.root).as_posix()
-            found.append(shown | {"path": f"/{path}"})
-    return found
+            path = pages.drawing(config, paper.paper, artifact.id).relative_to(config.root).as_posix()
+            listed.append(shown | {"path": f"/{path}"})
+    return listed
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
-    """As JSON, with the side that each column is set to."""
+    """A table as JSON, with the alignment of its columns."""
     return {
         "head": [[head._asdict() for head in heads] for heads in grid.head],
         "corner": list(grid.corner),

@@ -1,4 +1,4 @@
-"""An artifact's points, each joined with what is known of it: mean, effect, printed value, and why it is missing."""
+"""An artifact's points, each with its mean, effect and printed value, or the reason why it is missing."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ FIELDS = (
     *("baseline", "effect", "effect_low", "effect_high", "p_holm", "low_power"),
     *("published", "published_std", "missing", "scale"),
 )
-"""Of the csv of a table, and of a figure that is drawn from means."""
+"""Columns of the csv of a table, and of a figure that is drawn from means."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Point:
     effect: Mapping[str, Any] = field(default_factory=dict)
     claim: Claim | None = None
     missing: str = ""
-    """Why it cannot be measured at this scale."""
+    """Why it cannot be measured at this scale; empty if it can."""
     is_baseline: bool = False
     control: bool = False
 
@@ -46,15 +46,15 @@ class Point:
 
     @property
     def measure(self) -> Measure:
-        """What is measured."""
+        """The measure of the cell."""
         return MEASURES[str(self.coordinates["measure"])]
 
     def number(self, name: str) -> float:
-        """A number of the summary; NaN where there is none."""
+        """A number of the summary; NaN if there is none."""
         return float(self.summary.get(name, math.nan))
 
     def count(self, name: str) -> int:
-        """A count of the summary; 0 where there is none."""
+        """A count of the summary; 0 if there is none."""
         number = self.number(name)
         return 0 if math.isnan(number) else int(number)
 
@@ -65,25 +65,25 @@ class Point:
 
     @property
     def published(self) -> float:
-        """The printed number; NaN where none is."""
+        """The printed number; NaN if there is none."""
         return math.nan if self.claim is None or self.claim.reported is None else self.claim.reported
 
     @property
     def ours(self) -> str:
         """``83.2 ± 0.5 (5)``; n in parentheses."""
-        decimals, lost = self.measure.decimals, self.count("n_diverged")
+        decimals, diverged = self.measure.decimals, self.count("n_diverged")
         if math.isnan(self.mean):
-            known = self.control or self.summary  # nothing is written down before the first epoch, say
-            return "diverged" if lost else "–" if known else words.NOT_RUN
+            was_run = self.control or self.summary  # a history, for example, has no value of epoch 0
+            return "diverged" if diverged else "–" if was_run else words.NOT_RUN
         std = self.number("std")
         spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
         single = self.control and not spread  # chance and raw pixels are one number, not a mean of runs
-        count = "" if single else f" ({self.count('n')}{f'; {lost} diverged' if lost else ''})"
+        count = "" if single else f" ({self.count('n')}{f'; {diverged} diverged' if diverged else ''})"
         return words.number(self.mean, decimals) + spread + count
 
     @property
     def difference(self) -> str:
-        """``+1.2 [+0.4, +2.0]``; ``baseline`` for the cell that others are compared with; else empty."""
+        """``+1.2 [+0.4, +2.0]``; ``baseline`` for the baseline; empty without a comparison."""
         if self.is_baseline:
             return "" if math.isnan(self.mean) else "baseline"
         if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
@@ -105,13 +105,13 @@ class Point:
     def fields(self, scale: str) -> list[Any]:
         """The values of ``FIELDS``."""
         identity = [self.coordinates.get(key, "") for key in coordinates.IDENTITY]
-        said = [self.text, *identity, coordinates.setting(self.coordinates), self.coordinates["measure"]]
+        point = [self.text, *identity, coordinates.setting(self.coordinates), self.coordinates["measure"]]
         ours = [self.summary.get(name) for name in FIELDS[len(IDENTITY) : FIELDS.index("baseline")]]
         effect = [
             self.effect.get(name) for name in ("baseline", "effect", "low_holm", "high_holm", "p_holm", "low_power")
         ]
         printed = (self.claim.reported, self.claim.reported_std) if self.claim else (None, None)
-        return [*said, *ours, *effect, *printed, self.missing, scale]
+        return [*point, *ours, *effect, *printed, self.missing, scale]
 
 
 @dataclass
@@ -137,17 +137,17 @@ class Points:
         return self.artifact.axes
 
     def axis(self, name: str) -> list[dict[str, Scalar]]:
-        """The points of an axis; of one that it has not, a single empty one."""
+        """The points of an axis; a single empty point if the artifact lacks this axis."""
         return self.axes.get(name, [{}])
 
     def at(self, *parts: Coordinates) -> Point:
         """The cell at a point of every axis."""
-        whole: dict[str, Scalar] = dict(self.artifact.fixed)
+        given: dict[str, Scalar] = dict(self.artifact.fixed)
         for part in parts:
-            whole |= part
+            given |= part
         if self.artifact.measure:
-            whole["measure"] = self.artifact.measure
-        return self._of(coordinates.ordered(whole))
+            given["measure"] = self.artifact.measure
+        return self._of(coordinates.ordered(given))
 
     def _of(self, point: Coordinates) -> Point:
         text = coordinates.text(point)
@@ -176,15 +176,15 @@ class Points:
         return [self._of(point) for point in self.artifact.points]
 
     def control(self, kind: str, under: Point) -> Point:
-        """The control (chance, pixels, untrained) that a cell stands over."""
+        """The control (chance, pixels, untrained) for a cell."""
         point = control(under.coordinates, kind)
         return Point(point, self.tables.summary.get(coordinates.text(point), {}), control=True)
 
     @cached_property
     def controls(self) -> list[Point]:
-        """Every control that was measured, each once."""
-        found = {(one := self.control(kind, cell)).text: one for kind in words.CONTROLS for cell in self.every}
-        return [one for one in found.values() if one.summary]
+        """Every measured control, each once."""
+        controls = [self.control(kind, cell) for kind in words.CONTROLS for cell in self.every]
+        return [control for control in {control.text: control for control in controls}.values() if control.summary]
 
     @property
     def fixed(self) -> dict[str, Scalar]:
@@ -195,6 +195,6 @@ class Points:
         }
 
     def rows(self) -> list[list[Any]]:
-        """The tidy lines of every cell and control, with the columns ``FIELDS``."""
+        """The tidy rows of every cell and control, with the columns ``FIELDS``."""
         scale = self.context.results.config.scale_name
         return [point.fields(scale) for point in (*self.every, *self.controls)]

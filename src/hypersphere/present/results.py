@@ -1,4 +1,4 @@
-"""Read the tidy tables of a results folder: all that tables, figures, scorecard and paper ever read."""
+"""Read the tidy tables of a results folder. Tables, figures, scorecard and paper read nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,29 +21,29 @@ SETTLED = (
     *("reproduced", "direction only", "not reproduced", "diverged as published", "exact", "exact (erratum)"),
     *("no counterexample", "no counterexample (erratum)", "refuted"),
 )
-"""Verdicts that say something for or against a published claim."""
+"""Verdicts for or against a published claim."""
 
 
 def settles(config: Config) -> bool:
-    """Whether a number of this scale may count: the published level, with none of its numbers changed."""
+    """Whether numbers of this scale count: it is the published one, with none of its numbers changed."""
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
 
 
 def has_no_scale(claim: Mapping[Any, Any]) -> bool:
-    """Whether a row of claims.csv says the same at every scale: a theorem, or the answer of an exact study."""
+    """Whether a row of claims.csv is the same at every scale: a theorem, or the answer of an exact study."""
     return bool(claim["kind"] == "theorem" or claim["study"])
 
 
 @dataclass
 class Results:
-    """The tidy tables of one scale, read once each. Empty fields are NaN in numbers and empty text elsewhere."""
+    """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
 
     plan: Plan
     _published: dict[str, dict[str, Claim]] = field(default_factory=dict)
 
     @property
     def config(self) -> Config:
-        """Of the scale."""
+        """The config, with its scale."""
         return self.plan.config
 
     @cached_property
@@ -51,12 +51,12 @@ class Results:
         """claims.csv: every published claim and its verdict.
 
         Raises:
-            HypersphereError: a row that is not of the published scale is judged as if it were.
+            HypersphereError: a row below the published scale has a verdict of the published one.
         """
         table = tables.read(check_tidy(self.config.results, "claims.csv"))
         if not settles(self.config):
-            posing = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
-            for row in posing[:1]:
+            wrong = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
+            for row in wrong[:1]:
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"
@@ -65,11 +65,11 @@ class Results:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """runs.csv of the whole scale: status, device and library versions of every finished run."""
+        """runs.csv of the whole scale: status, device and torch release of every finished run."""
         return tables.read(check_tidy(self.config.results, "statistics/runs.csv"))
 
     def made(self, paper: str) -> list[str]:
-        """The artifacts of a paper whose numbers are there, in the order of its file."""
+        """The artifacts of a paper whose numbers exist, in the order of its file."""
         declared = self.config.papers[paper].artifacts
         return [name for name in declared if self._proof(paper, name).is_file()]
 
@@ -98,11 +98,11 @@ class Results:
         return self._published[paper]
 
     def simulated(self, paper: str, artifact: str) -> pd.DataFrame:
-        """What an exact study handed over for one artifact."""
+        """The table of one artifact from an exact study."""
         return pd.read_csv(check_tidy(self.config.results, f"simulations/{paper}/{artifact}.csv"))
 
     def judged(self, paper: str) -> pd.DataFrame:
-        """claims.csv's rows of a paper that exact studies and theorems answer, without waiting for any run."""
+        """The claims of a paper that exact studies and theorems answer without any run."""
         return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"))
 
 
@@ -117,12 +117,12 @@ class ArtifactResults:
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Means over seeds by coordinates, controls (``method=control;…``) among them."""
+        """Means over seeds by coordinates, including controls (``method=control;…``)."""
         return self._by_coordinates("summary")
 
     @cached_property
     def effects(self) -> dict[str, dict[str, Any]]:
-        """Cells against their baselines, by the coordinates of the cell."""
+        """Differences from the baseline, by the coordinates of the cell."""
         return self._by_coordinates("effects")
 
     @cached_property
@@ -137,7 +137,7 @@ class ArtifactResults:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """What the runs behind it were made by."""
+        """Device, library, code and data of the artifact's runs."""
         return self._read("runs")
 
     @cached_property

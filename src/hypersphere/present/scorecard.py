@@ -19,7 +19,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def build(plan: Plan) -> None:
-    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` of whatever has been made.
+    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist.
 
     Raises:
         HypersphereError: claims.csv is missing, or a results file is not as expected.
@@ -31,6 +31,7 @@ def build(plan: Plan) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["counted"] = words.counted
     results = Results(plan)
     page = environment.get_template("scorecard.html").render(context(results))
     write_text(plan.config.results / "scorecard.html", page.rstrip() + "\n")
@@ -38,9 +39,9 @@ def build(plan: Plan) -> None:
 
 
 def context(results: Results) -> dict[str, Any]:
-    """Everything that the template shows."""
-    config, every = results.config, claims.entries(results)
-    measured, studied, stated = claims.apart(every)
+    """The values of the template."""
+    config, entries = results.config, claims.entries(results)
+    measured, studied, stated = claims.apart(entries)
     ledger = pages.ledger(config)
     return {
         "scale": {
@@ -61,7 +62,7 @@ def context(results: Results) -> dict[str, Any]:
             ("claims answered by exact studies", claims.counts(studied)),
             ("theorems and identities", claims.counts(stated)),
         ],
-        "papers": [_paper(results, paper, every) for paper in config.papers.values()],
+        "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
         "errata": ledger,
         "errata_ids": [entry["id"] for group in ledger for entry in group["entries"]],
         "kinds": errata.KINDS,
@@ -80,10 +81,10 @@ def _rules(config: Config) -> dict[str, str]:
     }
 
 
-def _paper(results: Results, paper: Paper, every: list[claims.Entry]) -> dict[str, Any]:
-    measured, studied, stated = claims.apart([claim for claim in every if claim.paper == paper.paper])
-    there = pages.document(results, paper.paper)
-    names = [one.id for one in there.measured]
+def _paper(results: Results, paper: Paper, entries: list[claims.Entry]) -> dict[str, Any]:
+    measured, studied, stated = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+    document = pages.document(results, paper.paper)
+    names = [artifact.id for artifact in document.measured]
     return {
         "id": paper.paper,
         "title": paper.title,
@@ -91,62 +92,62 @@ def _paper(results: Results, paper: Paper, every: list[claims.Entry]) -> dict[st
         "groups": _groups(paper, measured),
         "studied": _groups(paper, studied),
         "theorems": stated,
-        "measured_shown": [_shown(results.config, paper, one) for one in there.measured],
-        "studied_shown": [_shown(results.config, paper, one) for one in there.studied],
-        "controls": [control for one in there.measured for control in _controls(one)],
+        "measured_shown": [_shown(results.config, paper, artifact) for artifact in document.measured],
+        "studied_shown": [_shown(results.config, paper, artifact) for artifact in document.studied],
+        "controls": [control for artifact in document.measured for control in _controls(artifact)],
         "effects": pages.effects(results, paper.paper, names),
-        "missing": there.missing,
+        "missing": document.missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
 
 def _groups(paper: Paper, shown: list[claims.Entry]) -> list[dict[str, Any]]:
-    """Claims under the artifact that prints them, or the sentence that makes them."""
+    """Claims, grouped by the artifact that prints them or the sentence that makes them."""
     groups: dict[tuple[str, str, str], list[claims.Entry]] = {}
     for claim in shown:
-        sentence = "" if claim.study else claim.sentence  # a study's claims carry theirs each
+        sentence = "" if claim.study else claim.sentence  # each claim of a study shows its own sentence
         groups.setdefault((claim.artifact, "" if claim.study else claim.kind, sentence), []).append(claim)
-    found = []
+    listed = []
     for (name, kind, sentence), members in groups.items():
         artifact = paper.artifacts.get(name)
         printed = (artifact.printed or artifact.title) if artifact else name
         idle = all(claim.verdict == words.NOT_RUN for claim in members)
-        found.append({"printed": printed, "kind": kind, "sentence": sentence, "claims": members, "idle": idle})
-    return found
+        listed.append({"printed": printed, "kind": kind, "sentence": sentence, "claims": members, "idle": idle})
+    return listed
 
 
-def _shown(config: Config, paper: Paper, one: Shown) -> dict[str, Any]:
-    """A table with the side that each column is set to, or a figure with its drawing."""
-    found: dict[str, Any] = {**one._asdict(), "table": _table(one.grid) if one.grid else None, "data": ""}
-    if one.grid is None:
-        drawn = pages.drawing(config, paper.paper, one.id).read_bytes()
-        found["data"] = base64.b64encode(drawn).decode("ascii")
-    return found
+def _shown(config: Config, paper: Paper, artifact: Shown) -> dict[str, Any]:
+    """A table with the alignment of its columns, or a figure with its drawing."""
+    page: dict[str, Any] = {**artifact._asdict(), "table": _table(artifact.grid) if artifact.grid else None, "data": ""}
+    if artifact.grid is None:
+        drawn = pages.drawing(config, paper.paper, artifact.id).read_bytes()
+        page["data"] = base64.b64encode(drawn).decode("ascii")
+    return page
 
 
 def _table(grid: Grid) -> dict[str, Any]:
-    """Which side each column is set to, and each heading: over several columns in the middle (``group``)."""
+    """The alignment of each column and heading; headings over several columns are centred (``group``)."""
     sides = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]]
     head = []
     for depth, heads in enumerate(grid.head):
-        last, at, row = depth == len(grid.head) - 1, 0, []
-        for one in heads:
-            row.append({**one._asdict(), "side": sides[at] if last and one.span == 1 else "group"})
-            at += one.span
+        last, column, row = depth == len(grid.head) - 1, 0, []
+        for heading in heads:
+            row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
+            column += heading.span
         head.append(row)
     return {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
 
 
-def _controls(one: Shown) -> list[dict[str, Any]]:
-    """The lines of a table that are controls, as a table of their own."""
-    lines: list[Line] = [line for line in one.grid.lines if line.control] if one.grid else []
-    if not lines or one.grid is None:
+def _controls(artifact: Shown) -> list[dict[str, Any]]:
+    """The controls of a table, as a table of their own."""
+    lines: list[Line] = [line for line in artifact.grid.lines if line.control] if artifact.grid else []
+    if not lines or artifact.grid is None:
         return []
-    return [{"id": one.id, "title": one.title, "table": _table(one.grid._replace(lines=tuple(lines)))}]
+    return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=tuple(lines)))}]
 
 
 def _runs(results: Results) -> list[dict[str, str]]:
-    """Every run, without its seconds: those differ from one machine, and one day, to the next."""
+    """Every run, without its duration, which differs between machines and days."""
     shown = ("run", "status", "epochs", "device", "threads", "torch", "code", "data")
     rows = results.runs.sort_values("run", kind="stable").to_dict("records")
     return [{key: words.number(row[key], 0) if key == "epochs" else str(row[key]) for key in shown} for row in rows]

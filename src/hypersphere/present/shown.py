@@ -1,4 +1,4 @@
-"""What a kind of artifact hands to whoever shows it: a table laid out as text, or a figure with its caption."""
+"""An artifact ready to be shown: a table laid out as text, or a figure with its caption."""
 
 import importlib
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class Head(NamedTuple):
 
     text: str
     note: str = ""
-    """What it was measured on, if that is not what it says."""
+    """The dataset it was measured on, if that is another one."""
     span: int = 1
 
 
 class Text(NamedTuple):
-    """One cell: its number, and a second, smaller line."""
+    """One cell: its number and a second, smaller line."""
 
     main: str
     second: str = ""
@@ -32,16 +32,16 @@ class Line(NamedTuple):
     labels: tuple[str, ...]
     cells: tuple[Text, ...]
     control: bool = False
-    """Whether it is a control (chance, raw pixels, untrained), which stands apart at the end."""
+    """Whether it is a control (chance, raw pixels, untrained). Controls come last, set apart."""
 
 
 class Grid(NamedTuple):
-    """A table laid out: what its md and tex, the scorecard and the paper all show."""
+    """The layout of a table, which its md and tex, the scorecard and the paper show."""
 
     head: tuple[tuple[Head, ...], ...]
-    """Rows of headings over the cells, outermost first; those over the labels are ``corner``."""
+    """Rows of headings over the cells, outermost first. Headings over the labels are in ``corner``."""
     corner: tuple[str, ...]
-    """What the label columns are."""
+    """Headings of the label columns."""
     lines: tuple[Line, ...]
 
 
@@ -51,18 +51,18 @@ class Shown(NamedTuple):
     id: str
     title: str
     notes: tuple[str, ...]
-    """What a reader must know: scale, what a cell holds, n, device, protocol. The first names the scale."""
+    """Scale, what a cell contains, seeds, device, protocol. The first note names the scale."""
     grid: Grid | None = None
-    """None for a figure, which is a file: results/<scale>/figures/<paper>/<id>.svg."""
+    """None for a figure, which is the file results/<scale>/figures/<paper>/<id>.svg."""
     alt: str = ""
-    """What stands for a figure that cannot be seen."""
+    """Text for readers who cannot see the figure."""
     inches: float = 7.2
     """Width of a figure."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """One artifact, and where its numbers are."""
+    """One artifact, its paper, and the results that hold its numbers."""
 
     results: Results
     paper: Paper
@@ -75,7 +75,7 @@ class Context:
 
 
 def context(results: Results, paper: str, name: str) -> Context:
-    """Of an artifact that the config declares.
+    """The context of an artifact that the config declares.
 
     Raises:
         HypersphereError: no such paper or artifact.
@@ -89,7 +89,7 @@ def context(results: Results, paper: str, name: str) -> Context:
 
 
 def kind(artifact: Measured | Studied) -> ModuleType:
-    """present/kinds/<draw>.py: ``build(context)`` writes the artifact's files, ``shown(context)`` gives a ``Shown``."""
+    """present/kinds/<draw>.py: ``build(context)`` writes the artifact's files, ``shown(context)`` a ``Shown``."""
     return importlib.import_module(f"hypersphere.present.kinds.{artifact.draw}")
 
 
@@ -104,7 +104,7 @@ def build(results: Results, paper: str, name: str) -> None:
 
 
 def show(results: Results, paper: str, name: str) -> Shown:
-    """An artifact as scorecard, paper and captions show it."""
+    """The artifact as scorecard, paper and captions show it."""
     about = context(results, paper, name)
     shown: Shown = kind(about.artifact).shown(about)
     return shown

@@ -1,7 +1,8 @@
-"""What figures and tables of exact studies share: their drawings, and what is said of the claims that they bear on.
+"""The shared part of figures and tables of exact studies: their drawing modules, and notes on their claims.
 
-A drawing module, drawings/<paper>/<artifact>.py, has ``note(table)``, plain sentences on what was computed, and either
-``SIZE`` (inches, as printed) and ``draw(figure, table)``, or ``rows(table, claims)``, a head and a body of text.
+A drawing module is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py if several papers have it.
+It has ``note(table)``, plain sentences on what was computed. A figure also has ``SIZE`` (inches, as printed) and
+``draw(figure, table)``, a table ``rows(table, claims)``, which returns head and body as text.
 """
 
 import importlib
@@ -11,6 +12,7 @@ from types import ModuleType
 
 import pandas as pd
 
+from hypersphere.declared import kinds
 from hypersphere.declared.artifacts import Studied
 from hypersphere.errors import HypersphereError
 from hypersphere.present import notes
@@ -20,12 +22,12 @@ SIZE_NOTICE = "Exact study at its published size, the same at every scale; one C
 
 
 def drawing(paper: str, artifact: str) -> ModuleType:
-    """drawings/<paper>/<artifact>.py.
+    """The drawing module of an artifact.
 
     Raises:
-        HypersphereError: there is none.
+        HypersphereError: it does not exist.
     """
-    name = f"hypersphere.present.drawings.{paper}.{artifact}"
+    name = kinds.drawing(paper, artifact)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -35,12 +37,12 @@ def drawing(paper: str, artifact: str) -> ModuleType:
 
 
 def heading(declared: Studied) -> str:
-    """``Figure 2a: steps to convergence``, or that it is ours."""
+    """``Figure 2a: steps to convergence``, or ``… (ours)`` for an artifact that is printed nowhere."""
     return f"{declared.printed}: {declared.title}" if declared.printed else f"{declared.title} (ours)"
 
 
 def computed(context: Context) -> pd.DataFrame:
-    """What the study handed over.
+    """The artifact's table, as its study returned it.
 
     Raises:
         HypersphereError: no study makes it at this scale, or its file is missing or altered.
@@ -57,17 +59,18 @@ def source(context: Context) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def said(context: Context, table: pd.DataFrame) -> tuple[str, ...]:
-    """At which size, what was computed, and what the claims that it bears on came to."""
+def sentences(context: Context, table: pd.DataFrame) -> tuple[str, ...]:
+    """The notes of an artifact: its size, what was computed, and the verdicts on its claims."""
     note = drawing(context.paper.paper, context.name).note(table)
-    return tuple(filter(None, (SIZE_NOTICE, note, notes.unjudged(context.artifact), *_bound(context))))
+    return tuple(filter(None, (SIZE_NOTICE, note, notes.unjudged(context.artifact), *_verdicts(context))))
 
 
-def _bound(context: Context) -> list[str]:
+def _verdicts(context: Context) -> list[str]:
     """``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``."""
     judged = context.results.judged(context.paper.paper)
-    own = Counter(judged[judged["artifact"] == context.name]["verdict"])
-    texts = [f"Its claims: {', '.join(f'{count} {verdict}' for verdict, count in own.items())}."] if own else []
+    counts = Counter(judged[judged["artifact"] == context.name]["verdict"])
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    texts = [f"Its claims: {listed}."] if counts else []
     shows = judged[judged["id"].isin(context.artifact.shows)]
     shown = [f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records")]
     return texts + ([f"It shows {', '.join(shown)}."] if shown else [])

@@ -1,4 +1,4 @@
-"""How every figure looks: readable at column width, colour-blind safe, and the same bytes each time."""
+"""The look of all figures: readable at column width, colour-blind safe, and the same bytes each time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "#6B6B6B"
 PNG_DPI = 200
 
-# No date, no release: the same drawing is the same file.
+# Without date and release, the same drawing is the same file.
 SVG_METADATA: dict[str, Any] = {"Date": None, "Creator": None}
 PNG_METADATA: dict[str, Any] = {"Software": None}
 
@@ -51,7 +51,7 @@ RC: Any = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Matplotlib's defaults with ours on top, whatever a user's matplotlibrc says; undone on the way out."""
+    """Use matplotlib's defaults with ours on top, without the user's matplotlibrc; restore its settings at the end."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)

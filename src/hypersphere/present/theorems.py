@@ -1,28 +1,31 @@
-"""How a theorem's check is said in words: how many draws, how far off, and where it fails."""
+"""The check of a theorem in words: number of draws, deviation, and counterexample."""
 
 import json
 import math
 from typing import Any
 
+from hypersphere.present import words
+
 EXCESS = "excess"
-"""The key of a counterexample that says by how much it fails; the others are its inputs."""
+"""The key of a counterexample for the size of the failure. All other keys are inputs."""
 
 
 def finding(row: dict[str, Any]) -> str:
     """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``.
 
-    ``row`` is a theorem's of claims.csv; without draws it was not checked.
+    ``row`` is a theorem's row of claims.csv; without draws it was not checked.
     """
     if math.isnan(row["draws"]):
         return "not checked"
     draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
     worst = max(0.0, float(row["measured"]))
-    many = f"{violated} violate it (by up to" if violated else "none violates it (deviation at most"
-    return f"{met} of {draws} draws meet the hypothesis, {many} {worst:.2g})"
+    verb = words.counted(violated, "violates", "violate")
+    outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
+    return f"{met} of {draws} draws meet the hypothesis, {outcome} {worst:.2g})"
 
 
 def counterexample(text: str) -> str:
-    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty where there is none."""
+    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty if there is none."""
     if not text:
         return ""
     inputs = json.loads(text)

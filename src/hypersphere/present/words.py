@@ -1,4 +1,4 @@
-"""The sentences and number formats that every output shares, so that none is shown without its scale."""
+"""Sentences and number formats that all outputs share. They name the scale of every result."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from hypersphere.present.results import ArtifactResults, Results, settles
 NOT_RUN = "not run"
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}
 FEW = 4
-"""So many different values are listed one by one; of more, the first and the last."""
+"""Up to so many values are listed one by one; of more, only the first and the last."""
 
 
 def number(value: float, decimals: int) -> str:
@@ -43,12 +43,12 @@ def interval(low: float, high: float, decimals: int, sign: bool = True) -> str:
 
 
 def p_value(value: float) -> str:
-    """Three decimals, or that it is smaller."""
+    """Three decimals, or ``<0.001``."""
     return "–" if math.isnan(value) else "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
 def published(text: str, decimals: int) -> str:
-    """A published number as printed, with at least the metric's decimals; empty where none is."""
+    """A published number with its printed decimals, at least the metric's. Text that is no number stays."""
     try:
         value = float(text)
     except ValueError:
@@ -62,17 +62,17 @@ def confidence(config: Config) -> str:
 
 
 def scale_line(config: Config) -> str:
-    """Which scale this is, and what that means."""
+    """The scale's name, level and description."""
     return f"Scale {config.scale_name} (level {config.scale.level}): {config.scale.describe}."
 
 
 def heading(config: Config, printed: str | None) -> str:
-    """``Table 5 at scale quick``: nothing rebuilt is named without its scale."""
+    """``Table 5 at scale quick``."""
     return f"{printed} at scale {config.scale_name}" if printed else f"At scale {config.scale_name}"
 
 
 def notice(config: Config) -> str:
-    """The sentence that keeps a small result from posing as a reproduction."""
+    """Whether results of this scale count as a reproduction, in one or two sentences."""
     if settles(config):
         return "The published setting, under the readings and choices listed with each claim."
     if config.scale.level == "paper":
@@ -85,7 +85,7 @@ def notice(config: Config) -> str:
 
 
 def short_notice(config: Config) -> str:
-    """The notice in three words."""
+    """The notice in two or three words."""
     return "Published setting." if settles(config) else "Not a reproduction."
 
 
@@ -95,30 +95,30 @@ def seeds(listed: Sequence[int]) -> str:
 
 
 def conditions(about: ArtifactResults) -> str:
-    """n, device and library of one artifact."""
-    own = getattr(about.results.config.scale.seeds, about.artifact.seeds)
-    return f"{seeds(own)}; device {about.devices()}; torch {about.torch()}."
+    """Seeds, device and torch release of one artifact."""
+    listed = getattr(about.results.config.scale.seeds, about.artifact.seeds)
+    return f"{seeds(listed)}; device {about.devices()}; torch {about.torch()}."
 
 
 def seeds_of_scale(config: Config) -> str:
-    """The seeds of a table's cells, and of a sweep's where those are others."""
+    """The seeds of tables, and of sweeps if they differ."""
     tables, sweeps = config.scale.seeds.tables, config.scale.seeds.sweeps
     return seeds(tables) if tables == sweeps else f"{seeds(tables)}; in sweeps {seeds(sweeps)}"
 
 
 def conditions_of_scale(results: Results) -> str:
-    """n, device and library of everything at this scale."""
+    """Seeds, device and torch release of everything at this scale."""
     device, torch = (distinct(results.runs[name]) for name in ("device", "torch"))
     return f"{seeds_of_scale(results.config)}; device {device}; torch {torch}."
 
 
 def distinct(values: Iterable[Any]) -> str:
-    """Every value once, sorted; ``not run`` where there is none."""
+    """The different values, sorted; ``not run`` if there is none."""
     return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
 
 
 def batch(run: Run) -> str:
-    """``256``, or ``1024 (4 × 256)`` where gradients are accumulated."""
+    """``256``, or ``1024 (4 × 256)`` if gradients are accumulated."""
     size, micro = run.batch.size, run.batch.micro
     return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
 
@@ -136,19 +136,24 @@ def _parameter(name: str, value: Any) -> str:
 
 
 def several(values: Iterable[str]) -> str:
-    """Different values in the order given: ``64``, ``64, 128``, or ``0.5 to 40`` where there are many."""
-    each = list(dict.fromkeys(values))
-    return ", ".join(each) if len(each) <= FEW else f"{each[0]} to {each[-1]}"
+    """The different values, in the given order: ``64``, ``64, 128``, or ``0.5 to 40`` if there are many."""
+    listed = list(dict.fromkeys(values))
+    return ", ".join(listed) if len(listed) <= FEW else f"{listed[0]} to {listed[-1]}"
+
+
+def counted(count: int | str, noun: str, plural: str = "") -> str:
+    """``1 epoch``, ``5 epochs``, ``64, 128 epochs``."""
+    return f"{count} {noun if str(count) == '1' else plural or f'{noun}s'}"
 
 
 def measured_cells(plan: Plan, paper: str, artifact: str) -> list[Cell]:
-    """The cells of an artifact that are measured at this scale, those of its first seed."""
+    """The cells of an artifact that this scale measures, for its first seed."""
     cells = [cell for cell in plan.artifacts.get((paper, artifact), []) if cell.run is not None and not cell.missing]
     return [cell for cell in cells if cell.run and cells[0].run and cell.run.seed == cells[0].run.seed]
 
 
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
-    """Encoder, epochs and batch of the runs of an artifact, and what probed them."""
+    """Encoder, epochs, batch and probes of an artifact's runs."""
     cells = measured_cells(plan, paper.paper, artifact)
     if not cells:
         return f"Protocol: {NOT_RUN} at this scale."
@@ -158,7 +163,7 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     settings: dict[str, list[str]] = {}
     for name, runs in by_method.items():
         epochs, sizes = several(str(run.schedule.epochs) for run in runs), several(map(batch, runs))
-        settings.setdefault(f"{epochs} epochs, batch {sizes}", []).append(name)
+        settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
     trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
     encoders = _encoders(cells)
     shown = " or ".join(encoders) if len(encoders) <= FEW else f"{encoders[0]} and {len(encoders) - 1} others"
@@ -179,16 +184,16 @@ def _encoders(cells: Iterable[Cell]) -> list[str]:
 
 def _probe(protocols: dict[str, Protocol], name: str) -> str:
     if name == HISTORY:
-        return "norm and loss as training wrote them down"
-    given = protocols[name]
-    where = " on the head's output" if given.layer == "embeddings" else ""
-    return f"probed by {component(given.probe)}{where}{', on another dataset' if given.transfer else ''}"
+        return "norm and loss from the training history"
+    chosen = protocols[name]
+    where = " on the head's output" if chosen.layer == "embeddings" else ""
+    return f"probed by {component(chosen.probe)}{where}{', on another dataset' if chosen.transfer else ''}"
 
 
 def stand_in(config: Config, dataset: str) -> str:
-    """``measured on digits_lt``: what a published dataset was measured on; empty where on itself."""
-    known = dataset in config.scale.datasets or dataset in config.datasets
-    used = config.used(dataset) if known else None
+    """``measured on digits_lt``: the stand-in for a published dataset; empty if it was measured itself."""
+    declared = dataset in config.scale.datasets or dataset in config.datasets
+    used = config.used(dataset) if declared else None
     if used is None:
         return f"{NOT_RUN} at this scale"
     if used.source is None:

@@ -1,4 +1,4 @@
-"""The one writer of tables: csv to compute with, Markdown to read, TeX to paste."""
+"""Writes all tables: csv to compute with, Markdown to read, TeX to paste."""
 
 import csv
 import html
@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hypersphere.present.shown import Grid, Head, Line
+from hypersphere.files import write_text
+from hypersphere.present.shown import Context, Grid, Head, Line, Shown
 
 _TEX = {
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
@@ -24,6 +25,19 @@ _MARKDOWN = {"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "}
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 
+def write(context: Context, shown: Shown, numbers: str) -> None:
+    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``; ``numbers`` is the csv."""
+    grid = shown.grid
+    assert grid is not None
+    texts = {
+        ".csv": numbers,
+        ".md": as_markdown(shown.title, grid, shown.notes),
+        ".tex": as_tex(shown.title, grid, shown.notes, f"tab:{context.paper.paper}-{context.name}"),
+    }
+    for path in context.results.plan.outputs(context.paper.paper, context.name):
+        write_text(path, texts[path.suffix])
+
+
 def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Tidy lines under a header; a missing number is an empty field."""
     buffer = io.StringIO()
@@ -34,7 +48,7 @@ def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value as a tidy table has it: all digits of a number, whole ones without a point, nothing for NaN or None."""
+    """A value in a tidy table: all digits of a number, whole numbers without a point, nothing for NaN or None."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -43,7 +57,7 @@ def plain(value: Any) -> str:
 
 
 def as_markdown(title: str, grid: Grid, notes: Sequence[str]) -> str:
-    """A GitHub table, its first note (which names the scale) above it and the others below."""
+    """A GitHub table. The first note, which names the scale, is above it; the others are below."""
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = [*map(_md, grid.corner), *map(_md_head, _columns(grid))]
     lines = [f"### {_md(title)}", "", f"**{_md(notes[0])}**", "", _pipes(heads), _pipes(sides)]
@@ -52,7 +66,7 @@ def as_markdown(title: str, grid: Grid, notes: Sequence[str]) -> str:
 
 
 def _md(text: str) -> str:
-    """Text in which Markdown and HTML see neither mark-up, nor a link, nor the end of a cell."""
+    """Text without HTML, and without what Markdown takes for mark-up, a link or the end of a cell."""
     for character, instead in _MARKDOWN.items():
         text = html.escape(text, quote=False) if character == "|" else text
         text = text.replace(character, instead)
@@ -60,7 +74,7 @@ def _md(text: str) -> str:
 
 
 def _md_head(heads: Sequence[Head]) -> str:
-    """The headings over one column, one below the other; the innermost is bold where there are several."""
+    """The headings over one column, one below the other. The innermost of several is bold."""
     texts = [_md(head.text) for head in heads]
     if len(texts) > 1 and texts[-1]:
         texts[-1] = f"**{texts[-1]}**"
@@ -78,7 +92,7 @@ def _pipes(cells: Iterable[str]) -> str:
 
 
 def as_tex(title: str, grid: Grid, notes: Sequence[str], label: str) -> str:
-    """A ``table`` environment for booktabs; nothing else is needed."""
+    """A ``table`` environment, which needs booktabs and nothing else."""
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",
@@ -100,7 +114,7 @@ def as_tex(title: str, grid: Grid, notes: Sequence[str], label: str) -> str:
 
 
 def _tex_head(grid: Grid) -> list[str]:
-    """The rows of headings; the innermost stands beside the names of the label columns."""
+    """The rows of headings. The innermost is beside the names of the label columns."""
     lines: list[str] = []
     blank = [""] * len(grid.corner)
     for depth, heads in enumerate(grid.head):
@@ -141,7 +155,7 @@ def _ampersands(cells: Iterable[str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text in which TeX sees no command; what pdfTeX's fonts lack is written as mathematics."""
+    """Text without TeX commands. Characters that pdfTeX's fonts lack are written as mathematics."""
     return "".join(_TEX.get(character) or _greek(character) or character for character in text)
 
 
@@ -154,7 +168,7 @@ def _greek(character: str) -> str:
 
 
 def alignment(grid: Grid) -> str:
-    """``llrr``: labels and words to the left, columns of numbers to the right."""
+    """``llrr``: labels and columns of words are left-aligned, columns of numbers right-aligned."""
     columns = zip(*(line.cells for line in grid.lines), strict=True) if grid.lines else []
     sides = ["r" if all(_NUMERIC.fullmatch(cell.main) for cell in column) else "l" for column in columns]
     return "l" * len(grid.corner) + "".join(sides or "l" * len(_columns(grid)))

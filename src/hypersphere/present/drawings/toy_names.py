@@ -1,4 +1,4 @@
-"""What the toy study's datasets and spaces are called, in the order of print."""
+"""Names of the toy study's datasets and spaces, in printed order."""
 
 DATASETS = {"three_bars": "Three-Bars", "nested_moons": "Nested-Moons"}
 SPACES = {
@@ -8,6 +8,6 @@ SPACES = {
     "lmcl_sum": "LMCL, sum over pairs",
 }
 READINGS = (
-    "LMCL is measured twice, since the paper's regulariser has lost its normaliser: its mean over a batch's pairs, and "
-    "their sum."
+    "LMCL is measured twice, because the paper omits its regulariser's normaliser: with the mean over a batch's pairs, "
+    "and with their sum."
 )

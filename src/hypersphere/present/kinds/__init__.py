@@ -1,4 +1,4 @@
-"""Kinds of artifacts, one file each: what one is made of, how it is laid out or drawn, and what its caption says.
+"""Kinds of artifacts, one file each: the source of the numbers, the layout or drawing, and the notes.
 
-A kind is named by ``draw`` in config/papers/<paper>.yaml. Nothing outside this folder knows the names of kinds.
+``draw`` in config/papers/<paper>.yaml names a kind. Nothing outside this folder knows the names of kinds.
 """

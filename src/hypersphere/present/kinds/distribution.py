@@ -1,4 +1,4 @@
-"""Distributions of what a probe says of single images, side by side."""
+"""Distributions of a probe's values over single images, side by side."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "quanti
 PANEL = 2.0
 """Inches: the height of a panel."""
 VIOLIN, BESIDE = 0.42, 0.7
-"""Inches: the least width of a violin with its room, and what the labels beside a panel take."""
+"""Inches: the smallest width of a violin with its margin, and the width of the labels beside a panel."""
 
 
 def build(context: Context) -> None:
@@ -34,7 +34,7 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(points, draw, writer.as_csv(FIELDS, _rows(points)))
+    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, _rows(points)))
 
 
 def shown(context: Context) -> Shown:
@@ -48,36 +48,36 @@ def shown(context: Context) -> Shown:
 
 
 def _notes(points: Points) -> tuple[str, ...]:
-    kept = points.tables.distribution["quantile"].nunique()
-    said = (
-        f"Violins: {notes.measured(points)}, of single images: {kept} quantiles of each run, all seeds together, cut "
-        "at the least and the greatest; dashed: quartiles."
+    levels = points.tables.distribution["quantile"].nunique()
+    text = (
+        f"Violins: {notes.measured(points)}, of single images: {words.counted(levels, 'quantile')} of each run, all "
+        "seeds together, between the smallest and the largest value; dashed: quartiles."
     )
-    return notes.of(points, said)
+    return notes.of(points, text)
 
 
 def _rows(points: Points) -> list[list[object]]:
-    """The tidy lines: every quantile of every run."""
-    scale, found = points.context.results.config.scale_name, []
+    """The tidy rows: every quantile of every run."""
+    scale, rows = points.context.results.config.scale_name, []
     by_cell = dict(iter(points.tables.distribution.groupby("coordinates")))
     for cell in points.every:
         names = [cell.coordinates.get(key, "") for key in coordinates.IDENTITY]
         identity = [cell.text, *names, coordinates.setting(cell.coordinates), cell.coordinates["measure"]]
         where = [cell.summary.get(name) for name in ("measured_on", "probed_on", "epoch")]
         for row in by_cell.get(cell.text, pd.DataFrame()).to_dict("records"):
-            kept = [row[name] for name in ("seed", "run", "quantile", "value")]
-            found.append([*identity, *where, *kept, scale])
-    return found
+            quantile = [row[name] for name in ("seed", "run", "quantile", "value")]
+            rows.append([*identity, *where, *quantile, scale])
+    return rows
 
 
 def draw(points: Points) -> Figure:
-    """A panel for each point of ``panels``, and in it a row of violins for each of ``rows``."""
+    """A row of violins for each combination of a point of ``panels`` and a point of ``rows``."""
     rows, wide = panels.measured(points, "rows", ("panels", "x")), len(points.axis("x"))
     beside = panels.measured(points, "panels", ("rows", "x"))
-    each = [{**panel, **row} for row in rows for panel in beside]
+    combinations = [{**panel, **row} for row in rows for panel in beside]
     most = max(1, min(3, int(drawn.WIDTH / (VIOLIN * wide + BESIDE))))
     across = len(beside) if len(rows) > 1 and len(beside) <= most else most
-    placed = panels.arrange(each, min(across, len(each)))
+    placed = panels.arrange(combinations, min(across, len(combinations)))
     down, across = panels.size(placed)
     inches = drawn.WIDTH / across
     slant = panels.slanted(panels.names(points, "x"), inches - BESIDE)
@@ -100,18 +100,18 @@ def draw(points: Points) -> Figure:
 def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) -> None:
     table = points.tables.distribution
     places = {cell.text: at for at, cell in enumerate(cells)}
-    own = table[table["coordinates"].isin(list(places))]
-    if own.empty:
+    rows = table[table["coordinates"].isin(list(places))]
+    if rows.empty:
         panels.blank(axis)
         axis.set_xticks([])
         return
-    values = own["value"]
+    values = rows["value"]
     spread = panels.logarithmic(list(values))
     colours = dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True))
     sns.violinplot(
-        x=own["coordinates"].map(places),
+        x=rows["coordinates"].map(places),
         y=values,
-        hue=own["coordinates"].map(places),
+        hue=rows["coordinates"].map(places),
         order=list(places.values()),
         palette=colours,
         legend=False,
@@ -127,9 +127,9 @@ def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) ->
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.yaxis.set_minor_formatter(NullFormatter())
     panels.name_ticks(axis, panels.names(points, "x"), inches - BESIDE)
-    known = set(own["coordinates"])
+    drawn_cells = set(rows["coordinates"])
     for cell in cells:
-        if cell.text not in known:
+        if cell.text not in drawn_cells:
             place: dict[str, Any] = {
                 "transform": axis.get_xaxis_transform(),
                 "ha": "center",

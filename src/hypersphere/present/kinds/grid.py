@@ -1,4 +1,4 @@
-"""A heat map: one coordinate down, one across, a mean over seeds in each square."""
+"""A heat map: one coordinate in rows, one in columns, and a mean over seeds in each square."""
 
 import math
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
 
 SQUARE, BESIDE, HIGH = 0.5, 1.35, 0.34
-"""Inches: the least width of a square, what labels and colour bar take beside them, and a square's height."""
+"""Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""
 EQUAL_CONTRAST = 0.179
-"""The relative luminance that black and white stand out from alike (WCAG 2)."""
+"""The relative luminance that has equal contrast with black and white (WCAG 2)."""
 COLOURS = "cividis"
 """Perceptually uniform, and the same to colour-blind readers."""
 
@@ -35,7 +35,7 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(points, draw, writer.as_csv(FIELDS, points.rows()))
+    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, points.rows()))
 
 
 def shown(context: Context) -> Shown:
@@ -49,26 +49,28 @@ def shown(context: Context) -> Shown:
 
 
 def _notes(points: Points) -> tuple[str, ...]:
-    said = f"Squares: {notes.measured(points)}, mean over independent pretrainings; a colour scale for each panel."
+    text = f"Squares: {notes.measured(points)}, mean over independent pretrainings. Every panel has a colour scale."
     controls = "; ".join(dict.fromkeys(_control(points, control) for control in points.controls))
     printed = notes.published(points, "In parentheses: the numbers of")
-    return notes.of(points, " ".join(filter(None, (said, f"Controls: {controls}." if controls else "", printed))))
+    return notes.of(points, " ".join(filter(None, (text, f"Controls: {controls}." if controls else "", printed))))
 
 
 def _control(points: Points, control: Point) -> str:
     """``raw pixels 41.2 (CIFAR-10)``."""
     name = words.CONTROLS[str(control.coordinates["variant"])]
-    of = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
-    told = [key for key in of if any(other.coordinates.get(key) != of[key] for other in points.controls)]
-    where = labels.point(points.context.paper, of, told)
+    rest = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
+    keys = [key for key in rest if any(another.coordinates.get(key) != rest[key] for another in points.controls)]
+    where = labels.point(points.context.paper, rest, keys)
     return f"{name} {words.number(control.mean, control.measure.decimals)}{f' ({where})' if where else ''}"
 
 
 def draw(points: Points) -> Figure:
-    """A heat map for each panel, as many beside each other as leave room for the numbers."""
+    """A heat map for each panel, with as many in a row as leave room for the numbers."""
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
-    known = panels.measured(points, "panels", ("rows", "columns"))
-    placed = panels.arrange(known, max(1, min(len(known), int(drawn.WIDTH / (SQUARE * wide + BESIDE)), 3)))
+    combinations = panels.measured(points, "panels", ("rows", "columns"))
+    placed = panels.arrange(
+        combinations, max(1, min(len(combinations), int(drawn.WIDTH / (SQUARE * wide + BESIDE)), 3))
+    )
     down, across = panels.size(placed)
     inches = drawn.WIDTH / across
     height = down * (HIGH * high + 0.75) + 0.3
@@ -112,7 +114,7 @@ def _panel(part: SubFigure, axis: Axes, points: Points, panel: Coordinates, inch
 
 
 def _contrast(axis: Axes) -> None:
-    """Dark numbers on all but the darkest squares: the turning point of the web's rule for contrast, not seaborn's."""
+    """Black or white numbers, whichever has more contrast by WCAG 2 (seaborn's own rule differs)."""
     mesh = axis.collections[0]
     wide = round(axis.get_xlim()[1])
     for text in axis.texts:
@@ -130,6 +132,6 @@ def _mean(cell: Point) -> float:
 
 
 def _text(cell: Point) -> str:
-    """``83.2``, and below it what is printed: ``(81.9)``."""
+    """``83.2``, and below it the printed number: ``(81.9)``."""
     printed = f"\n({cell.printed})" if cell.claim else ""
     return words.number(cell.mean, cell.measure.decimals) + printed

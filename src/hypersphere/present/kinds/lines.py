@@ -24,13 +24,13 @@ FORMATS = ("svg", "png", "csv")
 PANEL = 2.1
 """Inches: the height of a panel."""
 ACROSS = 3
-"""Panels beside each other, at most."""
+"""Most panels in a row."""
 LOG_RANGE = 8.0
-"""Largest over smallest mean from which an axis without a unit is logarithmic."""
+"""An axis without a unit is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
-"""Seeds from which an interval is drawn as a band; of fewer, each seed has a line."""
+"""With at least so many seeds the interval is drawn as a band; with fewer, each seed has a line."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
-"""Controls that are drawn as level lines, and their dashes."""
+"""Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
 
@@ -41,7 +41,7 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(points, draw, writer.as_csv(FIELDS, points.rows()))
+    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, points.rows()))
 
 
 def shown(context: Context) -> Shown:
@@ -56,22 +56,22 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     level = words.confidence(points.context.results.config)
-    seen = {cell.count("n") for cell in points.every if cell.summary}
-    drawn_as = [f"bands: {level} t intervals, cut at the panel's edge"] if any(n >= BAND_FROM for n in seen) else []
-    drawn_as += ["thin lines: single runs"] if any(1 < n < BAND_FROM for n in seen) else []
-    drawn_as += [f"level lines: {' and '.join(_levels(points).values())}"] if _levels(points) else []
-    said = f"Shown: {notes.measured(points)}. {'; '.join(['Lines: mean over independent pretrainings', *drawn_as])}."
-    return notes.of(points, " ".join(filter(None, (said, notes.published(points, "Hollow markers repeat")))))
+    counts = {cell.count("n") for cell in points.every if cell.summary}
+    drawn_as = [f"bands: {level} t intervals, cut at the panel's edge"] if any(n >= BAND_FROM for n in counts) else []
+    drawn_as += ["thin lines: single runs"] if any(1 < n < BAND_FROM for n in counts) else []
+    drawn_as += [f"horizontal lines: {' and '.join(_levels(points).values())}"] if _levels(points) else []
+    text = f"Shown: {notes.measured(points)}. {'; '.join(['Lines: mean over independent pretrainings', *drawn_as])}."
+    return notes.of(points, " ".join(filter(None, (text, notes.published(points, "Hollow markers repeat")))))
 
 
 def _levels(points: Points) -> dict[str, str]:
-    """The controls that are drawn, with their names."""
+    """The drawn controls and their names."""
     measured = {str(control.coordinates["variant"]) for control in points.controls}
     return {kind: words.CONTROLS[kind] for kind in LEVELS if kind in measured}
 
 
 def draw(points: Points) -> Figure:
-    """Panels, with heading, legend and conditions outside of them."""
+    """Panels, with heading, legend and notes outside of them."""
     placed = panels.arrange(panels.measured(points, "panels", ("lines", "x")), ACROSS)
     down, across = panels.size(placed)
     beside = across == 1
@@ -105,7 +105,7 @@ def draw(points: Points) -> Figure:
 
 @dataclass
 class _Drawing:
-    """How lines look, and where x is: the same in every panel."""
+    """The look of lines and the places on the axis x, which all panels share."""
 
     points: Points
     inches: float
@@ -117,15 +117,15 @@ class _Drawing:
 
     @cached_property
     def x(self) -> list[float]:
-        """Where each point of the axis x stands."""
-        keys, given = labels.varying(self.points.axis("x")), self.points.axis("x")
-        if len(keys) == 1 and panels.numeric(values := [point[keys[0]] for point in given]):
+        """The place of each point of the axis x."""
+        keys, axis_points = labels.varying(self.points.axis("x")), self.points.axis("x")
+        if len(keys) == 1 and panels.numeric(values := [point[keys[0]] for point in axis_points]):
             return [float(value) for value in values]
-        return [float(at) for at in range(len(given))]
+        return [float(at) for at in range(len(axis_points))]
 
     @cached_property
     def named(self) -> bool:
-        """Whether places on the axis x are names and no numbers."""
+        """Whether the axis x shows names instead of numbers."""
         return not panels.axis_label(self.points, "x")
 
     def cells(self, panel: Coordinates) -> list[Point]:
@@ -150,7 +150,7 @@ class _Drawing:
         self._limits(axis, panel, cells)
 
     def look(self, at: int) -> dict[str, Any]:
-        """Colour and marker by line, dashes by what varies first (the method, say)."""
+        """Colour and marker by line, dashes by the first key that varies (for example, the method)."""
         first = labels.varying(self.lines)[0]
         groups = list(dict.fromkeys(line.get(first) for line in self.lines))
         group = groups.index(self.lines[at].get(first)) if 1 < len(groups) < len(self.lines) else 0
@@ -162,15 +162,15 @@ class _Drawing:
         }
 
     def _line(self, axis: Axes, cells: list[Point], look: dict[str, Any]) -> None:
-        known = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
-        places, means = [x for x, _ in known], [cell.mean for _, cell in known]
-        every = max(1, len(known) // 8)
+        measured = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
+        places, means = [x for x, _ in measured], [cell.mean for _, cell in measured]
+        every = max(1, len(measured) // 8)
         sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
-        banded = [(x, cell) for x, cell in known if cell.count("n") >= BAND_FROM]
+        banded = [(x, cell) for x, cell in measured if cell.count("n") >= BAND_FROM]
         low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
-        if any(1 < cell.count("n") < BAND_FROM for _, cell in known):
-            self._single_runs(axis, known, look["color"])
+        if any(1 < cell.count("n") < BAND_FROM for _, cell in measured):
+            self._single_runs(axis, measured, look["color"])
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
         axis.plot(
             [x for x, _ in printed],
@@ -179,29 +179,29 @@ class _Drawing:
             zorder=4,
         )
 
-    def _single_runs(self, axis: Axes, known: list[tuple[float, Point]], colour: str) -> None:
-        places = {cell.text: x for x, cell in known}
+    def _single_runs(self, axis: Axes, measured: list[tuple[float, Point]], colour: str) -> None:
+        places = {cell.text: x for x, cell in measured}
         table = self.points.tables.measurements
         table = table[table["coordinates"].isin(list(places)) & table["value"].notna()]
-        for _, own in table.groupby("seed"):
-            run = sorted((places[str(row["coordinates"])], row["value"]) for row in own.to_dict("records"))
+        for _, rows in table.groupby("seed"):
+            run = sorted((places[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
             axis.plot([x for x, _ in run], [y for _, y in run], color=colour, linewidth=0.6, alpha=0.7, zorder=2)
 
     def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
-        """A control: level where it is one number, grey where it is that of all lines."""
+        """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
         runs = [[self.points.control(kind, cell) for cell in self._along(panel, line)] for line in self.lines]
         series = {tuple(one.text for one in run): (at, run) for at, run in reversed(list(enumerate(runs)))}
         for at, run in series.values():
             look = {"color": style.GREY if len(series) == 1 else self.look(at)["color"], "linestyle": LEVELS[kind]}
-            known = [(x, one.mean) for x, one in zip(self.x, run, strict=True) if one.summary]
+            measured = [(x, one.mean) for x, one in zip(self.x, run, strict=True) if one.summary]
             if len({one.text for one in run}) == 1:
-                for _, mean in known[:1]:
+                for _, mean in measured[:1]:
                     axis.axhline(mean, linewidth=1.1, zorder=1.5, **look)
             else:
-                axis.plot([x for x, _ in known], [y for _, y in known], linewidth=1.1, zorder=1.5, **look)
+                axis.plot([x for x, _ in measured], [y for _, y in measured], linewidth=1.1, zorder=1.5, **look)
 
     def _across(self, axis: Axes) -> None:
-        """The axis x: names, or numbers with a tick at each where there is room."""
+        """The axis x: names, or numbers with a tick at each one that has room."""
         if self.named:
             panels.name_ticks(axis, panels.names(self.points, "x"), self.inches)
             axis.set_xlim(-0.4, len(self.x) - 0.6)
@@ -218,7 +218,7 @@ class _Drawing:
         axis.xaxis.set_minor_locator(NullLocator())
 
     def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
-        """Limits from the means and, up to half as much again, the bands: few seeds' bands would swallow the lines."""
+        """Limits of the axis y: the means, plus bands up to half the means' range, because wide ones hide the lines."""
         levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
         means = [cell.mean for cell in cells] + [cell.published for cell in cells] + levels
         means = [mean for mean in means if math.isfinite(mean)]
@@ -238,21 +238,21 @@ class _Drawing:
 
     @cached_property
     def handles(self) -> dict[str, Line2D]:
-        """What the legend shows: every line, the controls, and the published numbers."""
+        """Entries of the legend: every line, the controls, and the published numbers."""
         config, paper = self.points.context.results.config, self.points.context.paper
         keys = labels.varying(self.lines)
-        found = {
+        entries = {
             labels.standing(config, paper, line, keys): Line2D([], [], **self.look(at))
             for at, line in enumerate(self.lines)
         }
         for kind, name in _levels(self.points).items():
-            found[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+            entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
         if any(math.isfinite(cell.published) for cell in self.points.every):
-            found["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
-        return found
+            entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        return entries
 
     @cached_property
     def columns(self) -> int:
-        """Of a legend above the panels."""
+        """Columns of a legend above the panels."""
         longest = max(map(len, self.handles))
         return max(1, min(len(self.handles), int(drawn.WIDTH / (0.6 + 0.065 * longest))))

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.present import drawn, studies, style
+from hypersphere.present import drawn, studies
 from hypersphere.present.shown import Context, Shown
 
 OF = "study"
@@ -18,9 +18,7 @@ def build(context: Context) -> None:
         HypersphereError: no study makes it at this scale, or a results file is missing.
     """
     table = studies.computed(context)
-    with style.applied():
-        outputs = context.results.plan.outputs(context.paper.paper, context.name)
-        drawn.save(draw(context, table), outputs, studies.source(context))
+    drawn.write(context, lambda: draw(context, table), studies.source(context))
 
 
 def shown(context: Context) -> Shown:
@@ -29,13 +27,13 @@ def shown(context: Context) -> Shown:
     Raises:
         HypersphereError: no study makes it at this scale, or a results file is missing.
     """
-    said = studies.said(context, studies.computed(context))
+    notes = studies.sentences(context, studies.computed(context))
     inches = studies.drawing(context.paper.paper, context.name).SIZE[0]
-    return Shown(context.name, studies.heading(context.artifact), said, alt=" ".join(said[:2]), inches=inches)
+    return Shown(context.name, studies.heading(context.artifact), notes, alt=" ".join(notes[:2]), inches=inches)
 
 
 def draw(context: Context, table: pd.DataFrame) -> Figure:
-    """The drawing between its heading and its small print: what was computed, and at which size."""
+    """The drawing between its heading and its small print, which says what was computed and at which size."""
     paper, artifact = context.paper.paper, context.name
     module = studies.drawing(paper, artifact)
     small = f"{paper}/{artifact}. {module.note(table)} {studies.SIZE_NOTICE}"

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from hypersphere.files import write_text
 from hypersphere.present import studies, writer
 from hypersphere.present.shown import Context, Grid, Head, Line, Shown, Text
 
@@ -17,19 +16,11 @@ def build(context: Context) -> None:
     Raises:
         HypersphereError: no study makes it at this scale, or a results file is missing.
     """
-    _, title, said, grid, *_ = shown(context)
-    assert grid is not None
-    texts = {
-        ".csv": studies.source(context),
-        ".md": writer.as_markdown(title, grid, said),
-        ".tex": writer.as_tex(title, grid, said, f"tab:{context.paper.paper}-{context.name}"),
-    }
-    for path in context.results.plan.outputs(context.paper.paper, context.name):
-        write_text(path, texts[path.suffix])
+    writer.write(context, shown(context), studies.source(context))
 
 
 def shown(context: Context) -> Shown:
-    """The table as scorecard and paper show it, printed numbers beside ours.
+    """The table as scorecard and paper show it, with printed numbers beside ours.
 
     Raises:
         HypersphereError: no study makes it at this scale, or a results file is missing.
@@ -44,4 +35,4 @@ def shown(context: Context) -> Shown:
         tuple(head[:1]),
         tuple(Line(tuple(row[:1]), tuple(Text(text) for text in row[1:])) for row in body),
     )
-    return Shown(context.name, studies.heading(context.artifact), studies.said(context, table), grid)
+    return Shown(context.name, studies.heading(context.artifact), studies.sentences(context, table), grid)

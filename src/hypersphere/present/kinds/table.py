@@ -6,7 +6,6 @@ from functools import cached_property
 from itertools import groupby
 
 from hypersphere.declared.coordinates import Coordinates, Scalar
-from hypersphere.files import write_text
 from hypersphere.present import labels, notes, words, writer
 from hypersphere.present.points import FIELDS, Point, Points
 from hypersphere.present.shown import Context, Grid, Head, Line, Shown, Text
@@ -23,15 +22,8 @@ def build(context: Context) -> None:
     Raises:
         HypersphereError: a results file is missing.
     """
-    laid = _Laid(Points(context))
-    title, below = notes.heading(laid.points), laid.notes()
-    texts = {
-        ".csv": writer.as_csv(FIELDS, laid.points.rows()),
-        ".md": writer.as_markdown(title, laid.grid, below),
-        ".tex": writer.as_tex(title, laid.grid, below, f"tab:{context.paper.paper}-{context.name}"),
-    }
-    for path in context.results.plan.outputs(context.paper.paper, context.name):
-        write_text(path, texts[path.suffix])
+    points = Points(context)
+    writer.write(context, _shown(points), writer.as_csv(FIELDS, points.rows()))
 
 
 def shown(context: Context) -> Shown:
@@ -40,13 +32,17 @@ def shown(context: Context) -> Shown:
     Raises:
         HypersphereError: a results file is missing.
     """
-    laid = _Laid(Points(context))
-    return Shown(context.name, notes.heading(laid.points), laid.notes(), laid.grid)
+    return _shown(Points(context))
+
+
+def _shown(points: Points) -> Shown:
+    layout = _Layout(points)
+    return Shown(points.context.name, notes.heading(points), layout.notes(), layout.grid)
 
 
 @dataclass
-class _Laid:
-    """A table laid out."""
+class _Layout:
+    """The layout of a table."""
 
     points: Points
 
@@ -60,7 +56,7 @@ class _Laid:
 
     @cached_property
     def label_keys(self) -> list[tuple[str, ...]]:
-        """The keys of each column of labels."""
+        """The coordinate keys of each column of labels."""
         return labels.together(labels.varying(self.rows))
 
     @cached_property
@@ -70,7 +66,7 @@ class _Laid:
 
     @cached_property
     def grid(self) -> Grid:
-        """Headings, rows, and controls below them."""
+        """Headings, rows, and below them the controls."""
         paper = self.points.context.paper
         corner = tuple(labels.title(paper, keys) for keys in self.label_keys)
         lines = [Line(self._labels(row), self._cells(self._across(row))) for row in self.rows]
@@ -84,7 +80,7 @@ class _Laid:
         return [self.points.at(row, column) for column in self.columns]
 
     def _cells(self, points: Sequence[Point], control: bool = False) -> tuple[Text, ...]:
-        """Ours, and beside it what is printed, if any of the column is."""
+        """Our numbers, each with the printed one beside it if the document prints any number of the column."""
         cells: list[Text] = []
         for point, published in zip(points, self.has_published, strict=True):
             cells.append(Text(point.ours, point.difference))
@@ -93,32 +89,32 @@ class _Laid:
         return tuple(cells)
 
     def _controls(self) -> list[Line]:
-        """A line for each control; where rows differ in dataset, one for each of those."""
-        found: dict[tuple[str, ...], Line] = {}
+        """A line for each control, and for each dataset if rows differ in dataset."""
+        lines: dict[tuple[str, ...], Line] = {}
         for kind, name in words.CONTROLS.items():
             for row in self.rows:
-                under = [self.points.control(kind, point) for point in self._across(row)]
-                if any(point.summary for point in under):
-                    key = tuple(point.text for point in under)
-                    found.setdefault(key, Line(self._control_labels(row, name), self._cells(under, True), True))
-        return list(found.values())
+                controls = [self.points.control(kind, point) for point in self._across(row)]
+                if any(point.summary for point in controls):
+                    key = tuple(point.text for point in controls)
+                    lines.setdefault(key, Line(self._control_labels(row, name), self._cells(controls, True), True))
+        return list(lines.values())
 
     def _control_labels(self, row: Coordinates, name: str) -> tuple[str, ...]:
-        """``control``, ``raw pixels``: in the places of method and variant, if these are there."""
-        own = [keys for keys in self.label_keys if set(keys) & {"dataset", "target", "measure"}]
-        free = [keys for keys in self.label_keys if keys not in own]
-        texts = dict.fromkeys(self.label_keys, "")
-        texts |= {keys: text for keys, text in zip(self.label_keys, self._labels(row), strict=True) if keys in own}
-        if not free:
-            texts[own[0]] = f"{name}, {texts[own[0]]}"
-        elif len(free) == 1:
-            texts[free[0]] = name
+        """Labels of a control's line: ``control``, ``raw pixels`` in the columns of method and variant, if any."""
+        dataset_columns = [keys for keys in self.label_keys if set(keys) & {"dataset", "target", "measure"}]
+        other_columns = [keys for keys in self.label_keys if keys not in dataset_columns]
+        of_row = dict(zip(self.label_keys, self._labels(row), strict=True))
+        texts = {keys: text if keys in dataset_columns else "" for keys, text in of_row.items()}
+        if not other_columns:
+            texts[dataset_columns[0]] = f"{name}, {texts[dataset_columns[0]]}"
+        elif len(other_columns) == 1:
+            texts[other_columns[0]] = name
         else:
-            texts |= {free[0]: "control", free[1]: name}
+            texts |= {other_columns[0]: "control", other_columns[1]: name}
         return tuple(texts.values())
 
     def _head(self) -> tuple[tuple[Head, ...], ...]:
-        """A row of headings for each key that varies, and one that says whose the numbers are."""
+        """A row of headings for each key that varies, and a last one for ``ours`` and ``published``."""
         config, paper = self.points.context.results.config, self.points.context.paper
         widths = [2 if published else 1 for published in self.has_published]
         rows: list[tuple[Head, ...]] = []
@@ -129,18 +125,19 @@ class _Laid:
             ]
             spans = groupby(zip(outer, widths, strict=True), key=lambda pair: pair[0])
             rows.append(tuple(Head(path[-1], "", sum(width for _, width in same)) for path, same in spans))
-        whose: list[Head] = []
+        last_row: list[Head] = []
         for column, published in zip(self.columns, self.has_published, strict=True):
-            whose.append(Head(f"ours ({config.scale_name} scale)", labels.stand_in(config, column)))
-            whose += [Head("published")] if published else []
-        return (*rows, tuple(whose))
+            last_row.append(Head(f"ours ({config.scale_name} scale)", labels.stand_in(config, column)))
+            last_row += [Head("published")] if published else []
+        return (*rows, tuple(last_row))
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The notes under the table."""
         points = self.points
         ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
         spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
-        what = f"Cells: {notes.measured(points)}{ends}, {spread}{notes.difference(points)}."
-        low = "Low power: too few degrees of freedom." if any("low power" in p.difference for p in points.every) else ""
+        cells = f"Cells: {notes.measured(points)}{ends}, {spread}{notes.difference(points)}."
+        weak = any("low power" in cell.difference for cell in points.every)
+        low_power = "Low power: too few degrees of freedom." if weak else ""
         printed = notes.published(points, "The published column repeats")
-        return notes.of(points, " ".join(filter(None, (what, low, printed))))
+        return notes.of(points, " ".join(filter(None, (cells, low_power, printed))))

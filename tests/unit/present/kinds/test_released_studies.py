@@ -6,7 +6,7 @@ import pytest
 
 from hypersphere.declared import claims as printed
 from hypersphere.declared import config as cfg
-from hypersphere.declared import registry
+from hypersphere.declared import kinds, registry
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})  # the scale that has every study
@@ -39,4 +39,4 @@ def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
     assert set(registry.names("simulations")) == wanted
     folder = REPOSITORY / "src" / "hypersphere" / "present" / "drawings"
     drawn = {f"hypersphere.present.drawings.{path.parent.name}.{path.stem}" for path in folder.glob("*/[a-z]*.py")}
-    assert drawn == {studies.drawing(name, key).__name__ for name, key in EVERY}
+    assert drawn == {kinds.drawing(name, key) for name, key in EVERY}

@@ -1,4 +1,4 @@
-"""Two embeddings on the unit circle with cosine and chord, and what the chord adds to the gradient."""
+"""Two embeddings on the unit circle with cosine and chord, and the chord's part in the gradient."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     panels[0].set_ylabel("weight on the cosine")
     dashes: tuple[Any, ...] = DASHES
     signs = [
-        Line2D([], [], color="black", linestyle=dashes[0], label=r"$\alpha/\tau + \beta/|u-v|$ (sign turned)"),
+        Line2D([], [], color="black", linestyle=dashes[0], label=r"$\alpha/\tau + \beta/|u-v|$ (opposite sign)"),
         Line2D([], [], color="black", linestyle=dashes[1], label=r"$\alpha/\tau - \beta/|u-v|$ (as printed)"),
         Line2D([], [], color=GREY, linestyle=dashes[2], label=r"NT-Xent: $1/\tau$"),
-        Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed one is 0"),
+        Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed weight is 0"),
     ]
     losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
     figure.legend(handles=[*signs, *losses], loc="outside lower center", ncols=4, columnspacing=1.2, handlelength=2.2)
@@ -83,7 +83,7 @@ def _weights(axes: Axes, part: pd.DataFrame, temperature: float) -> None:
 
 
 def note(table: pd.DataFrame) -> str:
-    said, zero = _numbers(table), table[table["panel"] == "zero"]
+    numbers, zero = _numbers(table), table[table["panel"] == "zero"]
     chords = {
         temperature: ", ".join(f"{loss} {chord:.2g}" for loss, chord in zip(rows["series"], rows["y"], strict=True))
         for temperature in RANGES
@@ -91,8 +91,9 @@ def note(table: pd.DataFrame) -> str:
     }
     where = "; ".join(f"at τ = {temperature:g} {listed}" for temperature, listed in chords.items())
     return (
-        f"The pair drawn has cosine {said['cosine']:.2f}, arc {said['arc']:.2f} and chord {said['chord']:.2f}; divided "
-        f"by τ = {said['temperature']:g} the cosine is {said['scaled cosine']:.2f}, and the inner product on the "
-        f"circle of radius 1/τ is {said['product at 1/tau']:.2f}. As printed, the weight is 0 at these chords, "
-        f"of which 2 is the longest: {where}."
+        f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
+        f"{numbers['chord']:.2f}; divided by τ = {numbers['temperature']:g} the cosine is "
+        f"{numbers['scaled cosine']:.2f}, and the inner product on the circle of radius 1/τ is "
+        f"{numbers['product at 1/tau']:.2f}. As printed, the weight is 0 at these chords (the longest possible chord "
+        f"is 2): {where}."
     )

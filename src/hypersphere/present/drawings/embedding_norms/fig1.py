@@ -23,7 +23,7 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
         axes.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
         axes.set(xlabel="$z_1$", ylabel="$z_2$")
         axes.grid(visible=False)
-    handles, labels = (left_ + middle_ for left_, middle_ in zip(*_entries(left, middle), strict=True))
+    handles, labels = (of_left + of_middle for of_left, of_middle in zip(*_entries(left, middle), strict=True))
     figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=1.6, columnspacing=1.2)
 
 
@@ -49,7 +49,7 @@ def _outputs(figure: Figure, axes: Axes, part: pd.DataFrame) -> None:
 
 def _field(axes: Axes, part: pd.DataFrame) -> None:
     field, highlighted, path = (part[part["kind"] == kind] for kind in ("field", "highlighted", "trajectory"))
-    far = field[field["length"] < 2]  # next to the origin the longest would hide the rest
+    far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
     look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 3, "units": "inches"}
     axes.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
     axes.quiver(*(far[name] for name in "xyuv"), color="#9C9C9C", width=0.011, zorder=2, **look)
@@ -61,16 +61,21 @@ def _field(axes: Axes, part: pd.DataFrame) -> None:
 
 
 def _growth(axes: Axes, part: pd.DataFrame) -> None:
-    for at, (rate, line) in enumerate(part.groupby("rate")):
-        look: dict[str, Any] = {"color": COLOURS[at], "linestyle": DASHES[at], "marker": MARKERS[at], "markevery": 10}
+    for place, (rate, line) in enumerate(part.groupby("rate")):
+        look: dict[str, Any] = {
+            "color": COLOURS[place],
+            "linestyle": DASHES[place],
+            "marker": MARKERS[place],
+            "markevery": 10,
+        }
         axes.plot(line["step"], line["norm"], **look)
-        axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[at], alpha=0.15, linewidth=0)
+        axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[place], alpha=0.15, linewidth=0)
         axes.annotate(
             f"{rate:g}",
             (line["step"].iloc[-1], line["norm"].iloc[-1]),
-            (4, -7 if at == 0 else -3),  # the lowest two lines end close together
+            (4, -7 if place == 0 else -3),  # the lowest two lines end close together
             textcoords="offset points",
-            color=COLOURS[at],
+            color=COLOURS[place],
             annotation_clip=False,
         )
     axes.set(xlabel="step", ylabel=r"$\|z\|$", xlim=(0, part["step"].max()))
@@ -82,8 +87,8 @@ def note(table: pd.DataFrame) -> str:
     outputs, path = (table[table["kind"] == kind] for kind in ("output", "trajectory"))
     starts, steps = (int(table[name].max()) for name in ("starts", "step"))
     return (
-        f"Left: {len(outputs)} random points stand in for outputs. Middle: autograd's gradients, drawn at a third of "
-        f"their length, the highlighted ones at norms 0.5, 1 and 2 (arrows of a length above 2 are left out), "
-        f"and {len(path) - 1} steps of {path['rate'].iloc[0]:g}. Right: mean and range over {starts} random starts of "
-        f"norm 1, {steps} steps."
+        f"Left: {len(outputs)} random points stand for outputs. Middle: gradients by autograd, drawn at a third of "
+        f"their length, highlighted at norms 0.5, 1 and 2 (gradients longer than 2 are left out), and {len(path) - 1} "
+        f"steps of descent at rate {path['rate'].iloc[0]:g}. Right: mean and range over {starts} random starts of norm "
+        f"1, {steps} steps."
     )

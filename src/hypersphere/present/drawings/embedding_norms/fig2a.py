@@ -55,7 +55,7 @@ def note(table: pd.DataFrame) -> str:
     return (
         "500 pairs in 20 dimensions, gradient descent at rate 10 until the mean cosine exceeds 0.999; means over "
         f"{int(table['n'].min())} seeds with 95 % t intervals (narrower than the lines). Left, random directions: both "
-        "sets scaled and trained; only the second scaled, as the text has it; the first kept where it is. Middle, "
-        "interpolated pairs: normalised again, or left as they come out, as the formula has it. Right: normalised "
+        "sets scaled and trained; only the second set scaled, as the text says; the first set static. Middle, "
+        "interpolated pairs: normalised again, or with the norm that the printed formula gives. Right: normalised "
         f"again. The largest mean angle is {table['angle'].max():.2f}; at π nothing moves."
     )

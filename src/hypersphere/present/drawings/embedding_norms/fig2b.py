@@ -14,7 +14,7 @@ DOTS: dict[str, Any] = {"markersize": 2.5, "markeredgewidth": 0, "alpha": 0.5, "
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """A panel for each reading: the first seed's points by class, and over them the means of quarters over seeds."""
+    """A panel for each reading: the first seed's points by class, and the quarters' means over seeds."""
     panels = list(table["panel"].unique())
     axes = figure.subplots(1, len(panels))
     for axis, panel in zip(axes, panels, strict=True):
@@ -30,11 +30,11 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     figure.legend(handles=[*handles, quarters], loc="outside lower center", ncols=len(handles) + 1)
 
 
-def _panel(axis: Axes, own: pd.DataFrame) -> None:
-    points, quarters = own[own["kind"] == "point"], own[own["kind"] == "quarter"]
+def _panel(axis: Axes, rows: pd.DataFrame) -> None:
+    points, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
     for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False):
-        one = points[points["label"] == label]
-        axis.plot(one["distance"], one["value"], ".", color=colour, **DOTS)
+        of_class = points[points["label"] == label]
+        axis.plot(of_class["distance"], of_class["value"], ".", color=colour, **DOTS)
     error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
     axis.errorbar(quarters["distance"], quarters["value"], error, fmt="D-", color="black", linewidth=1, capsize=2)
     axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour")
@@ -51,7 +51,7 @@ def note(table: pd.DataFrame) -> str:
     )
     return (
         f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
-        f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Noise of variance 0.1 as printed, of "
-        "standard deviation 0.1 as in the authors' code, whose notebook shows new classes, through another matrix, to "
-        f"the last network of Fig. 2c (right). Rank correlation of norm and density: {ranks}."
+        f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Left: noise of variance 0.1 as "
+        "printed. Middle: of standard deviation 0.1 as in the authors' code. Right: the authors' notebook, where the "
+        f"last network of Fig. 2c embeds new classes under a new matrix. Rank correlation of norm and density: {ranks}."
     )

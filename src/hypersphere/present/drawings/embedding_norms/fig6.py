@@ -1,4 +1,4 @@
-"""Norms paper, Fig. 6: the gradient field of the cosine, plain and behind GradScale."""
+"""Norms paper, Fig. 6: the gradient field of the cosine, plain and with GradScale."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,7 +10,7 @@ TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """One scale of lengths and of colours for both fields."""
+    """Both fields, with one scale of lengths and colours."""
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (power, title) in zip(panels, TITLES.items(), strict=True):
         part = table[table["power"] == power]
@@ -33,7 +33,7 @@ def note(table: pd.DataFrame) -> str:
     """What was computed."""
     default, scaled = (table[table["power"] == power]["length"] for power in (0, 1))
     return (
-        f"Autograd's gradient of the cosine with north (orange) at {len(default)} points; arrows are drawn at 1/4.5 of "
-        f"their length, on the same scale left and right. The longest is {default.max():.1f} long by default and "
+        f"The gradient of the cosine with north (orange), by autograd, at {len(default)} points. Arrows are drawn at "
+        f"1/4.5 of their length, left and right. The longest gradient is {default.max():.1f} long by default and "
         f"{scaled.max():.2f} with GradScale, where the length is the sine of the angle at every norm."
     )

@@ -51,6 +51,6 @@ def note(table: pd.DataFrame) -> str:
     """What was computed."""
     return (
         f"The cosine with north (blue) on a polar mesh up to a norm of {table['radius'].max():g}; circles of radii "
-        f"{', '.join(f'{radius:g}' for radius, _, _ in CIRCLES)}. It is constant along every ray, so that the same "
-        "change is spread over a longer way on a wider circle."
+        f"{', '.join(f'{radius:g}' for radius, _, _ in CIRCLES)}. It is constant along every ray, so a wider circle "
+        "spreads the same change over a longer path."
     )

@@ -1,4 +1,4 @@
-"""Norms paper, Fig. S2: eight latent classes in three dimensions, as drawn and as learned."""  # noqa: N999
+"""Norms paper, Fig. S2: eight latent classes in three dimensions, latent and learned."""  # noqa: N999
 
 from typing import Any
 
@@ -14,7 +14,7 @@ DOTS = {"markersize": 2.5, "markeredgewidth": 0, "alpha": 0.6, "rasterized": Tru
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """Readings of the noise down, spaces across."""
+    """Readings of the noise in rows, spaces in columns."""
     panels = list(table["panel"].unique())
     for down, panel in enumerate(panels):
         for right, (space, name) in enumerate(SPACES.items()):
@@ -24,14 +24,14 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
             axis.set_title(f"{name} (noise: {panel})", fontsize=8.5)
 
 
-def _scatter(axis: Any, own: pd.DataFrame) -> None:
-    """A class's points, and a dashed line from the origin to its mean, which its number is at."""
-    labels = sorted(own["label"].unique())
+def _scatter(axis: Any, rows: pd.DataFrame) -> None:
+    """The points of each class, and a dashed line from the origin to its mean, which carries its number."""
+    labels = sorted(rows["label"].unique())
     for label in labels:
         colour = matplotlib.colormaps["viridis"]((label - 1) / (len(labels) - 1))
-        points = own[(own["label"] == label) & (own["kind"] == "point")]
+        points = rows[(rows["label"] == label) & (rows["kind"] == "point")]
         axis.plot(points["x"], points["y"], points["z"], ".", color=colour, **DOTS)
-        mean = own[(own["label"] == label) & (own["kind"] == "mean")].iloc[0]
+        mean = rows[(rows["label"] == label) & (rows["kind"] == "mean")].iloc[0]
         axis.plot([0, mean["x"]], [0, mean["y"]], [0, mean["z"]], linestyle="--", color=colour)
         number = axis.text(mean["x"], mean["y"], mean["z"], f"{label}", fontsize=8, ha="center", va="center")
         number.set_path_effects([patheffects.withStroke(linewidth=2, foreground="white")])
@@ -43,10 +43,10 @@ def _scatter(axis: Any, own: pd.DataFrame) -> None:
 
 def note(table: pd.DataFrame) -> str:
     """What was computed."""
-    drawn = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
+    points = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
     return (
         f"{table['label'].nunique()} classes of {table['per_class'].iloc[0]:,} points, one seed, "
-        f"{table['epochs'].iloc[0]} epochs; {drawn:,.0f} of the points are drawn. Dashed: from the origin to each "
-        "class's mean. Above, noise of variance 0.1 as printed; below, of standard deviation 0.1 as in the authors' "
+        f"{table['epochs'].iloc[0]} epochs; {points:,.0f} of the points are drawn. Dashed: from the origin to each "
+        "class's mean. Top: noise of variance 0.1 as printed. Bottom: of standard deviation 0.1 as in the authors' "
         "code. Axes have no unit."
     )

@@ -58,8 +58,8 @@ def note(table: pd.DataFrame) -> str:
     return (
         f"Each of CIFAR-10H's {_number(table, 'images'):,.0f} test images was labelled by "
         f"{_number(table, 'people least'):.0f} to {_number(table, 'people most'):.0f} people, "
-        f"{_number(table, 'people mean'):.1f} on average ({_number(table, 'images not 50 in tens'):.0f} images by 55 "
-        f"or more); the mean entropy is {_number(table, 'entropy mean'):.2f} nat. CIFAR-10N asked three people about "
-        f"each training image, who gave three different labels for {_number(table, 'three different'):,.0f}; "
-        "CIFAR-100N asked one."
+        f"{_number(table, 'people mean'):.1f} on average, {_number(table, 'images not 50 in tens'):.0f} images by 55 "
+        f"or more. The mean entropy is {_number(table, 'entropy mean'):.2f} nat. CIFAR-10N asked three people about "
+        f"each training image; for {_number(table, 'three different'):,.0f} images they gave three different labels. "
+        "CIFAR-100N asked one person."
     )

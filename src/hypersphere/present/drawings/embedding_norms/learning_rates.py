@@ -27,7 +27,7 @@ NAMED = {
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """SimSiam at three batch sizes on one scale, and SimCLR with and without GradScale on a logarithmic one."""
+    """SimSiam at three batch sizes on one scale, and SimCLR with and without GradScale on a logarithmic scale."""
     axes = figure.subplots(2, 2)
     simsiam = table[table["method"] == "simsiam"]
     for axis, batch in zip(axes.flat, sorted(simsiam["batch"].unique()), strict=False):
@@ -42,10 +42,10 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     figure.legend(handles=[Line2D([], [], **style) for style in CURVES.values()], loc="outside upper center", ncols=3)
 
 
-def _simsiam(axis: Axes, own: pd.DataFrame, batch: int) -> None:
-    summary = own[own["kind"] == "summary"].set_index("curve")
+def _simsiam(axis: Axes, rows: pd.DataFrame, batch: int) -> None:
+    summary = rows[rows["kind"] == "summary"].set_index("curve")
     for curve, style in CURVES.items():
-        line = own[(own["curve"] == curve) & (own["kind"] == "rate")]
+        line = rows[(rows["curve"] == curve) & (rows["kind"] == "rate")]
         axis.plot(line["epoch"], line["per_256"], **style)
     first, last = (summary[f"knn_{epoch}"].iloc[0] for epoch in EPOCHS)
     axis.set_title(f"SimSiam, batch {batch} (Table S2: {first:.1f}, {last:.1f})")
@@ -58,25 +58,27 @@ def _simsiam(axis: Axes, own: pd.DataFrame, batch: int) -> None:
 
 def _simclr(axis: Axes, table: pd.DataFrame) -> None:
     for method, (name, width) in METHODS.items():
-        own = table[(table["method"] == method) & (table["kind"] == "rate")]
+        rows = table[(table["method"] == method) & (table["kind"] == "rate")]
         for curve in ("stated", "authors"):
-            line = own[own["curve"] == curve]
+            line = rows[rows["curve"] == curve]
             axis.plot(line["epoch"], line["rate"], **CURVES[curve] | {"linewidth": width, "label": name})
             epoch, offset = NAMED[method, curve]
-            at = line["epoch"].iloc[epoch], line["rate"].iloc[epoch]
-            axis.annotate(name, at, (0, offset), textcoords="offset points", fontsize=7.5, color=CURVES[curve]["color"])
-    axis.set(yscale="log", ylim=(1e-4, 1), ylabel="rate", title=f"SimCLR, batch {own['batch'].iloc[0]}")
+            point = line["epoch"].iloc[epoch], line["rate"].iloc[epoch]
+            axis.annotate(
+                name, point, (0, offset), textcoords="offset points", fontsize=7.5, color=CURVES[curve]["color"]
+            )
+    axis.set(yscale="log", ylim=(1e-4, 1), ylabel="rate", title=f"SimCLR, batch {rows['batch'].iloc[0]}")
 
 
 def note(table: pd.DataFrame) -> str:
-    """What the curves are, and where the authors' depart."""
+    """What the curves are, and how the authors' curves differ."""
     used = table[(table["kind"] == "summary") & (table["curve"] == "authors")].set_index(["method", "batch"])
     simsiam = used.loc["simsiam"]
     warmups, batches = (", ".join(f"{value:.0f}" for value in values) for values in (simsiam["warmup"], simsiam.index))
     return (
-        "Computed from the text and from the authors' released code, for the mean gradient of a batch of CIFAR (50,000 "
-        f"images an epoch). In the code SimSiam's ten epochs of warm-up last {warmups} at batch {batches}, and its "
-        "cosine is as much longer; batch size and schedule change together in Table S2 (its default rows, in the "
-        "titles: kNN accuracy in percent at epochs 100 and 500, grey lines). Coloured numbers: area under a curve to "
-        "epoch 100, in epochs at its own peak."
+        "Computed from the text and from the authors' released code, for the mean gradient of a batch of CIFAR "
+        f"(50,000 images an epoch). In the code, SimSiam's ten epochs of warm-up last {warmups} epochs at batch "
+        f"{batches}, and its cosine is longer by the same factor. So batch size and schedule change together in Table "
+        "S2. Titles: kNN accuracy of its default rows in percent, at epochs 100 and 500 (grey lines). Coloured "
+        "numbers: area under a curve up to epoch 100, in epochs at the curve's peak."
     )

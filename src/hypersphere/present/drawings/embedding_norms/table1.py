@@ -6,12 +6,12 @@ READINGS = {
     "square": "γ‖z_i‖², on one point of each pair (as printed)",
     "norm": "γ‖z‖, mean over all points (N1)",
     "squares": "γ‖z‖², mean over all points (ours)",
-    "inner product": "-z_i · z_j + γ‖z_i‖², to the letter (ours)",
+    "inner product": "-z_i · z_j + γ‖z_i‖², taken literally (ours)",
 }
 
 
 def rows(table: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Readings as blocks, norms down, penalties across; under the two readings of the paper the printed steps."""
+    """Readings as blocks, norms in rows, penalties in columns. The paper's two readings also show the printed steps."""
     gammas = sorted(table["gamma"].unique())
     head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in gammas)]
     printed = {
@@ -46,15 +46,15 @@ def _printed(steps: float | None) -> str:
 
 
 def note(table: pd.DataFrame) -> str:
-    """Setting, sizes, seeds, and what becomes of those that never converge."""
-    lost = table[table["converged"] == 0]
+    """Setting, sizes, seeds, and the end of runs that never converge."""
+    diverged = table[table["converged"] == 0]
     ends = "; ".join(
         f"{READINGS[str(name)].split(',')[0]}: norms near {part['end_norm'].mean():.2f}, mean cosine at most "
         f"{part['late_cosine'].max():.2f} over the second half"
-        for name, part in lost.groupby("penalty")
+        for name, part in diverged.groupby("penalty")
     )
     return (
         "500 pairs in 20 dimensions, both sets scaled and trained, rate 10, until the mean cosine exceeds 0.999: mean "
         f"± standard deviation [range] over {int(table['n'].max())} seeds. γ = 0 is not printed. Never: not within "
-        f"{int(lost['limit'].max()):,} steps; by then {ends}."
+        f"{int(diverged['limit'].max()):,} steps. At that point: {ends}."
     )

@@ -1,4 +1,4 @@
-"""The entropies of SimCLR's Table 5 between the lowest and the highest that there can be."""
+"""The entropies of SimCLR's Table 5, between the lowest and the highest possible entropy."""
 
 from typing import Any
 
@@ -62,6 +62,6 @@ def _free(axes: Axes, part: pd.DataFrame, highest: float) -> None:
 def note(table: pd.DataFrame) -> str:
     return (
         f"Entropies of a softmax over {table['examples'].iloc[0]:,} logits, each free in [-1/τ, 1/τ] where embeddings "
-        "are normalised, and unbounded where they are not; the dashed line has the positive at cosine 1 and all "
-        "others at 0. Computed without chance."
+        "are normalised, and unbounded where they are not. Dashed: the positive has cosine 1, all others have cosine "
+        "0. Nothing here is random."
     )

@@ -1,4 +1,4 @@
-"""Each printed entropy of SimCLR's Table 5 beside the lowest and the highest that its row allows."""
+"""Each printed entropy of SimCLR's Table 5, with the lowest and the highest that its row allows."""
 
 import pandas as pd
 
@@ -33,13 +33,13 @@ def rows(table: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[str], list[lis
 
 
 def _two_digits(value: float) -> str:
-    """Two significant digits: a printed decimal of an entropy is worth no more."""
+    """Two significant digits, because the printed decimal of an entropy supports no more."""
     return f"{value:.1f}" if value < 10 else f"{round(value, 2 - len(str(int(value)))):,.0f}"
 
 
 def note(table: pd.DataFrame) -> str:
     return (
         f"Entropies in nat, of a softmax over {table['examples'].iloc[0]:,} examples. The lowest has some of the "
-        "logits at 1/τ and the others at -1/τ; without normalisation it is 0. Effective: so many examples, equally "
-        "likely, have the printed entropy. Possible: inside the range; forced would be: all of the range rounds to it."
+        "logits at 1/τ and the others at -1/τ; without normalisation it is 0. Effective: as many equally likely "
+        "examples have the printed entropy. Possible: inside the range. Forced: all of the range rounds to it."
     )

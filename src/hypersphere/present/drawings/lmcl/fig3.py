@@ -37,6 +37,6 @@ def note(table: pd.DataFrame) -> str:
     counts = table[table["space"] == "euclidean"].groupby("dataset").size()
     return (
         f"The first trial, {counts['three_bars']} and {counts['nested_moons']} points. P is learned up to scale, so "
-        "each panel is scaled to a root mean square norm of 1; a cross marks 0, from where the loss sees directions "
-        "alone. The paper has six panels; (g) and (h) are LMCL with the regulariser's other reading, the sum."
+        "each panel is scaled to a root mean square norm of 1. The cross marks 0: the loss depends only on directions "
+        "from there. The paper has six panels; (g) and (h) are LMCL with the other reading of the regulariser, the sum."
     )

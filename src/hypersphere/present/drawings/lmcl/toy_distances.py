@@ -1,4 +1,4 @@
-"""Histograms of the distance D between points of one class and of different classes."""
+"""Histograms of the distance D between points of the same class and of different classes."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
 def note(table: pd.DataFrame) -> str:
     width = table["to"].iloc[0] - table["from"].iloc[0]
     return (
-        f"All pairs, in bins of {width:g}: mean over {table['trials'].iloc[0]} trials, and a band of one standard "
+        f"All pairs, in bins of {width:g}: mean over {table['trials'].iloc[0]} trials, with a band of one standard "
         f"deviation. Grey: the margin region, from {table['lower'].iloc[0]:g} to {table['upper'].iloc[0]:g}. D is the "
         f"paper's Eq. 3, on directions from 0. {READINGS}"
     )

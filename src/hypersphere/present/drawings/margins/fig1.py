@@ -9,7 +9,7 @@ QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """A map for each kind of sample on one colour scale, the angle upwards."""
+    """A map for each kind of sample, with one colour scale; the angle is the vertical axis."""
     axes = figure.subplots(1, 2)
     top = table["magnitude"].max()
     for axis, (panel, title, sign) in zip(axes, PANELS, strict=True):
@@ -30,10 +30,10 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
 
 
 def note(table: pd.DataFrame) -> str:
-    """What was computed, and what is left out of view."""
+    """What was computed."""
     rows, columns = table["theta"].nunique(), table["probability"].nunique()
     return (
         f"|p - q|·sin(θ)/τ at β = 1 and τ = {table['temperature'].iloc[0]:g}, p = 1 for positives and 0 for negatives, "
-        f"at the centres of {rows} × {columns} cells. Angle and probability are free of each other: the rest of the "
-        "batch decides which probability an angle has, and not every pair can occur in a batch."
+        f"at the centres of {rows} × {columns} cells. Angle and probability are independent here. In a batch, the "
+        "other samples decide which probability goes with an angle, and not every pair can occur."
     )

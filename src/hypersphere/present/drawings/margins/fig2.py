@@ -1,4 +1,4 @@
-"""Margins paper, Fig. 2: the two factors that an angular margin multiplies gradients by."""
+"""Margins paper, Fig. 2: the two factors by which an angular margin multiplies gradients."""
 
 import pandas as pd
 from matplotlib.colors import LogNorm
@@ -16,17 +16,17 @@ LEVELS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """Two maps on one colour scale, even about 1; a line where the weight is 1, hatched where it is negative."""
+    """Two maps with one colour scale, symmetric about 1: a line where the weight is 1, hatched where it is negative."""
     axes = figure.subplots(1, 2)
     for axis, (panel, title) in zip(axes, PANELS, strict=True):
-        own = table[table["panel"] == panel]
-        map_ = own.pivot(index="theta", columns="probability", values="size")
+        rows = table[table["panel"] == panel]
+        map_ = rows.pivot(index="theta", columns="probability", values="size")
         scale = LogNorm(LEVELS[0][0], LEVELS[0][-1])
         axis.pcolormesh(map_.columns, map_.index, map_, cmap="PuOr", norm=scale, shading="nearest", rasterized=True)
-        one, zero = own["one"].iloc[0], own["zero"].iloc[0]
+        one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
         axis.axhline(one, color="black", linewidth=1.2)
         axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
-        if own["multiplier"].min() < 0:
+        if rows["multiplier"].min() < 0:
             axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
             label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
             axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
@@ -45,11 +45,11 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
 
 
 def note(table: pd.DataFrame) -> str:
-    """What was computed, and how to read lines and hatches."""
+    """What was computed, and the meaning of lines and hatches."""
     rows, columns = table["theta"].nunique(), table["probability"].nunique()
     m1, t = table["m1"].iloc[0], table["temperature"].iloc[0]
     return (
         f"Theorem 4.1's factors at m₁ = {m1:g}, m₂ = 0, β = 1 and τ = {t:g}, at the centres of {rows} × {columns} "
-        "cells; colours are logarithmic. Black lines (green in the paper): weight 1. Hatched: the weight is negative, "
-        "so that the loss pushes these positives away, and its colour is its magnitude."
+        "cells. Colours are logarithmic. Black lines (green in the paper): weight 1. Hatched: the weight is negative, "
+        "so the loss pushes these positives away; the colour shows its magnitude."
     )

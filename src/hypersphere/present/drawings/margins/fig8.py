@@ -10,17 +10,17 @@ LEVELS = ([0.0625, 0.25, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    """Temperatures down, margins across, one colour scale, even about 1; a line where the ratio is 1."""
+    """Temperatures in rows, margins in columns, one colour scale, symmetric about 1; a line where the ratio is 1."""
     temperatures, margins = sorted(table["temperature"].unique()), sorted(table["m1"].unique())
     axes = figure.subplots(len(temperatures), len(margins), sharex=True, sharey=True)
     for down, temperature in enumerate(temperatures):
         for right, m1 in enumerate(margins):
             axis = axes[down][right]
-            own = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
-            map_ = own.pivot(index="theta", columns="probability", values="ratio")
+            rows = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
+            map_ = rows.pivot(index="theta", columns="probability", values="ratio")
             scale = LogNorm(LEVELS[0][0], LEVELS[0][-1])
             axis.pcolormesh(map_.columns, map_.index, map_, cmap="PuOr", norm=scale, shading="nearest", rasterized=True)
-            axis.axhline(own["one"].iloc[0], color="black", linewidth=1.2)
+            axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
             axis.grid(visible=False)
             if down == 0:
                 axis.set_title(f"$m_1$ = {m1:g}", fontsize=8.5)
@@ -38,12 +38,12 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
 
 
 def note(table: pd.DataFrame) -> str:
-    """What was computed, and how to read the lines."""
+    """What was computed, and the meaning of the lines."""
     rows, columns = table["theta"].nunique(), table["probability"].nunique()
     margins = ", ".join(f"{m1:g}" for m1 in sorted(table["m1"].unique()))
     temperatures = ", ".join(f"{t:g}" for t in sorted(table["temperature"].unique()))
     return (
         f"Lemma 4.3's ratio at m₁ = {margins} (Sec. 5.4's) and τ = {temperatures} (our choice: Fig. 8's own values are "
-        f"not in the text), m₂ = 0 and β = 1, at the centres of {rows} × {columns} cells; colours are logarithmic and "
+        f"not in the text), m₂ = 0 and β = 1, at the centres of {rows} × {columns} cells. Colours are logarithmic and "
         f"end at {LEVELS[1][0]} and {LEVELS[1][-1]}. Black lines (green in the paper): ratio 1."
     )
