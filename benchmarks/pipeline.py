@@ -1,4 +1,4 @@
-"""Time the quick pipeline from nothing, and a rebuild with nothing to do, on a copy of this checkout."""
+"""Time the quick pipeline from scratch, and a rebuild with nothing to do, in a copy of this checkout."""
 
 import argparse
 import json

@@ -1,6 +1,6 @@
-"""Time the exact studies that run over seeds: all seeds as one batch against one seed after another, interleaved.
+"""Time the exact studies that run over seeds: all seeds in one batch, compared with one seed after another, in turn.
 
-The two give the same bytes, which is checked here too; a ratio above 1 says how many times faster the batch is.
+Both give the same bytes, which is checked here too. A ratio above 1 says how many times faster the batch is.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from hypersphere.training.determinism import make_deterministic
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Wall seconds of a call, and what it returns."""
+    """Wall seconds of a call, and its result."""
     begun = time.perf_counter()
     result = call()
     return time.perf_counter() - begun, result
 
 
 def compare(module: ModuleType, repetitions: int) -> dict[str, Any]:
-    """Median ratio of a loop over seeds to one batch, each repetition taking both in turn."""
+    """Median ratio of the time of a loop over seeds to that of one batch; each repetition times both in turn."""
     pairs = []
     for _ in range(repetitions):
         loop, apart = seconds(lambda: [module.simulate([seed]) for seed in module.SEEDS])
