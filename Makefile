@@ -20,8 +20,8 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  SCALE=quick|smoke|laptop|paper   how big (default: quick)"
-	@echo "  ONLY=\"margins/table2 lecture\"   artifacts, or papers, to make alone (default: all)"
-	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; such results get a folder of their own"
+	@echo "  ONLY=\"margins/table2 lecture\"   the only artifacts, or papers, to make (default: all)"
+	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; the results get a folder of their own"
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "hypersphere needs Python 3.11 or later")'
@@ -38,19 +38,19 @@ setup: $(READY) ## install everything into .venv
 reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
 	@snakemake --cores all --config $(CHOSEN)
 
-restore: $(READY) ## fetch a release's results with DVC instead of making them, and check every byte (docs/dvc.md)
+restore: $(READY) ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
 	@python -m hypersphere.command.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
 
-plan: $(READY) ## what would run, what is done, and why each thing would run again
-	@hypersphere plan $(SETTINGS)
+plan: $(READY) ## what is done, what would run, and why; VERBOSE=1 lists every artifact, run and job
+	@hypersphere plan $(SETTINGS) $(if $(VERBOSE),--verbose)
 
-report: $(READY) ## results/<scale>/report.html: all of a finished scale on one page, and how it was made
+report: $(READY) ## results/<scale>/report.html: all results of a finished scale on one page, and how they were made
 	@folder=$$(hypersphere plan $(SETTINGS) | awk '$$1 == "results" {print $$2}'); \
 	  test -n "$$folder" || exit 2; \
 	  snakemake --report "$$folder/.part.html" --config $(CHOSEN) && \
 	  mv "$$folder/.part.html" "$$folder/report.html" && echo "$$folder/report.html"
 
-verify: $(READY) ## hold results against their manifests, rebuild what follows; RERUN=<run> trains one again
+verify: $(READY) ## compare results with their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
@@ -74,7 +74,7 @@ bench: $(READY) ## time the pipeline, a rebuild with nothing to do, and exact st
 	@python benchmarks/pipeline.py
 	@python benchmarks/simulations.py
 
-lock: $(READY) ## resolve requirements.lock anew, and environment.yml from it
+lock: $(READY) ## resolve requirements.lock again, and generate environment.yml from it
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
 	  --python-version 3.11 pyproject.toml --output-file requirements.lock
 	@python -m hypersphere.command.environment requirements.lock environment.yml

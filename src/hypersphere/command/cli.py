@@ -1,23 +1,28 @@
-"""The command ``hypersphere``: what Snakemake's rules call, and a person may.
+"""The command ``hypersphere``, which Snakemake's rules call and a person may call.
 
-Each command imports what it needs when it runs, so that ``hypersphere plan`` takes no seconds to import torch.
+Each command imports what it needs when it runs, so that ``hypersphere plan`` spends no seconds importing torch.
 """
 
 import argparse
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from hypersphere import files
+from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
 from hypersphere.declared import plan as planning
+from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.integrity import stop
 
-WHAT = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
+DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
 
 
@@ -26,20 +31,20 @@ def _prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 
     root = plan.config.settings.data_root
     for name in arguments.dataset:
-        if name not in plan.config.datasets:
-            known = ", ".join(sorted(plan.config.datasets))
-            raise HypersphereError(f"prepare: '{name}' is not one of {known}")
-        folder = store.prepare(plan.config.datasets[name], plan.config.root / "data", Path(root) if root else None)
+        folder = store.prepare(find_dataset(plan, name), plan.config.root / "data", Path(root) if root else None)
         print(folder)
 
 
 def _pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import pretrain
 
+    if not arguments.batch and not arguments.run:
+        raise HypersphereError("pretrain: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
+    runs = find_runs(plan, arguments.run)
     if arguments.batch:
-        pretrain.pretrain_batch(plan, plan.batch(arguments.batch), arguments.save_every)
-    if arguments.run:
-        pretrain.pretrain(plan, [plan.run(name) for name in arguments.run], arguments.save_every)
+        pretrain.pretrain_batch(plan, find_batch(plan, arguments.batch), arguments.save_every)
+    if runs:
+        pretrain.pretrain(plan, runs, arguments.save_every)
 
 
 def _snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -47,23 +52,30 @@ def _snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
 
     if arguments.remove and not arguments.run:
         raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
+    names = [run.name for run in find_runs(plan, arguments.run)]
     if arguments.remove:
-        for gone in snapshots.remove(plan, arguments.run, arguments.remove):
-            print(f"removed {gone.run} epoch {gone.epoch}")
+        for removed in snapshots.remove(plan, names, arguments.remove):
+            print(f"removed {removed.run} epoch {removed.epoch}")
         return
-    for line in snapshots.table(plan, arguments.run or list(plan.runs)):
+    for line in snapshots.table(plan, names or list(plan.runs)):
         print(line)
 
 
 def _evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 
-    if arguments.batch:
-        evaluate.evaluate_batch(plan, plan.batch(arguments.batch))
-    if arguments.pixels:
-        if arguments.pixels not in plan.asked_of_pixels:
-            raise HypersphereError(f"evaluate: '{arguments.pixels}' is not one of {', '.join(plan.asked_of_pixels)}")
-        evaluate.evaluate_pixels(plan, arguments.pixels)
+    pixels, name = arguments.pixels, arguments.batch
+    if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
+        pixels, name = name, None
+    if not pixels and not name:
+        raise HypersphereError("evaluate: give a batch with --batch, or a dataset with --pixels")
+    dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
+    if dataset and dataset not in plan.asked_of_pixels:
+        raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
+    if name:
+        evaluate.evaluate_batch(plan, find_batch(plan, name))
+    if dataset:
+        evaluate.evaluate_pixels(plan, dataset)
 
 
 def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -75,6 +87,8 @@ def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
 def _simulate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.simulations import build
 
+    for paper in arguments.paper:
+        check_paper(plan, paper, "simulate")
     for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
         build.build(plan, paper)
 
@@ -84,8 +98,7 @@ def _studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present.results import Results
     from hypersphere.statistics import claims
 
-    if arguments.paper not in plan.config.papers:
-        raise HypersphereError(f"'{arguments.paper}' is not one of {', '.join(plan.config.papers)}")
+    check_paper(plan, arguments.paper, "studies")
     claims.build_studies(plan, arguments.paper)
     results = Results(plan)
     for artifact in plan.config.studied(arguments.paper):
@@ -97,8 +110,9 @@ def _artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present.results import Results
     from hypersphere.statistics import measure
 
-    measure.build(plan, arguments.paper, arguments.artifact)
-    shown.build(Results(plan), arguments.paper, arguments.artifact)
+    paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
+    measure.build(plan, paper, artifact)
+    shown.build(Results(plan), paper, artifact)
 
 
 def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -122,7 +136,7 @@ def _paper(plan: Plan, arguments: argparse.Namespace) -> None:
 def _plan(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preview
 
-    preview.show(plan, arguments.overrides)
+    preview.show(plan, arguments.overrides, arguments.verbose)
 
 
 def _verify(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -134,51 +148,70 @@ def _verify(plan: Plan, arguments: argparse.Namespace) -> None:
 def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import evidence
 
-    for name in arguments.run:
-        print(evidence.pack(plan, plan.run(name)))
+    for run in find_runs(plan, arguments.run):
+        print(evidence.pack(plan, run))
 
 
 Command = Callable[[Plan, argparse.Namespace], None]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hypersphere", description=WHAT, epilog=EPILOG)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    def add(name: str, run: Command, what: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
-        command = commands.add_parser(name, help=what, description=what, epilog=EPILOG)
+    def add(name: str, run: Command, description: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
+        command = commands.add_parser(name, help=description, description=description, epilog=EPILOG)
         command.set_defaults(call=run)
         command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
         for flags, keywords in options:
             command.add_argument(*flags, **keywords)
 
-    batch = (("--batch",), {"metavar": "ID", "help": "a batch of runs, as the plan names it"})
-    runs = (("run",), {"nargs": "*", "metavar": "RUN", "help": "names of runs, as the plan lists them"})
-    both: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("paper",), {}), (("artifact",), {})]
+    batch = (("--batch",), {"metavar": "ID", "help": "a batch of runs, as the plan and the console name it"})
+    runs = (("run",), {"nargs": "*", "metavar": "RUN", "help": "names of runs; the digest may be left out"})
+    both: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("paper",), {}), (("artifact",), {"nargs": "?"})]
     seconds = {"type": float, "default": 60.0, "metavar": "SECONDS", "help": "between resume states (default: 60)"}
-    add("plan", _plan, "what would run, what is done, and why each thing would run again")
+    verbose = (("--verbose",), {"action": "store_true", "help": "list every artifact, run and job, with reasons"})
+    add("plan", _plan, "what is done, what would run, and why", verbose)
     add("prepare", _prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
     add("pretrain", _pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
     gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
-    add("snapshots", _snapshots, "list encoders kept at epochs, with heads, or remove those unasked for", runs, gone)
+    add("snapshots", _snapshots, "list saved encoders, or remove those that the plan does not need", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
     add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
     add("theory", _theory, "check every theorem and identity against draws and counterexamples")
-    add("simulate", _simulate, "the exact studies of papers, of all if none is named", (("paper",), {"nargs": "*"}))
-    add("studies", _studies, "judge and draw what a paper's exact studies handed over", (("paper",), {}))
-    add("artifact", _artifact, "the tidy tables of one table or figure, and the table or figure itself", *both)
-    add("claims", _claims, "compare what has been measured with every published claim")
-    add("scorecard", _scorecard, "one page with every claim and its verdict")
-    add("paper", _paper, "the reproduction paper as a PDF")
-    anew = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train and probe it anew"})
-    add("verify", _verify, "hold results against their manifests, and rebuild what follows from them", anew)
-    add("pack", _pack, "one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
+    add("simulate", _simulate, "run the exact studies of papers (default: of all)", (("paper",), {"nargs": "*"}))
+    add("studies", _studies, "judge and draw the results of a paper's exact studies", (("paper",), {}))
+    add("artifact", _artifact, "write the tidy tables of one table or figure, and the table or figure itself", *both)
+    add("claims", _claims, "compare the measurements with every published claim")
+    add("scorecard", _scorecard, "write one page with every claim and its verdict")
+    add("paper", _paper, "write the reproduction paper as a PDF")
+    again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})
+    add("verify", _verify, "compare results with their manifests, and rebuild what follows from them", again)
+    add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     return parser
 
 
+def _version() -> str:
+    """The package's version; from pyproject.toml where the package is run without being installed."""
+    try:
+        return metadata.version("hypersphere")
+    except metadata.PackageNotFoundError:
+        file = Path(__file__).parents[3] / "pyproject.toml"
+        return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0, or after a sentence on standard error 2 (128 + n if signal n stopped it)."""
-    parsed = _parser().parse_args(arguments)
+    """Run one command, or print the help if none is given.
+
+    Returns:
+        The exit status: 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
+    """
+    parser = _parser()
+    parsed = parser.parse_args(arguments)
+    if parsed.command is None:
+        parser.print_help()
+        return 0
     stop.exit_in_order()
     try:
         parsed.overrides = _overrides(parsed.settings)
@@ -199,7 +232,7 @@ def _overrides(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise HypersphereError(f"--set {setting}: must be KEY=VALUE")
+            raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
         try:
             overrides[key] = yaml.safe_load(value)
         except yaml.YAMLError:
@@ -208,9 +241,9 @@ def _overrides(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _root() -> Path:
-    """The project: the nearest folder, from here upwards, that has config/config.yaml."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+    """The project: the nearest folder, from the current one upwards, that holds config/config.yaml."""
+    current = Path.cwd()
+    for folder in (current, *current.parents):
         if (folder / "config" / "config.yaml").is_file():
             return folder
-    raise HypersphereError(f"{here}: neither this folder nor one above it holds config/config.yaml")
+    raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")

@@ -1,36 +1,47 @@
-"""A calm console for Snakemake: one line per finished job, and on a terminal a bar with the time left.
+"""A calm console for Snakemake: one line per finished job, with the time that is left, and a summary at the end.
 
-Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone); this handler,
-attached by workflow/Snakefile, says what a person wants to know. Everything else is in the log files.
+Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone). This handler,
+attached by workflow/Snakefile, prints what a person needs; everything else is in the log files.
 """
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from hypersphere.command import ending
+from hypersphere.command.progress import FAMILIES, Progress, clock, expected_seconds, kind_of_job
+from hypersphere.declared.plan import Plan
 
 TAIL = 12
 """Lines of a failed job's log that are shown."""
 NOTE = "note: "
-"""How a line of any job's log begins that a person should see: something was not as it should be, and was mended."""
+"""How a log line begins that a person should see: something was wrong, and was mended."""
+NOTHING = "Nothing to be done"
+FAILED = "At least one job did not complete successfully"
+"""How messages of Snakemake begin that the summary replaces."""
 
 
 class Handler(logging.Handler):
     """Turns Snakemake's log events into lines and a bar."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, plan: Plan | None = None, now: Callable[[], float] = time.monotonic) -> None:
+        """Set up for the jobs of a plan; without one, no summary is printed. ``now`` gives seconds."""
         super().__init__()
-        self.console = console
-        self.jobs: dict[int, tuple[str, float, list[str]]] = {}
-        self.started = time.monotonic()
-        self.done = self.total = 0
-        times = (TimeElapsedColumn(), TextColumn("·"), TimeRemainingColumn(), TextColumn("left"))
-        columns = (BarColumn(), MofNCompleteColumn(), *times)
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.console, self.plan, self.now = console, plan, now
+        self.progress = Progress(expected_seconds(plan) if plan else {})
+        self.jobs: dict[int, tuple[str, list[str]]] = {}
+        """Label and log files of each job, by Snakemake's number."""
+        self.started, self.started_at = now(), time.time() - 1  # file systems round times down
+        self.failed: set[int] = set()
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), _Left(self._left))
+        self.bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task("", total=None)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -38,61 +49,82 @@ class Handler(logging.Handler):
         event = str(getattr(record, "event", None) or "")
         show = {
             "run_info": self._begin,
-            "job_info": self._job,
-            "job_finished": self._finished,
-            "progress": self._progress,
-            "job_error": self._failed,
-            "group_error": self._failed,
+            "job_info": self._start,
+            "job_finished": self._finish,
+            "job_error": self._fail,
+            "group_error": self._fail,
         }.get(event)
+        message = record.getMessage()
         if show is not None:
             show(record.__dict__)
-        elif record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be done"):
-            self._say(record.getMessage())
-
-    def _say(self, message: str) -> None:
-        if not message.startswith("RuleException:\nCalledProcessError"):  # the failed job's log says it better
-            self._print(message)
+        elif message.startswith(NOTHING):
+            self._end()
+        elif FAILED in message:
+            self._print(ending.failed(self.progress.done, self.progress.total, len(self.failed), self._elapsed()))
+        elif record.levelno >= logging.WARNING and not message.startswith("RuleException:\nCalledProcessError"):
+            self._print(message)  # of a failed command, the end of its log says more than Snakemake does
 
     def _print(self, text: str, style: str | None = None) -> None:
-        """As it is: a path broken into lines of 80 could not be found or copied."""
+        """Print without wrapping: a path broken into lines of 80 could not be found or copied."""
         self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     def _begin(self, event: dict[str, Any]) -> None:
-        self.total = int(event.get("stats", {}).get("total", 0))
-        self._print(f"{self.total} jobs; each one's output goes to a file under logs/")
-        self.bar.update(self.task, total=self.total or None)
+        self.progress.plan(event.get("stats", {}))
+        self._print(f"{self.progress.total} jobs; the output of each goes to a file under logs/")
+        self.bar.update(self.task, total=self.progress.total or None)
         self.bar.start()
 
-    def _job(self, event: dict[str, Any]) -> None:
-        named = "-".join(map(str, (event.get("wildcards") or {}).values()))
-        logs = [str(log) for log in event.get("log") or []]
-        self.jobs[event["jobid"]] = (f"{event['rule_name']} {named}".strip(), time.monotonic(), logs)
+    def _start(self, event: dict[str, Any]) -> None:
+        job, rule, logs = event["jobid"], str(event["rule_name"]), [str(log) for log in event.get("log") or []]
+        self.jobs[job] = (label(rule, logs), logs)
+        batch = str((event.get("wildcards") or {}).get("batch", ""))
+        self.progress.start(job, rule, batch, self.now())
 
-    def _finished(self, event: dict[str, Any]) -> None:
-        name, began, logs = self.jobs.get(event["job_id"], ("job", time.monotonic(), []))
-        self.done += 1
-        width = len(str(self.total))
-        took = _clock(time.monotonic() - began)
-        self._print(f"[{self.done:>{width}}/{self.total}] {took:>6}  {name}{self._left()}")
+    def _finish(self, event: dict[str, Any]) -> None:
+        job = event["job_id"]
+        if job not in self.progress.running:  # it only collects files
+            return
+        name, logs = self.jobs[job]
+        seconds = self.progress.finish(job, self.now())
+        done, total = self.progress.done, self.progress.total
+        self.bar.update(self.task, completed=done)
+        self._print(f"[{done:>{len(str(total))}}/{total}] {clock(seconds):>6}  {name}{self._times()}")
         for line in _lines(logs):
             if line.startswith(NOTE):
                 self._print(f"  {line}")
+        if done == total:
+            self._end()
+
+    def _elapsed(self) -> float:
+        return self.now() - self.started
 
     def _left(self) -> str:
-        """Time left where there is no bar to show it."""
-        if self.console.is_terminal or not 0 < self.done < self.total:
+        """The time left in words; empty while it is not known."""
+        left = self.progress.left(self.now())
+        return "" if left is None else f"about {clock(left)} left"
+
+    def _times(self) -> str:
+        """Time elapsed and left, for a console without a bar."""
+        if self.console.is_terminal or self.progress.done == self.progress.total:
             return ""
-        return f"  (about {_clock((time.monotonic() - self.started) / self.done * (self.total - self.done))} left)"
+        return f"  ({', '.join(filter(None, (f'{clock(self._elapsed())} elapsed', self._left())))})"
 
-    def _progress(self, event: dict[str, Any]) -> None:
-        self.bar.update(self.task, completed=event["done"], total=event["total"])
-
-    def _failed(self, event: dict[str, Any]) -> None:
-        name, *_ = self.jobs.get(event.get("jobid", -1), (event.get("rule_name") or "job",))
+    def _fail(self, event: dict[str, Any]) -> None:
+        job = event.get("jobid", -1)
+        name, _ = self.jobs.get(job, (event.get("rule_name") or "job", []))
+        self.failed.add(job)
+        self.progress.fail(job)
         self._print(f"failed: {name}", style="bold")
         for log in event.get("log") or []:
             lines = [f"  {log}", *(f"    {line}" for line in _lines([log])[-TAIL:])]
             self._print("\n".join(lines))
+
+    def _end(self) -> None:
+        self.bar.stop()
+        if self.plan is not None:
+            runs = ending.trained_since(self.plan, self.started_at)
+            for line in ending.finished(self.plan, self.progress.done, self._elapsed(), runs):
+                self._print(line)
 
     def close(self) -> None:
         """Take the bar away."""
@@ -100,21 +132,34 @@ class Handler(logging.Handler):
         super().close()
 
 
+class _Left(ProgressColumn):
+    """The time left, asked for again whenever the bar is drawn."""
+
+    def __init__(self, left: Callable[[], str]) -> None:
+        super().__init__()
+        self.left = left
+
+    def render(self, task: Task) -> Text:
+        """The text of the column."""
+        return Text(self.left())
+
+
+def label(rule: str, logs: list[str]) -> str:
+    """A job's name as the command takes it: ``artifact margins/table2``, ``pretrain simclr-digits-0a1b2c3d``."""
+    kind, name = kind_of_job(rule), Path(logs[0]).stem if logs else ""
+    if kind in FAMILIES:
+        return f"{kind} {name.replace('-', '/', 1)}"
+    return rule if name in ("", rule) else f"{rule.removesuffix('_pixels')} {name}"
+
+
 def _lines(logs: Iterable[str]) -> list[str]:
-    found = [log for log in map(Path, logs) if log.is_file()]
-    return [line for log in found for line in log.read_text(errors="replace").splitlines()]
+    existing = [log for log in map(Path, logs) if log.is_file()]
+    return [line for log in existing for line in log.read_text(errors="replace").splitlines()]
 
 
-def _clock(seconds: float) -> str:
-    """Minutes and seconds, hours where there are any."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def attach(logger: logging.Logger, note: str | None = None) -> None:
+def attach(logger: logging.Logger, plan: Plan | None = None, note: str | None = None) -> None:
     """Add the handler to Snakemake's logger, once, and show a note."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
-        logger.addHandler(Handler(Console(stderr=True)))
+        logger.addHandler(Handler(Console(stderr=True), plan))
     if note:
         Console(stderr=True).print(note, markup=False, highlight=False, soft_wrap=True)

@@ -1,15 +1,20 @@
-"""``hypersphere plan``: what is done, what would run and why, in Snakemake's own words."""
+"""``hypersphere plan``: what is done, and what would run and why, by Snakemake's dry run."""
 
 import json
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hypersphere.command.progress import kind_of_job
 from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
+from hypersphere.declared.reasons import why_not_made
 from hypersphere.errors import HypersphereError
+
+GROUPS = 6
+"""Groups of jobs that the summary lists."""
 
 
 class Job(NamedTuple):
@@ -20,58 +25,94 @@ class Job(NamedTuple):
     reason: str
 
 
-def show(plan: Plan, overrides: dict[str, Any]) -> None:
-    """Print the plan: its artifacts, its runs and their state, then Snakemake's jobs, grouped by reason."""
-    scale = plan.config.scale
-    print(f"scale    {plan.config.scale_name}: {scale.describe}")
-    print(f"results  {plan.config.results.relative_to(plan.config.root)}")
-    print(f"seeds    of tables {_listed(scale.seeds.tables)}; of sweeps {_listed(scale.seeds.sweeps)}")
-    for line in artifacts(plan):
-        print(line)
-    print(f"\nruns ({len(plan.runs)}, in {len(plan.batches)} batches)")
-    for name in plan.runs:
-        print(f"  {_state(plan.run_folder(name)):<10} {name}")
-    unmeasured = {cell.run.name: cell.missing for cell in plan.cells if cell.run and cell.run.name not in plan.runs}
-    if unmeasured:
-        print(f"\nruns that cannot be measured yet ({len(unmeasured)})")
-        for name, why in unmeasured.items():
-            print(f"  {name}: {why}")
+def show(plan: Plan, overrides: dict[str, Any], verbose: bool = False) -> None:
+    """Print a summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well."""
     jobs = dry_run(plan.config.root, overrides)
-    print(f"\njobs that would run ({len(jobs)})" if jobs else "\nnothing would run: every result is up to date")
-    grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for job in jobs:
-        grouped[job.rule, re.sub(r": \S.*", "", job.reason)].append(job.output)
-    for (rule, reason), outputs in grouped.items():
-        print(f"  {rule} ({len(outputs)}): {reason}")
-        for output in outputs:
-            print(f"    {output}")
+    for line in summary(plan, jobs):
+        print(line)
+    if not verbose:
+        print("`hypersphere plan --verbose` lists every artifact, run and job, with reasons")
+        return
+    for line in (*artifacts(plan), *_runs(plan), *_jobs(jobs)):
+        print(line)
+
+
+def summary(plan: Plan, jobs: list[Job]) -> list[str]:
+    """About a dozen lines: the scale, how many artifacts, runs and jobs there are, and why jobs would run."""
+    scale, config = plan.config.scale, plan.config
+    reasons = {
+        (paper, name): why_not_made(plan, paper, name)
+        for paper, document in config.papers.items()
+        for name in document.artifacts
+    }
+    from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
+    made = sum(not reason for reason in reasons.values())
+    states = Counter(_state(plan.run_folder(name)) for name in plan.runs)
+    counted = ", ".join(f"{count} {state}" for state, count in states.items()) or "none"
+    lines = [
+        f"scale     {config.scale_name}: {scale.describe}",
+        f"results   {config.results.relative_to(config.root)}",
+        f"seeds     of tables {_listed(scale.seeds.tables)}; of sweeps {_listed(scale.seeds.sweeps)}",
+        f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made",
+        f"runs      {counted} (in {len(plan.batches)} batches)",
+    ]
+    if not jobs:
+        return [*lines, "jobs      nothing would run: every result is up to date"]
+    grouped = Counter((kind_of_job(job.rule), _general(job.reason)) for job in jobs).most_common()
+    more = len(grouped) - GROUPS
+    return [
+        *lines,
+        f"jobs      {len(jobs)} would run",
+        *(f"  {kind} ({count}): {reason}" for (kind, reason), count in grouped[:GROUPS]),
+        *([f"  and {more} more groups"] if more > 0 else []),
+    ]
 
 
 def _listed(seeds: list[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
+def _general(reason: str) -> str:
+    """A reason without the files that it names."""
+    return re.sub(r": \S.*", "", reason)
+
+
 def artifacts(plan: Plan) -> list[str]:
     """A line for each artifact made from runs: its cells, how many can be measured, and why others cannot."""
     lines = ["", "artifacts made from runs"]
     for paper, document in plan.config.papers.items():
-        for name, declared in document.measured.items():
-            lines.append(f"  {f'{paper}/{name}':<34} {_artifact(plan, paper, name, declared.missing)}")
+        lines += [f"  {f'{paper}/{name}':<34} {_artifact(plan, paper, name)}" for name in document.measured]
     return lines
 
 
-def _artifact(plan: Plan, paper: str, name: str, missing: str | None) -> str:
-    if missing:
-        return f"not planned: {missing}"
-    cells = plan.artifacts.get((paper, name))
-    if cells is None:
-        return "left out at this scale"
-    points = {cell.text: cell for cell in cells}
-    measured = [cell for cell in points.values() if not cell.missing]
-    runs = plan.runs_of(paper, name)
-    why = dict.fromkeys(cell.missing for cell in points.values() if cell.missing)
-    rest = f"; {len(points) - len(measured)} not: {'; '.join(why)}" if why else ""
-    return f"{len(points)} cells, {len(measured)} measured by {len(runs)} runs{rest}"
+def _artifact(plan: Plan, paper: str, name: str) -> str:
+    reason = why_not_made(plan, paper, name)
+    if reason:
+        return f"not made: {reason}"
+    points = {cell.text: cell for cell in plan.artifacts[paper, name]}
+    missing = [cell.missing for cell in points.values() if cell.missing]
+    rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
+    return f"{len(points)} cells, {len(points) - len(missing)} measured by {len(plan.runs_of(paper, name))} runs{rest}"
+
+
+def _runs(plan: Plan) -> list[str]:
+    lines = ["", f"runs ({len(plan.runs)}, in {len(plan.batches)} batches)"]
+    lines += [f"  {_state(plan.run_folder(name)):<10} {name}" for name in plan.runs]
+    if plan.unmeasured:
+        lines += ["", f"runs that cannot be measured yet ({len(plan.unmeasured)})"]
+        lines += [f"  {name}: {reason}" for name, reason in plan.unmeasured.items()]
+    return lines
+
+
+def _jobs(jobs: list[Job]) -> list[str]:
+    """The jobs' outputs, grouped by rule and reason."""
+    grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for job in jobs:
+        grouped[job.rule, _general(job.reason)].append(job.output)
+    lines = ["", f"jobs that would run ({len(jobs)})"] if jobs else []
+    for (rule, reason), outputs in grouped.items():
+        lines += [f"  {rule} ({len(outputs)}): {reason}", *(f"    {output}" for output in outputs)]
+    return lines
 
 
 def _state(folder: Path) -> str:

@@ -97,9 +97,17 @@ def test_studies_are_judged_and_drawn_without_any_run(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("artifact", "norms", "table9"), "'norms/table9' is not one of those that scale quick makes: norms/table5, "),
-        (("artifact", "lmcl", "table5"), "'lmcl/table5' is not one of those that scale quick makes: norms/table5, "),
-        (("studies", "lmcl"), "'lmcl' is not one of norms"),
+        (("artifact", "norms", "table9"), "artifact: 'norms/table9' is not one of norms/table5, "),
+        (("artifact", "norms/tabel5"), "; did you mean norms/table5?"),
+        (("artifact", "norms", "left"), "artifact: norms/left is not made at scale quick: left out at this scale"),
+        (("artifact", "lmcl", "table5"), "artifact: 'lmcl' is not one of norms"),
+        (("simulate", "lmcl"), "simulate: 'lmcl' is not one of norms"),
+        (("prepare", "digit"), "prepare: 'digit' is not one of "),
+        (("prepare", "digit"), "; did you mean digits?"),
+        (("pretrain",), "pretrain: name runs, or a batch with --batch; "),
+        (("evaluate",), "evaluate: give a batch with --batch, or a dataset with --pixels"),
+        (("evaluate", "--pixels", "digit"), "evaluate: --pixels: 'digit' is not one of digits"),
+        (("studies", "lmcl"), "studies: 'lmcl' is not one of norms"),
         (("claims", "--set", "scales=huge"), "command line: scales is not a setting; did you mean scale? Allowed: "),
     ],
 )

@@ -1,7 +1,8 @@
-"""The calm console: one line per finished job, a failed job's log, nothing else."""
+"""The calm console: one line per finished job, a failed job's log, a summary at the end, nothing else."""
 
 import io
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,22 @@ import pytest
 from rich.console import Console
 
 from hypersphere.command import console as module
+from hypersphere.declared.plan import Plan
 
 
-def _handler() -> tuple[module.Handler, io.StringIO]:
+class Clock:
+    """Seconds, set by hand."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def _handler(plan: Plan | None = None, now: Clock | None = None) -> tuple[module.Handler, io.StringIO]:
     text = io.StringIO()
-    return module.Handler(Console(file=text, width=200, force_terminal=False)), text
+    return module.Handler(Console(file=text, width=200, force_terminal=False), plan, now or Clock()), text
 
 
 def _record(message: str | None = None, level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
@@ -22,15 +34,86 @@ def _record(message: str | None = None, level: int = logging.INFO, **fields: Any
     return record
 
 
-def test_a_finished_job_is_one_line_with_its_place_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def _start(handler: module.Handler, job: int) -> None:
+    log = [f"logs/quick/pretrain/simclr-x{job}.log"]
+    handler.emit(
+        _record(event="job_info", jobid=job, rule_name="pretrain", wildcards={"batch": f"simclr-x{job}"}, log=log)
+    )
+
+
+def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed_and_left() -> None:
     """One of two jobs took 65 s, so the other takes as long again: 1:05 left."""
-    clock = iter([0.0, 0.0, 65.0, 65.0, 65.0, 130.0])
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
-    handler, text = _handler()
-    handler.emit(_record(event="run_info", stats={"total": 2}))
-    handler.emit(_record(event="job_info", jobid=7, rule_name="pretrain", wildcards={"batch": "simclr-x"}))
+    clock = Clock()
+    handler, text = _handler(now=clock)
+    handler.emit(_record(event="run_info", stats={"total": 3, "pretrain": 2, "all": 1}))
+    clock.time = 5.0
+    _start(handler, 7)
+    clock.time = 70.0
     handler.emit(_record(event="job_finished", job_id=7))
-    assert text.getvalue().splitlines()[1:] == ["[1/2]   1:05  pretrain simclr-x  (about 1:05 left)"]
+    _start(handler, 8)
+    clock.time = 140.0
+    handler.emit(_record(event="job_finished", job_id=8))
+    handler.emit(_record(event="job_info", jobid=0, rule_name="all", wildcards={}))
+    handler.emit(_record(event="job_finished", job_id=0))
+    assert text.getvalue().splitlines() == [
+        "2 jobs; the output of each goes to a file under logs/",
+        "[1/2]   1:05  pretrain simclr-x7  (1:10 elapsed, about 1:05 left)",
+        "[2/2]   1:10  pretrain simclr-x8",
+    ]
+
+
+def test_the_end_is_said_once_all_jobs_are_done(planned: Callable[..., Plan]) -> None:
+    plan, clock = planned(), Clock()
+    handler, text = _handler(plan, clock)
+    handler.emit(_record(event="run_info", stats={"total": 1, "pretrain": 1}))
+    _start(handler, 1)
+    clock.time = 61.0
+    manifest = plan.run_folder(next(iter(plan.runs))) / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.touch()
+    handler.emit(_record(event="job_finished", job_id=1))
+    assert text.getvalue().splitlines()[2:] == [
+        "done in 1:01: 1 job, 1 run trained",
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_nothing_to_do_ends_in_the_same_form(planned: Callable[..., Plan]) -> None:
+    handler, text = _handler(planned())
+    handler.emit(_record("Nothing to be done (all requested files are present and up to date)."))
+    assert text.getvalue().splitlines() == [
+        "nothing to do: every result is up to date",
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_a_rebuild_with_failures_ends_with_how_far_it_came() -> None:
+    handler, text = _handler()
+    handler.emit(_record(event="run_info", stats={"total": 2, "pretrain": 2}))
+    _start(handler, 1)
+    for _ in range(2):  # Snakemake may report one failure twice
+        handler.emit(_record(event="job_error", jobid=1, log=[]))
+    message = "WorkflowError:\nAt least one job did not complete successfully."
+    handler.emit(_record(message, level=logging.ERROR, event="error"))
+    assert text.getvalue().splitlines()[-1].startswith("stopped after 0:00: 0 of 2 jobs done, 1 failed as shown above")
+    assert "WorkflowError" not in text.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("rule", "log", "expected"),
+    [
+        ("artifact_margins_table2", "logs/quick/artifacts/margins-table2.log", "artifact margins/table2"),
+        ("artifact_embedding_norms_table5", "a/embedding_norms-table5.log", "artifact embedding_norms/table5"),
+        ("simulate_lmcl", "logs/quick/simulations/lmcl.log", "simulate lmcl"),
+        ("evaluate", "logs/quick/evaluate/simclr-digits-0a.log", "evaluate simclr-digits-0a"),
+        ("evaluate_pixels", "logs/quick/evaluate/pixels-digits.log", "evaluate pixels-digits"),
+        ("prepare", "logs/data/digits-0a.log", "prepare digits-0a"),
+        ("claims", "logs/quick/claims.log", "claims"),
+        ("rule", None, "rule"),
+    ],
+)
+def test_a_job_is_called_as_the_command_takes_it(rule: str, log: str | None, expected: str) -> None:
+    assert module.label(rule, [log] if log else []) == expected
 
 
 def test_chatter_is_left_out_and_warnings_are_not() -> None:
@@ -38,9 +121,8 @@ def test_chatter_is_left_out_and_warnings_are_not() -> None:
     handler.emit(_record("Select jobs to execute..."))
     handler.emit(_record("shell", event="shellcmd"))
     assert text.getvalue() == ""
-    handler.emit(_record("Nothing to be done (all requested files are present and up to date)."))
     handler.emit(_record("disk is full", level=logging.ERROR))
-    assert [line.split()[0] for line in text.getvalue().splitlines()] == ["Nothing", "disk"]
+    assert text.getvalue() == "disk is full\n"
 
 
 def test_a_failed_job_shows_the_end_of_its_log(tmp_path: Path) -> None:
@@ -75,7 +157,7 @@ def test_a_note_in_the_log_of_a_job_that_went_well_is_shown(tmp_path: Path) -> N
 
 
 def test_a_note_for_the_person_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    module.attach(logging.Logger("test"), "the locks are removed")
+    module.attach(logging.Logger("test"), note="the locks are removed")
     assert capsys.readouterr().err == "the locks are removed\n"
 
 

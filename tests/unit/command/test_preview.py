@@ -8,6 +8,7 @@ import pytest
 from hypersphere.command import preview
 from hypersphere.command.preview import Job
 from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
 
 from ..statistics.world import PAPER, World, at
@@ -67,7 +68,42 @@ def test_parse() -> None:
     assert preview.parse("Nothing to be done (all requested files are present and up to date).\n") == []
 
 
-def test_show(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def lines(capsys: pytest.CaptureFixture[str], plan: Plan, verbose: bool = False) -> list[str]:
+    preview.show(plan, {}, verbose)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_summary_is_a_dozen_lines(
+    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten runs, of which one is finished; and more groups of jobs than are shown."""
+    plan = planning.make(tiny_root)
+    done = plan.run_folder(next(iter(plan.runs)))
+    done.mkdir(parents=True)
+    (done / "manifest.json").write_text(json.dumps({"status": "finished"}))
+    drawn = [Job("artifact_a_b", "x", "Code has changed: y"), Job("artifact_a_c", "x", "Code has changed")]
+    monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [*preview.parse(TEXT), *drawn])
+    assert lines(capsys, plan) == [
+        f"scale     tiny: {plan.config.scale.describe}",
+        "results   results/tiny",
+        "seeds     of tables 0; of sweeps 0",
+        "artifacts 5 from runs, 3 from exact studies, 2 not made",
+        "runs      1 finished, 9 to train (in 4 batches)",
+        "jobs      4 would run",
+        "  artifact (2): Code has changed",
+        "  pretrain (1): Missing output files",
+        "  pretrain (1): Params have changed since last execution",
+        "`hypersphere plan --verbose` lists every artifact, run and job, with reasons",
+    ]
+    monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [Job(f"r{i}", "x", "why") for i in range(50)])
+    assert len(lines(capsys, plan)) == 14
+    monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
+    assert lines(capsys, plan)[-2] == "jobs      nothing would run: every result is up to date"
+
+
+def test_more_is_listed_if_asked_for(
+    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = planning.make(tiny_root)
     done, damaged, begun, *_ = plan.runs
     for name, text in ((done, json.dumps({"status": "finished"})), (damaged, "{")):
@@ -77,37 +113,31 @@ def test_show(tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     state.parent.mkdir(parents=True)
     state.touch()
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: preview.parse(TEXT))
-    preview.show(plan, {})
-    out = capsys.readouterr().out
-    assert f"finished   {done}" in out
-    assert f"damaged    {damaged}" in out
-    assert f"begun      {begun}" in out
-    assert out.count("to train ") == 7
+    out = lines(capsys, plan, verbose=True)
+    assert f"  finished   {done}" in out
+    assert f"  damaged    {damaged}" in out
+    assert f"  begun      {begun}" in out
+    assert sum(line.startswith("  to train ") for line in out) == 7
     assert "runs (10, in 4 batches)" in out
-    assert "seeds    of tables 0; of sweeps 0\n" in out
-    assert "lecture/every_method               left out at this scale\n" in out
-    assert "runs that cannot be measured yet" not in out
+    assert "  lecture/every_method               not made: left out at this scale" in out
+    assert not any("runs that cannot be measured yet" in line for line in out)
     assert "jobs that would run (2)" in out
-    assert "pretrain (1): Missing output files\n" in out
-    assert "pretrain (1): Params have changed since last execution\n" in out
-    monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
-    preview.show(plan, {})
-    assert "nothing would run" in capsys.readouterr().out
+    assert "    results/quick/batches/simclr-d-1.json" in out
 
 
-def test_every_artifact_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
+def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path) -> None:
     """Points of table 5: four rows by four datasets, of which two have data here; three seeds each."""
     plan = World(tmp_path, level="quick").plan
-    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in preview.artifacts(plan)[2:]}
-    assert lines.keys() == {f"norms/{name}" for name in PAPER["artifacts"]}
-    assert lines["norms/table5"] == (
+    listed = {line.split()[0]: " ".join(line.split()[1:]) for line in preview.artifacts(plan)[2:]}
+    assert listed.keys() == {f"norms/{name}" for name in PAPER["artifacts"]}
+    assert listed["norms/table5"] == (
         "16 cells, 8 measured by 24 runs; 8 not: nothing stands for flowers at this scale; no loader for far yet"
     )
-    assert lines["norms/epochs"] == "6 cells, 6 measured by 6 runs"
-    assert lines["norms/temperatures"] == "3 cells, 3 measured by 9 runs"
-    assert lines["norms/clusters"] == "2 cells, 0 measured by 0 runs; 2 not: no probe yet: clusters of features"
-    assert lines["norms/sentences"] == "not planned: runs on text"
-    assert lines["norms/left"] == "left out at this scale"
+    assert listed["norms/epochs"] == "6 cells, 6 measured by 6 runs"
+    assert listed["norms/temperatures"] == "3 cells, 3 measured by 9 runs"
+    assert listed["norms/clusters"] == "not made: no probe yet: clusters of features"
+    assert listed["norms/sentences"] == "not made: runs on text"
+    assert listed["norms/left"] == "not made: left out at this scale"
 
 
 def test_cells_that_a_small_scale_cannot_tell_apart_say_so(tmp_path: Path) -> None:

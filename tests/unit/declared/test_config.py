@@ -265,7 +265,7 @@ def test_from_a_folder_below_the_root(
 ) -> None:
     """Control for all of the above."""
     monkeypatch.chdir(project() / "config" / "scales")
-    assert cli.main(["pretrain"]) == 0
+    assert cli.main(["snapshots"]) == 0
     assert capsys.readouterr().err == ""
 
 

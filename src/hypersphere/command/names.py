@@ -1,0 +1,73 @@
+"""Find the datasets, batches, runs, papers and artifacts that a command names, as the plan and logs print them."""
+
+from collections.abc import Sequence
+
+from hypersphere.declared.artifacts import Studied
+from hypersphere.declared.plan import BatchOfRuns, Plan
+from hypersphere.declared.reasons import why_not_made
+from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.validation import not_one_of
+from hypersphere.errors import HypersphereError
+
+
+def find_dataset(plan: Plan, name: str) -> Dataset:
+    """The dataset of that name, or of that folder under data/processed.
+
+    Raises:
+        HypersphereError: there is none.
+    """
+    datasets = plan.config.datasets
+    for dataset in datasets.values():
+        if name in (dataset.name, dataset.folder):
+            return dataset
+    raise HypersphereError(f"prepare: {not_one_of(name, sorted(datasets))}")
+
+
+def find_batch(plan: Plan, name: str) -> BatchOfRuns:
+    """The batch of that id, or the one that trains the run of that name.
+
+    Raises:
+        HypersphereError: there is none.
+    """
+    return plan.batch_of(name) if name in plan.runs else plan.batch(name)
+
+
+def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:
+    """The runs of those names, each once; a batch's id stands for its runs.
+
+    Raises:
+        HypersphereError: a name is that of no run and no batch.
+    """
+    batches = {batch.id: batch for batch in plan.batches}
+    runs = [run for name in names for run in (batches[name].runs if name in batches else [plan.run(name)])]
+    return list({run.name: run for run in runs}.values())
+
+
+def check_paper(plan: Plan, name: str, command: str) -> None:
+    """Check that a paper of that name exists.
+
+    Raises:
+        HypersphereError: it does not.
+    """
+    if name not in plan.config.papers:
+        raise HypersphereError(f"{command}: {not_one_of(name, plan.config.papers)}")
+
+
+def find_artifact(plan: Plan, paper: str, name: str | None) -> tuple[str, str]:
+    """The paper and the id of an artifact, which is given as ``margins table2`` or ``margins/table2``.
+
+    Raises:
+        HypersphereError: there is none, or it is not made from runs at this scale.
+    """
+    if name is None:
+        paper, _, name = paper.partition("/")
+    check_paper(plan, paper, "artifact")
+    declared = plan.config.papers[paper].artifacts
+    if name not in declared:
+        raise HypersphereError(f"artifact: {not_one_of(f'{paper}/{name}', [f'{paper}/{one}' for one in declared])}")
+    if isinstance(declared[name], Studied):
+        raise HypersphereError(f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it")
+    reason = why_not_made(plan, paper, name)
+    if reason:
+        raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
+    return paper, name

@@ -1,0 +1,92 @@
+"""What the console says at the end, of a project of the tests."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hypersphere.command import ending
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+
+Planned = Callable[..., Plan]
+
+
+def write(plan: Plan, **files: str) -> None:
+    for name, text in files.items():
+        path = plan.config.results / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_what_was_done_the_verdicts_the_files_and_the_next_command(planned: Planned) -> None:
+    plan = planned()
+    write(plan, claims_dot_csv="id,verdict\na,not run\nb,refuted\nc,not run\n", scorecard_dot_html="", paper_dot_pdf="")
+    assert ending.finished(plan, 27, 751.0, 1) == [
+        "done in 12:31: 27 jobs, 1 run trained",
+        "3 claims: 2 not run, 1 refuted",
+        "open   results/small/scorecard.html and results/small/paper.pdf",
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_nothing_to_do_is_said_in_the_same_form(planned: Planned) -> None:
+    plan = planned()
+    write(plan, claims_dot_csv="id,verdict\na,not run\n", scorecard_dot_html="", paper_dot_pdf="")
+    lines = ending.finished(plan, 0, 1.0, 0)
+    assert lines[0] == "nothing to do: every result is up to date"
+    assert [line.split()[0] for line in lines[1:]] == ["1", "open", "next"]
+
+
+def test_what_does_not_exist_is_not_named(planned: Planned) -> None:
+    assert ending.finished(planned(), 1, 1.0, 0) == [
+        "done in 0:01: 1 job, 0 runs trained",
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_of_chosen_artifacts_their_own_files_are_named_and_no_verdicts(planned: Planned) -> None:
+    """claims.csv is not made then: one that exists may be of other results."""
+    plan = planned(config={"only": ["p/table"]})
+    write(plan, claims_dot_csv="id,verdict\na,refuted\n", scorecard_dot_html="", tables__p__table_dot_md="")
+    write(plan, tables__p__table_dot_tex="")
+    assert ending.finished(plan, 3, 5.0, 2)[1:] == [
+        "open   results/small/tables/p/table.md",
+        "next   make verify SCALE=small ONLY=p/table",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({}, "SCALE=small"),
+        ({"epochs": 3, "seeds": [0, 1]}, "SCALE=small 'SET=epochs=3 '\"'\"'seeds=[0,1]'\"'\"''"),
+        ({"device": "cpu"}, "SCALE=small SET=device=cpu"),
+        ({"scale": "small", "device": "auto"}, "SCALE=small"),  # as Snakemake hands over config.yaml's own
+    ],
+)
+def test_the_next_command_has_the_settings_of_this_one(
+    project: Callable[..., Path], overrides: dict[str, Any], words: str
+) -> None:
+    config = planning.make(project(config={"device": "auto"}), overrides).config
+    assert ending.next_command(config) == f"make verify {words}"
+
+
+def test_runs_trained_since_the_start_are_counted(planned: Planned) -> None:
+    plan = planned()
+    for name, when in zip(plan.runs, (100.0, 200.0, 300.0), strict=False):
+        manifest = plan.run_folder(name) / "manifest.json"
+        manifest.parent.mkdir(parents=True)
+        manifest.write_text(json.dumps({}))
+        os.utime(manifest, (when, when))
+    assert [ending.trained_since(plan, when) for when in (0.0, 200.0, 400.0)] == [3, 2, 0]
+
+
+def test_a_rebuild_that_failed_says_how_far_it_came() -> None:
+    said = ending.failed(20, 57, 1, 751.0)
+    assert said.startswith(
+        "stopped after 12:31: 20 of 57 jobs done, 1 failed as shown above. Run the same command again"
+    )
