@@ -39,15 +39,18 @@ class Document(NamedTuple):
 def document(results: Results, paper: str) -> Document:
     """The artifacts of a paper: those with results, and those without."""
     declared, made = results.config.papers[paper], results.made(paper)
-    ready = {name: show(results, paper, name) for name in made}
-    there = {name: one for name, one in ready.items() if one.grid or drawing(results.config, paper, one.id).is_file()}
+    visible: dict[str, Shown] = {}
+    for name in made:
+        shown = show(results, paper, name)
+        if shown.grid or drawing(results.config, paper, shown.id).is_file():
+            visible[name] = shown
     missing = []
     for name, artifact in declared.artifacts.items():
-        if name not in there:
+        if name not in visible:
             reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
             missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
-    measured = [one for name, one in there.items() if name in declared.measured]
-    return Document(measured, [one for name, one in there.items() if name in declared.studied], missing)
+    measured = [shown for name, shown in visible.items() if name in declared.measured]
+    return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
 
 
 def drawing(config: Config, paper: str, name: str) -> Path:
