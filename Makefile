@@ -14,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce restore plan report verify test test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce restore plan report verify test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ verify: $(READY) ## compare results with their manifests, rebuild what follows; 
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 -m "$(MARKS)" --durations 10
+
+test-fast: $(READY) ## the unit tests that use what was edited since the last call; the first call runs them all
+	@pytest -n 2 -m "$(MARKS)" --testmon tests/unit || test $$? -eq 5
 
 test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
 	@pytest -n 2 -m "long and not tools"
