@@ -148,6 +148,7 @@ def place(fresh: Checkout, tmp_path: Path) -> tuple[Checkout, str]:
     return made, next(name for name in names if name.startswith("simclr-default-upright-s0-"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "file"), [("100k", "snapshots/epoch-0000.safetensors"), ("700k", "resume.safetensors")]
 )
@@ -181,6 +182,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", COMMANDS)
 def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout, copy: Checkout, folder: str) -> None:
     """The folder is mounted over itself, read-only. A run and a dataset lack their manifest: there is work to do."""
