@@ -44,7 +44,12 @@ SIMCLR = {name for name in ALL if name.startswith("simclr")}
 # file, text, replacement, whose digests change
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a comment": ("views/ops.py", "    plain = to_float", "    # a comment\n\n    plain = to_float", set()),
-    "a docstring": ("objectives/nt_xent.py", "must find its other view", "must find another view", set()),
+    "a docstring": (
+        "objectives/nt_xent.py",
+        "each of the 2n embeddings is an anchor",
+        "every one of the 2n embeddings is an anchor",
+        set(),
+    ),
     "a module's docstring": ("training/trainers/image.py", '"""Pretraining', '"""All of pretraining', set()),
     "layout": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(\n        z_a\n    )\n\n", set()),
     "nt_xent": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
@@ -132,7 +137,7 @@ PROBES: dict[str, tuple[str, str, str, set[str]]] = {
     "one probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "pixels knn"}),
     "the other": ("probes/linear.py", "FLOOR = 1e-6", "FLOOR = 1e-5", {"linear", "pixels linear"}),
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
-    "how a share is counted": ("probes/measured.py", "before.sum(dim=1) < k", "before.sum(dim=1) <= k", PROBED),
+    "how a share is counted": ("probes/measured.py", "ahead.sum(dim=1) < k", "ahead.sum(dim=1) <= k", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
     "how bytes become numbers": ("views/ops.py", "/ 255", "/ 256", PROBED),
     "the encoder": ("encoders/stages.py", "padding=1", "padding=0", OF_RUNS),
