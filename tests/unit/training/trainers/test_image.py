@@ -31,7 +31,7 @@ MakeRun = Callable[..., Run]
 
 def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU; snapshots after 0 and 2 epochs unless said otherwise."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "parts": {"run": "r"}} | changes
+    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": {"run": "r"}} | changes
     return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
 
 
