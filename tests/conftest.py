@@ -2,6 +2,11 @@
 
 import ast
 import os
+
+# One thread for each of pytest-xdist's workers: with one per core in each of them, threads would wait for each other.
+# It is set before anything loads OpenMP; commands set their own number of threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import shutil
 import subprocess
 import sys

@@ -12,15 +12,8 @@ from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 
 from .shared import (
-    CASES,
-    HALVES,
     chord,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     mean,
     rows,
     value_and_gradients,
@@ -48,16 +41,6 @@ def test_lightly_agrees(power: float) -> None:
 
 
 @powers
-def test_gradient_is_that_of_the_value(power: float) -> None:
-    has_gradient_of_value(partial(alignment, power=power), *draw(4, 3))
-
-
-@powers
-def test_invariances(power: float) -> None:
-    is_symmetric(partial(alignment, power=power))
-
-
-@powers
 @pytest.mark.parametrize(("angle", "distance"), [(0.0, 0.0), (60.0, 1.0), (90.0, math.sqrt(2)), (180.0, 2.0)])
 def test_known_angles(angle: float, distance: float, power: float) -> None:
     """By hand: an angle of 60 degrees is an equilateral triangle."""
@@ -78,18 +61,6 @@ def test_weight_0_is_0_with_no_gradient() -> None:
     z_a, z_b = draw()
     assert alignment(z_a, z_b, weight=0.0).item() == 0
     assert not value_and_gradients(partial(alignment, weight=0.0), z_a, z_b)[1].any()
-
-
-@powers
-@HALVES
-def test_half_precision(power: float, dtype: torch.dtype) -> None:
-    is_near_in_half(partial(alignment, power=power), *draw(8, 16), dtype=dtype)
-
-
-@CASES
-@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
-def test_difficult_inputs_are_finite(case: str, power: float) -> None:
-    is_finite(partial(alignment, power=power), *difficult(case))
 
 
 def test_a_zero_embedding_is_1_away_from_every_other() -> None:

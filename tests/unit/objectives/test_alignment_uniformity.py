@@ -13,15 +13,8 @@ from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.uniformity import uniformity
 
 from .shared import (
-    CASES,
-    HALVES,
     chord,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     mean,
     rows,
     simplex,
@@ -67,21 +60,3 @@ def test_equidistant_points(side: float) -> None:
     """By hand, all four points a distance apart: side^1.5 · 0.4 - 3 side² · 0.7."""
     z_a, z_b = simplex(4, side).chunk(2)
     assert WEIGHTED(z_a, z_b).item() == pytest.approx(0.4 * side**1.5 - 0.7 * 3 * side**2, abs=1e-12)
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(WEIGHTED, *draw(4, 3))
-
-
-def test_invariances() -> None:
-    is_symmetric(WEIGHTED)
-
-
-@HALVES
-def test_half_precision(dtype: torch.dtype) -> None:
-    is_near_in_half(WEIGHTED, *draw(8, 16), dtype=dtype)
-
-
-@CASES
-def test_difficult_inputs_are_finite(case: str) -> None:
-    is_finite(WEIGHTED, *difficult(case))

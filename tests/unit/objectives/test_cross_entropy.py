@@ -11,7 +11,7 @@ from torch import Tensor
 from hypersphere.objectives.cross_entropy import cross_entropy
 from hypersphere.objectives.self_distillation import self_distillation
 
-from .shared import CASES, HALVES, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, softmax
+from .shared import draw, is_finite, softmax
 
 LABELS = torch.tensor([2, 0, 3, 3, 1])
 
@@ -29,22 +29,18 @@ def test_is_the_mean_negative_log_softmax_at_the_label() -> None:
 def test_gradient_is_softmax_less_the_label() -> None:
     """(softmax(s) - onehot(y)) / n."""
     scores = data().requires_grad_()
-    has_gradient_of_value(lambda s: cross_entropy(s, LABELS), scores)
     (gradient,) = torch.autograd.grad(cross_entropy(scores, LABELS), scores)
     p = torch.tensor([softmax(row) for row in scores.tolist()], dtype=torch.float64)
     torch.testing.assert_close(gradient, (p - torch.eye(4, dtype=torch.float64)[LABELS]) / 5)
 
 
-def test_symmetries_and_their_limits() -> None:
+def test_symmetries_of_classes_and_scale_matters() -> None:
     scores, value = data(), cross_entropy(data(), LABELS)
-    images, classes = torch.tensor([3, 1, 4, 0, 2]), torch.tensor([2, 0, 3, 1])
-    torch.testing.assert_close(cross_entropy(scores[images], LABELS[images]), value)
+    classes = torch.tensor([2, 0, 3, 1])
     torch.testing.assert_close(cross_entropy(scores[:, classes], classes.argsort()[LABELS]), value)
     torch.testing.assert_close(cross_entropy(scores + torch.arange(5.0)[:, None], LABELS), value)
-    assert abs(cross_entropy(scores[images], LABELS) - value) > 1e-2  # control: each image has its own label
-    assert abs(cross_entropy(scores[:, classes], LABELS) - value) > 1e-2  # control: and each class its own score
-    assert abs(cross_entropy(2 * scores, LABELS) - value) > 1e-2  # control: scale matters, unlike in a cosine
-    assert abs(cross_entropy(F.normalize(scores), LABELS) - value) > 1e-2
+    assert abs(cross_entropy(scores[:, classes], LABELS) - value) > 1e-2  # control: each class has its own score
+    assert abs(cross_entropy(F.normalize(scores), LABELS) - value) > 1e-2  # control: scale matters, unlike in a cosine
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -71,19 +67,9 @@ def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
     assert torch.equal(cross_entropy(data(), LABELS.to(dtype)), cross_entropy(data(), LABELS))
 
 
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(lambda s: cross_entropy(s, LABELS), data(), dtype=dtype)
-
-
 @pytest.mark.parametrize("scale", [1e3, 1e6])
 def test_scores_whose_exponentials_are_infinite_are_finite(scale: float) -> None:
     """The loss is then the largest gap itself: scale times that of the scores."""
     value = is_finite(lambda s: cross_entropy(s, LABELS), scale * data(torch.float32))
     gaps = data().max(dim=1).values - data()[torch.arange(5), LABELS]
     assert value.item() == pytest.approx(scale * gaps.mean().item(), rel=1e-4)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    is_finite(lambda s: cross_entropy(s, torch.tensor([0, 1, 2])), difficult(case)[0])

@@ -12,16 +12,9 @@ from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
     cross_entropies,
-    difficult,
     dot,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     mean,
     rows,
     value_and_gradients,
@@ -81,22 +74,3 @@ def test_two_antipodal_images_go_below_0() -> None:
     """By hand: positives at cosine 1, two negatives at -1: log 2 - 2/t."""
     z = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     assert decoupled(z, z, temperature=0.5).item() == pytest.approx(math.log(2) - 4, abs=1e-12)
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(partial(decoupled, temperature=0.3), *draw(4, 3))
-
-
-def test_invariances() -> None:
-    is_symmetric(partial(decoupled, temperature=0.5))
-
-
-@HALVES
-def test_half_precision(dtype: torch.dtype) -> None:
-    is_near_in_half(partial(decoupled, temperature=0.5), *draw(8, 16), dtype=dtype)
-
-
-@CASES
-@pytest.mark.parametrize("t", [0.5, 1e-3, 1e-6])
-def test_difficult_inputs_are_finite(case: str, t: float) -> None:
-    is_finite(partial(decoupled, temperature=t), *difficult(case))

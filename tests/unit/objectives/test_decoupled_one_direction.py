@@ -11,7 +11,7 @@ from hypersphere.objectives.decoupled_one_direction import decoupled_one_directi
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .shared import HALVES, TINY, cosine, draw, has_gradient_of_value, is_finite, is_symmetric
+from .shared import cosine, draw
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
@@ -50,15 +50,6 @@ def test_two_antipodal_images_reach_the_lower_bound(t: float) -> None:
 def test_one_image_has_no_negative() -> None:
     z_a, z_b = draw(1, 3)
     assert decoupled_one_direction(z_a, z_b, temperature=0.5).item() == -math.inf
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda a, b: decoupled_one_direction(a, b, temperature=0.3), *draw(4, 3))
-
-
-def test_symmetries_and_the_one_it_lacks() -> None:
-    """One direction: views are not exchangeable."""
-    is_symmetric(lambda a, b: decoupled_one_direction(a, b, temperature=0.5), swap=False)
 
 
 def test_differs_from_equation_1_and_from_attraction() -> None:
@@ -108,24 +99,3 @@ def test_agrees_with_pytorch_metric_learnings_coupled_loss_per_anchor() -> None:
     )
     expected = theirs["loss"]["losses"].expm1().log().mean()
     torch.testing.assert_close(decoupled_one_direction(z_a, z_b, temperature=0.5), expected)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    z_a, z_b = draw(8, 16, dtype=dtype)
-    z_a[0] = 0
-    z_a.requires_grad_()
-    loss = decoupled_one_direction(z_a, z_b, temperature=0.5)
-    (gradient,) = torch.autograd.grad(loss, z_a)
-    assert loss.dtype == dtype
-    assert gradient.isfinite().all()
-    exact = decoupled_one_direction(z_a.detach().double(), z_b.double(), temperature=0.5)
-    assert loss.item() == pytest.approx(exact.item(), abs=0.03)
-
-
-@TINY
-@pytest.mark.parametrize("case", ["random", "identical", "antipodal", "zero"])
-def test_extremes_are_finite(t: float, case: str) -> None:
-    z_a, z_b = draw(8, 4, dtype=torch.float32)
-    z_b = {"random": z_b, "identical": z_a.clone(), "antipodal": -z_a, "zero": z_b * 0}[case]
-    is_finite(lambda a, b: decoupled_one_direction(a, b, temperature=t), z_a, z_b)

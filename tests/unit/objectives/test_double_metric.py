@@ -14,18 +14,11 @@ from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
     Loss,
     chord,
     cross_entropies,
-    difficult,
     dot,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     mean,
     rows,
     simplex,
@@ -56,16 +49,6 @@ def test_is_equation_2(n: int, d: int, t: float, sign: Sign, s: int, alpha: floa
     z_a, z_b = draw(n, d)
     expected = oracle(z_a, z_b, t, alpha, beta, s)
     assert dm(sign, t, alpha, beta)(z_a, z_b).item() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-@signs
-def test_gradient_is_that_of_the_value(sign: Sign) -> None:
-    has_gradient_of_value(dm(sign), *draw(4, 3))
-
-
-@signs
-def test_invariances(sign: Sign) -> None:
-    is_symmetric(dm(sign))
 
 
 @pytest.mark.parametrize("t", [0.07, 1.0])
@@ -156,19 +139,6 @@ def test_free_points_align_only_with_the_contrastive_sign(sign: Sign, t: float) 
         assert negative > 0.3
     else:
         assert 0.5 < positive < 0.8
-
-
-@HALVES
-@signs
-def test_half_precision(sign: Sign, dtype: torch.dtype) -> None:
-    is_near_in_half(dm(sign), *draw(8, 16), dtype=dtype)
-
-
-@signs
-@CASES
-@pytest.mark.parametrize("t", [0.5, 1e-3, 1e-6])
-def test_difficult_inputs_are_finite(case: str, sign: Sign, t: float) -> None:
-    is_finite(dm(sign, t), *difficult(case))
 
 
 def test_a_zero_embedding_is_the_centre() -> None:

@@ -16,7 +16,7 @@ from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.pairs import Negatives
 
-from .shared import Map, cosine, cosines_and_targets, draw, has_gradient_of_value, rotation, value_and_gradients
+from .shared import Map, cosine, cosines_and_targets, draw, value_and_gradients
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
@@ -51,11 +51,6 @@ def test_is_equation_5(negatives: Negatives, beta: float, m1: float, m2: float) 
     to_logits = partial(margin_logits, temperature=0.25, angular=m1, subtractive=m2)
     found = generalised_info_nce(z_a, z_b, to_logits, negatives=negatives, beta=beta)
     assert found.item() == pytest.approx(oracle(z_a, z_b, negatives, beta, 0.25, m1, m2), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("negatives", NEGATIVES)
-def test_gradient_is_that_of_the_value(negatives: Negatives) -> None:
-    has_gradient_of_value(lambda a, b: generalised_info_nce(a, b, PLAIN, negatives=negatives, beta=0.7), *draw(3, 3))
 
 
 def test_both_views_is_nt_xent() -> None:
@@ -111,16 +106,6 @@ def test_identical_embeddings_by_hand(beta: float, t: float) -> None:
     z = torch.tensor([[3.0, 4.0]], dtype=torch.float64).expand(4, 2)
     found = generalised_info_nce(z, z, partial(cosine_logits, temperature=t), negatives="both_views", beta=beta)
     assert found.item() == pytest.approx(-1 / t + beta * (1 / t + math.log(7)), abs=1e-12)
-
-
-def test_rotation_scale_and_order_change_nothing() -> None:
-    z_a, z_b = draw(6, 4)
-    loss = generalised_info_nce(z_a, z_b, PLAIN, negatives="other_view")
-    order = torch.tensor([3, 1, 5, 0, 2, 4])
-    for a, b in ((z_a @ rotation(4), z_b @ rotation(4)), (7 * z_a, z_b / 3), (z_a[order], z_b[order])):
-        torch.testing.assert_close(generalised_info_nce(a, b, PLAIN, negatives="other_view"), loss)
-    broken = generalised_info_nce(z_a @ rotation(4), z_b, PLAIN, negatives="other_view")  # control: one view rotated
-    assert abs(broken - loss) > 1e-2
 
 
 def test_beta_is_no_additive_constant() -> None:

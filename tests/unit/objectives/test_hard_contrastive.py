@@ -12,15 +12,8 @@ from hypersphere.objectives.hard_contrastive import hard_contrastive
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    difficult,
     dot,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     mean,
     rows,
     value_and_gradients,
@@ -82,22 +75,3 @@ def test_share_0_is_0_without_gradient() -> None:
     z_a, z_b = draw()
     assert hard_contrastive(z_a, z_b, temperature=0.3, share=0.0).item() == 0
     assert not value_and_gradients(partial(hard_contrastive, temperature=0.3, share=0.0), z_a, z_b)[1].any()
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(partial(hard_contrastive, temperature=0.3, share=0.5), *draw(4, 3))
-
-
-def test_invariances() -> None:
-    is_symmetric(partial(hard_contrastive, temperature=0.3, share=0.5))
-
-
-@HALVES
-def test_half_precision(dtype: torch.dtype) -> None:
-    is_near_in_half(partial(hard_contrastive, temperature=0.3, share=0.5), *draw(8, 16), dtype=dtype)
-
-
-@CASES
-@pytest.mark.parametrize("t", [0.3, 1e-3, 1e-6])
-def test_difficult_inputs_are_finite(case: str, t: float) -> None:
-    is_finite(partial(hard_contrastive, temperature=t, share=0.5), *difficult(case))

@@ -14,17 +14,9 @@ from hypersphere.objectives.hard_negative import hard_negative
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
     is_sum_with_a_regulariser,
-    is_symmetric,
     value_and_gradients,
 )
 
@@ -54,18 +46,6 @@ def test_is_the_weighted_estimator(n: int, d: int, t: float, tau_plus: float, co
     z_a, z_b = draw(n, d)
     loss = hard_negative(z_a, z_b, temperature=t, tau_plus=tau_plus, concentration=concentration)
     assert loss.item() == pytest.approx(oracle(z_a, z_b, t, tau_plus, concentration), rel=1e-12)
-
-
-@SETTINGS
-def test_gradient_is_that_of_the_value(tau_plus: float, concentration: float) -> None:
-    """The weights are differentiated too."""
-    has_gradient_of_value(
-        lambda a, b: hard_negative(a, b, temperature=0.3, tau_plus=tau_plus, concentration=concentration), *draw(4, 3)
-    )
-
-
-def test_symmetries() -> None:
-    is_symmetric(lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=0.1, concentration=1.0))
 
 
 @pytest.mark.parametrize("concentration", [0.0, 1.0, 5.0])
@@ -160,33 +140,4 @@ def test_with_the_regulariser_it_is_the_sum() -> None:
     is_sum_with_a_regulariser(
         lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=0.1, concentration=1.0),
         lambda a, b: distance_polarization(a, b, weight=0.1),
-    )
-
-
-@SETTINGS
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype, tau_plus: float, concentration: float) -> None:
-    is_near_in_half(
-        lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=tau_plus, concentration=concentration),
-        *draw(8, 16),
-        dtype=dtype,
-    )
-
-
-@SETTINGS
-@TINY
-def test_tiny_temperature_is_finite(t: float, tau_plus: float, concentration: float) -> None:
-    is_finite(
-        lambda a, b: hard_negative(a, b, temperature=t, tau_plus=tau_plus, concentration=concentration),
-        *draw(8, 4, dtype=torch.float32),
-    )
-
-
-@SETTINGS
-@CASES
-@pytest.mark.parametrize("t", [0.1, 1e-3])
-def test_difficult_points_are_finite(case: str, tau_plus: float, concentration: float, t: float) -> None:
-    is_finite(
-        lambda a, b: hard_negative(a, b, temperature=t, tau_plus=tau_plus, concentration=concentration),
-        *difficult(case),
     )

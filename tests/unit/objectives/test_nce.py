@@ -14,17 +14,9 @@ from hypersphere.objectives.nce import nce
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
     is_sum_with_a_regulariser,
-    is_symmetric,
     value_and_gradients,
 )
 
@@ -59,17 +51,6 @@ def test_defaults_are_the_papers() -> None:
     """No temperature in Eq. 1, and x- drawn as x is."""
     z_a, z_b = draw(5, 4)
     assert nce(z_a, z_b).item() == pytest.approx(oracle(z_a, z_b, 1.0, "same_view"), rel=1e-12)
-
-
-@NEGATIVES
-def test_gradient_is_that_of_the_value(negatives: str) -> None:
-    has_gradient_of_value(lambda a, b: nce(a, b, temperature=0.3, negatives=negatives), *draw(4, 3))
-
-
-@NEGATIVES
-def test_symmetries(negatives: str) -> None:
-    """One direction only: swapping views is not among them."""
-    is_symmetric(lambda a, b: nce(a, b, negatives=negatives), swap=False)
 
 
 @pytest.mark.parametrize(("n", "t"), [(2, 1.0), (4, 0.5), (9, 0.1)])
@@ -176,21 +157,3 @@ def test_with_the_regulariser_it_is_the_sum(negatives: str) -> None:
     is_sum_with_a_regulariser(
         lambda a, b: nce(a, b, negatives=negatives), lambda a, b: distance_polarization(a, b, weight=0.1)
     )
-
-
-@NEGATIVES
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype, negatives: str) -> None:
-    is_near_in_half(lambda a, b: nce(a, b, temperature=0.5, negatives=negatives), *draw(8, 16), dtype=dtype)
-
-
-@NEGATIVES
-@TINY
-def test_tiny_temperature_is_finite(t: float, negatives: str) -> None:
-    is_finite(lambda a, b: nce(a, b, temperature=t, negatives=negatives), *draw(8, 4, dtype=torch.float32))
-
-
-@NEGATIVES
-@CASES
-def test_difficult_points_are_finite(case: str, negatives: str) -> None:
-    is_finite(lambda a, b: nce(a, b, temperature=0.1, negatives=negatives), *difficult(case))

@@ -10,17 +10,9 @@ from torch import Tensor
 from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
     normed,
-    rotation,
     square,
 )
 
@@ -53,28 +45,13 @@ def test_is_the_slides_formula(t: float, beta: float, denominator: Denominator) 
     assert loss.item() == pytest.approx(oracle(z, bank, t, beta, denominator), rel=1e-12)
 
 
-@DENOMINATOR
-def test_gradient_is_that_of_the_value(denominator: Denominator) -> None:
-    z, bank = data()
-    has_gradient_of_value(
-        lambda a: nonparametric_softmax(a, INDEX, bank, temperature=0.5, proximal=0.7, denominator=denominator),
-        z,
-    )
-
-
-def test_symmetries_and_their_limits() -> None:
+def test_images_have_no_order_and_the_bank_no_norms() -> None:
     z, bank = data()
     loss = nonparametric_softmax(z, INDEX, bank, temperature=0.5, proximal=0.7)
-    order, images = torch.tensor([2, 0, 3, 1]), torch.tensor([5, 3, 0, 1, 4, 2])
+    images = torch.tensor([5, 3, 0, 1, 4, 2])
     renumbered = images.argsort()[INDEX]  # image i of the bank now lies where images says
-    for a, index, memory in [
-        (z[order], INDEX[order], bank),
-        (z, renumbered, bank[images]),
-        (z @ rotation(3), INDEX, bank @ rotation(3)),
-        (7 * z, INDEX, bank / 5),
-    ]:
-        torch.testing.assert_close(nonparametric_softmax(a, index, memory, temperature=0.5, proximal=0.7), loss)
-    assert abs(nonparametric_softmax(z, INDEX[order], bank, temperature=0.5, proximal=0.7) - loss) > 1e-2  # control
+    other = nonparametric_softmax(z, renumbered, bank[images] / 5, temperature=0.5, proximal=0.7)
+    torch.testing.assert_close(other, loss)
 
 
 @pytest.mark.parametrize("t", [0.1, 1.0])
@@ -114,23 +91,3 @@ def test_the_proximal_term_changes_value_and_gradient_as_a_squared_chord() -> No
     loss = nonparametric_softmax(z, INDEX, bank, temperature=0.5, proximal=2.0)
     cosines = [cosine(a, bank.tolist()[i]) for a, i in zip(z.tolist(), INDEX.tolist(), strict=True)]
     assert (loss - without).item() == pytest.approx(2 * 2 * (1 - sum(cosines) / 4), abs=1e-12)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(
-        lambda a, b: nonparametric_softmax(a, INDEX, b, temperature=0.5, proximal=0.5), *data(), dtype=dtype
-    )
-
-
-@DENOMINATOR
-@TINY
-def test_tiny_temperature_is_finite(t: float, denominator: Denominator) -> None:
-    z, bank = data(torch.float32)
-    is_finite(lambda a: nonparametric_softmax(a, INDEX, bank, temperature=t, denominator=denominator), z)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    z, bank = difficult(case)
-    is_finite(lambda a: nonparametric_softmax(a, torch.arange(3), bank, temperature=0.1, proximal=1.0), z)

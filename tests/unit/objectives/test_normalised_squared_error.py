@@ -8,15 +8,8 @@ from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 
 from .shared import (
-    CASES,
-    HALVES,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    is_symmetric,
     normed,
     square,
 )
@@ -39,14 +32,6 @@ def test_is_both_sides_of_the_slides_equation(n: int, d: int) -> None:
     loss = normalised_squared_error(p, z).item()
     assert loss == pytest.approx(left(p, z), rel=1e-12)
     assert loss == pytest.approx(right(p, z), rel=1e-12)
-
-
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(normalised_squared_error, *draw(4, 3))
-
-
-def test_symmetries_and_their_limits() -> None:
-    is_symmetric(normalised_squared_error)
 
 
 @pytest.mark.parametrize(("target", "expected"), [([2.0, 0.0], 0.0), ([0.0, 3.0], 2.0), ([-5.0, 0.0], 4.0)])
@@ -72,16 +57,6 @@ def test_nothing_cancels_near_cosine_one() -> None:
     z = torch.tensor([[1.0, 1e-5]])
     assert normalised_squared_error(p, z).item() == pytest.approx(1e-10, rel=1e-4)
     assert (2 + 2 * negative_cosine(p, z)).item() == 0
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(normalised_squared_error, *draw(8, 16), dtype=dtype)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    is_finite(normalised_squared_error, *difficult(case))
 
 
 def test_a_zero_vector_is_at_squared_distance_one() -> None:

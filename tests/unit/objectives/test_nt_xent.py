@@ -11,7 +11,7 @@ from torch import Tensor
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .shared import HALVES, TINY, cosine, draw, has_gradient_of_value, is_finite, is_symmetric
+from .shared import cosine, draw
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
@@ -85,14 +85,6 @@ def test_antipodal_positives_by_hand() -> None:
     assert nt_xent(z, -z, temperature=0.5).item() == pytest.approx(0, abs=1e-12)
 
 
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda a, b: nt_xent(a, b, temperature=0.3), *draw(4, 3))
-
-
-def test_swapping_views_and_permuting_the_batch_change_nothing() -> None:
-    is_symmetric(lambda a, b: nt_xent(a, b, temperature=0.5))
-
-
 def test_norms_do_not_change_the_value_and_divide_the_gradient() -> None:
     """Norms paper, Prop. 3.2: the gradient is orthogonal to the embedding and inverse to its norm."""
     gradients = []
@@ -105,23 +97,6 @@ def test_norms_do_not_change_the_value_and_divide_the_gradient() -> None:
         torch.testing.assert_close((gradient * z_a).sum(dim=1), torch.zeros(4, dtype=torch.float64), atol=1e-12, rtol=0)
         gradients.append(gradient)
     torch.testing.assert_close(gradients[1], gradients[0] / 7)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    z_a, z_b = (z.requires_grad_() for z in draw(8, 16, dtype=dtype))
-    loss = nt_xent(z_a, z_b, temperature=0.5)
-    loss.backward()
-    assert loss.dtype == dtype
-    assert z_a.grad is not None
-    assert z_a.grad.isfinite().all()
-    exact = nt_xent(*draw(8, 16), temperature=0.5)
-    assert loss.item() == pytest.approx(exact.item(), rel=0.03)  # bfloat16 keeps eight bits
-
-
-@TINY
-def test_tiny_temperature_is_finite(t: float) -> None:
-    is_finite(lambda a, b: nt_xent(a, b, temperature=t), *draw(8, 4, dtype=torch.float32))
 
 
 def test_zero_embedding_counts_as_cosine_zero() -> None:
@@ -166,27 +141,6 @@ def test_agrees_with_pytorch_metric_learning(t: float) -> None:
     torch.testing.assert_close(ours, SelfSupervisedLoss(NTXentLoss(t))(z_a, z_b))
     one_way = SelfSupervisedLoss(NTXentLoss(t), symmetric=False)(z_a, z_b)
     assert abs(one_way - ours) > 1e-3  # theirs means something else: anchors of one view, candidates of the other
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-@pytest.mark.parametrize("case", ["identical", "antipodal", "one zero", "all zero"])
-def test_special_batches_have_finite_values_and_gradients(dtype: torch.dtype, case: str) -> None:
-    """float16 rounds 1e-12, torch's guard against a norm of 0, to 0 itself."""
-    z_a, _ = draw(4, 3, dtype=dtype)
-    z_b = -z_a if case == "antipodal" else z_a.clone()
-    if case == "one zero":
-        z_b[0] = 0
-    if case == "all zero":
-        z_a, z_b = torch.zeros_like(z_a), torch.zeros_like(z_b)
-    z_a.requires_grad_()
-    z_b.requires_grad_()
-    loss = nt_xent(z_a, z_b, temperature=0.5)
-    loss.backward()
-    exact = nt_xent(z_a.detach().double(), z_b.detach().double(), temperature=0.5)
-    assert loss.item() == pytest.approx(exact.item(), rel=0.03)
-    for z in (z_a, z_b):
-        assert z.grad is not None
-        assert z.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

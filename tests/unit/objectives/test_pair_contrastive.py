@@ -11,7 +11,7 @@ from torch import Tensor
 
 from hypersphere.objectives.pair_contrastive import pair_contrastive
 
-from .shared import CASES, HALVES, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, rotation, square
+from .shared import draw, square
 
 
 def oracle(z_a: Tensor, z_b: Tensor, margin: float) -> float:
@@ -29,18 +29,13 @@ def test_is_the_slides_two_formulas(n: int, d: int, margin: float) -> None:
     assert pair_contrastive(z_a, z_b, margin=margin).item() == pytest.approx(oracle(z_a, z_b, margin), rel=1e-12)
 
 
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda a, b: pair_contrastive(a, b, margin=6.0), *draw(4, 3))
-
-
-def test_motions_permutations_and_swapped_views_change_nothing_but_scale_does() -> None:
+def test_moving_both_views_changes_nothing_and_it_is_homogeneous() -> None:
+    """With the margin: embeddings are not normalised."""
     z_a, z_b = draw(6, 4)
-    order = torch.tensor([3, 1, 5, 0, 2, 4])
     loss = pair_contrastive(z_a, z_b, margin=6.0)
-    for a, b in [(z_b, z_a), (z_a[order], z_b[order]), (z_a @ rotation(4) + 5, z_b @ rotation(4) + 5)]:
-        torch.testing.assert_close(pair_contrastive(a, b, margin=6.0), loss)
-    assert abs(pair_contrastive(2 * z_a, 2 * z_b, margin=6.0) - loss) > 1  # control: embeddings are not normalised
-    torch.testing.assert_close(pair_contrastive(2 * z_a, 2 * z_b, margin=12.0), 4 * loss)  # but it is homogeneous
+    torch.testing.assert_close(pair_contrastive(z_a + 5, z_b + 5, margin=6.0), loss)
+    assert abs(pair_contrastive(2 * z_a, 2 * z_b, margin=6.0) - loss) > 1  # control
+    torch.testing.assert_close(pair_contrastive(2 * z_a, 2 * z_b, margin=12.0), 4 * loss)
 
 
 @pytest.mark.parametrize(("margin", "expected"), [(4.0, 0.0), (5.0, 0.0), (7.0, 2.0)])
@@ -70,16 +65,6 @@ def test_agrees_with_pytorch_metric_learning_once_its_pieces_are_squared() -> No
     assert len(costs) == 25
     assert (costs == 0).any()
     torch.testing.assert_close(pair_contrastive(z_a, z_b, margin=6.0), costs.square().mean())
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(lambda a, b: pair_contrastive(a, b, margin=6.0), *draw(8, 16), dtype=dtype)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    is_finite(lambda a, b: pair_contrastive(a, b, margin=1.0), *difficult(case))
 
 
 def test_coinciding_dissimilar_points_cost_the_margin_squared_and_do_not_move() -> None:

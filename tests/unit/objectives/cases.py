@@ -1,0 +1,208 @@
+"""Every objective and every map to logits in the settings that the contract tests try, and how to build one.
+
+A new loss needs a line in ``OBJECTIVES``, a new map to logits one in ``LOGITS``, and a tensor that no other loss takes
+one in ``TENSORS``.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+import yaml
+from pydantic import TypeAdapter
+from torch import Tensor
+
+from hypersphere.declared import registry
+from hypersphere.declared.run import Component, Logits, Objective
+
+from .shared import Loss, draw
+
+
+class Setting(NamedTuple):
+    """Parameters of a loss, and what is particular about it."""
+
+    parameters: str
+    """In YAML."""
+    keeps: str = "turn norms swap"
+    """Changes of the embeddings, out of ``CHANGES``, that leave the value as it is; every other must change it."""
+    scale: float = 3
+    """Size of the coordinates that are drawn; a smaller one where products of embeddings are exponentiated."""
+    differentiates: str = "all"
+    """The batches whose gradient is that of the value: ``all``, ``first``, or ``none``, where the loss holds a part of
+    itself constant."""
+
+
+ONE_WAY = "turn norms"
+UNPAIRED = "turn norms swap order_one turn_one"
+SCORES = "shift"
+
+OBJECTIVES: dict[str, list[Setting]] = {
+    "alignment": [Setting("{}"), Setting("{power: 1, weight: 0.5}"), Setting("{power: 3}"), Setting("{power: 0.5}")],
+    "alignment_uniformity": [Setting("{}"), Setting("{power: 1.5, t: 3, align_weight: 0.4, uniform_weight: 0.7}")],
+    "cross_entropy": [Setting("{}", keeps=SCORES)],
+    "debiased": [Setting(f"{{temperature: 0.5, tau_plus: {prior}}}") for prior in (0, 0.1, 0.5)],
+    "decoupled": [Setting("{temperature: 0.5}")],
+    "decoupled_one_direction": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
+    "distance_polarization": [
+        Setting("{weight: 1}", keeps=UNPAIRED),
+        Setting("{weight: 0.1, reduction: sum, among: both_views}", keeps="turn norms swap order_one"),
+        Setting("{weight: 1, among: first_view}", keeps="turn norms order_one turn_one", differentiates="first"),
+    ],
+    "double_metric": [
+        Setting(f"{{temperature: 0.5, alpha: 1, beta: 0.5, sign: {sign}}}") for sign in ("printed", "contrastive")
+    ],
+    "generalised_info_nce": [
+        Setting("{negatives: both_views}"),
+        Setting("{negatives: other_view, beta: 0.7}", keeps=ONE_WAY),
+        Setting("{negatives: none, beta: 0}"),
+    ],
+    "hard_contrastive": [Setting("{temperature: 0.5, share: 0.3}")],
+    "hard_negative": [
+        Setting(f"{{temperature: 0.5, tau_plus: {prior}, concentration: {beta}}}")
+        for prior, beta in ((0.1, 1), (0, 0.5), (0.5, 2))
+    ],
+    "info_nce": [Setting("{temperature: 0.5}"), Setting("{temperature: 0.5, include_self: false}")],
+    "momentum_contrast": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
+    "multiview_coding": [Setting("{temperature: 0.5}")],
+    "n_pair": [Setting("{}", keeps="turn", scale=1)],
+    "nce": [
+        Setting(f"{{temperature: 0.5{negatives}}}", keeps=ONE_WAY)
+        for negatives in ("", ", negatives: other_view", ", negatives: both_views")
+    ],
+    "nce_memory_bank": [
+        Setting("{temperature: 0.5}", keeps=ONE_WAY, differentiates="none"),
+        Setting("{temperature: 0.5, proximal: 1}", keeps=ONE_WAY, differentiates="none"),
+    ],
+    "negative_cosine": [Setting("{}")],
+    "nonparametric_softmax": [
+        Setting("{temperature: 0.5}", keeps=ONE_WAY),
+        Setting("{temperature: 0.5, proximal: 1}", keeps=ONE_WAY),
+        Setting("{temperature: 0.5, denominator: batch}", keeps=ONE_WAY),
+    ],
+    "normalised_squared_error": [Setting("{}")],
+    "nt_xent": [Setting("{temperature: 0.5}"), Setting("{temperature: 10, normalise: false}", keeps="turn swap")],
+    "pair_contrastive": [Setting("{margin: 6}", keeps="turn swap")],
+    "self_distillation": [
+        Setting("{student_temperature: 0.5, teacher_temperature: 0.2}", keeps=SCORES, scale=1, differentiates="first")
+    ],
+    "supervised_contrastive": [Setting("{temperature: 0.5}")],
+    "swapped_prediction": [Setting("{}", keeps="swap shift", scale=0.3, differentiates="none")],
+    "triplet": [Setting("{margin: 6}", keeps="turn"), Setting("{margin: 6, hinge: false}", keeps="turn swap shift")],
+    "tuplet": [Setting("{}", keeps=ONE_WAY), Setting("{normalise: false}", keeps="turn", scale=1)],
+    "uniformity": [Setting("{}", keeps=UNPAIRED), Setting("{t: 4, weight: 0.5}", keeps=UNPAIRED)],
+}
+
+LOGITS: dict[str, list[str]] = {
+    "attenuation_type_i": ["{temperature: 0.5, alpha: 1}", "{temperature: 0.5, alpha: 0}"],
+    "attenuation_type_ii": ["{temperature: 0.5, alpha: 1}", "{temperature: 0.5, alpha: 0.5}"],
+    "cosine_logits": ["{temperature: 0.5}"],
+    "curvature": [
+        "{temperature: 0.5, c: 2, curve: algorithm_3}",
+        "{temperature: 0.5, c: 0.7, s: 20}",
+        "{temperature: 0.5, c: 0.33}",
+    ],
+    "curvature_as_printed": ["{temperature: 0.5, c: 2}", "{temperature: 0.5, c: 0.7, s: 20}"],
+    "margin_logits": [
+        "{temperature: 0.5, angular: 0.3, subtractive: 0.2}",
+        "{temperature: 0.5, angular: 0.5, beyond_pi: monotone}",
+    ],
+    "positive_scaling": ["{temperature: 0.5, s: 3}", "{temperature: 0.5, s: 20}"],
+    "ratio_scaling": ["{temperature: 0.5, angular: 0.3}", "{temperature: 0.5, angular: 3.1, scope: row}"],
+}
+"""Settings of each map to logits, in YAML; each is a case of a loss that takes one, in its first setting. In its other
+settings it takes the first of each."""
+
+TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "queue": lambda a, b: torch.cat([a, b]),
+    "bank": lambda a, b: torch.cat([a, b]),
+    "centre": lambda a, b: 0.1 * a[0],
+    "labels": lambda a, b: torch.arange(len(a)) % max(len(a) // 3, 2),
+    "index": lambda a, b: (5 * torch.arange(len(a)) + 1) % (2 * len(a)),
+    "noise": lambda a, b: (7 * torch.arange(len(a))[:, None] + 3 * torch.arange(5)) % (2 * len(a)),
+}
+"""What losses take beside the batches, by the argument's name, made of two more batches; a bank has 2n images."""
+
+BATCHES = {name for pair in registry.PAIRS for name in pair} | {"student", "teacher", "scores", "scores_a", "scores_b"}
+"""Arguments that are one row for each image, and trained."""
+ROWS = BATCHES | {"labels", "index", "noise"}
+"""Arguments that go with the images when their order changes."""
+
+
+class Case(NamedTuple):
+    """One loss, with one map to logits if it takes one, in one setting."""
+
+    objective: str
+    setting: Setting | None
+    logits: str | None = None
+    logits_setting: str | None = None
+
+    def __str__(self) -> str:
+        parameters = self.setting.parameters if self.setting else None
+        return " ".join(part for part in (self.objective, parameters, self.logits, self.logits_setting) if part)
+
+    @property
+    def batches(self) -> list[str]:
+        """The arguments that are trained."""
+        return [name for name in registry.tensors("objectives", self.objective) if name in BATCHES]
+
+    @property
+    def others(self) -> list[str]:
+        """The other tensors."""
+        names = registry.tensors("objectives", self.objective)
+        return [name for name in names if name not in BATCHES and name != registry.TO_LOGITS]
+
+
+def cases() -> Iterator[Case]:
+    """All that the registry finds; None stands for a setting that the tables do not have."""
+    for name in registry.names("objectives"):
+        for count, setting in enumerate(OBJECTIVES.get(name, [None])):  # type: ignore[list-item]
+            if not registry.takes_logits(name):
+                yield Case(name, setting)
+                continue
+            for logits in registry.names("logits"):
+                settings = LOGITS.get(logits, [None])  # type: ignore[list-item]
+                for logits_setting in settings if count == 0 else settings[:1]:
+                    yield Case(name, setting, logits, logits_setting)
+
+
+def _component(kind: Any, table: str, name: str, setting: str | None, changes: dict[str, float]) -> Component:
+    """YAML to a component, checked against the function's signature, as in a run."""
+    if setting is None:
+        pytest.fail(f"{name} is in no test of every objective: add its settings, as YAML, to {table} in {__file__}")
+    return TypeAdapter(kind).validate_python({"name": name, **yaml.safe_load(setting), **changes})
+
+
+def _sharpened(objective: str, t: float) -> dict[str, float]:
+    """The parameters that make a loss's softmax sharp, at temperature t."""
+    names = registry.schema("objectives", objective).model_fields
+    sharp = {name: t for name in names if name.endswith("temperature") or name == "epsilon"}
+    return sharp | ({"t": 1 / t} if "t" in names else {})  # uniformity's t is the inverse of a temperature
+
+
+def build(case: Case, t: float | None = None) -> Loss:
+    """The loss with its parameters; with ``t``, all its temperatures are that. It takes batches and other tensors."""
+    changes = _sharpened(case.objective, t) if t else {}
+    parameters = case.setting.parameters if case.setting else None
+    part = _component(Objective, "OBJECTIVES", case.objective, parameters, changes)
+    loss = partial(registry.load("objectives", part.name), **part.parameters)
+    if case.logits is not None:
+        part = _component(Logits, "LOGITS", case.logits, case.logits_setting, {"temperature": t} if t else {})
+        loss = partial(loss, to_logits=partial(registry.load("logits", part.name), **part.parameters))
+    return lambda batches, others: loss(**dict(zip(case.batches, batches, strict=True)), **others)
+
+
+def tensors(case: Case, a: Tensor, b: Tensor) -> dict[str, Tensor]:
+    """What the loss takes beside its batches, made of two batches of embeddings."""
+    unknown = [name for name in case.others if name not in TENSORS]
+    if unknown:
+        pytest.fail(f"{case.objective} takes {unknown[0]}: say in TENSORS (or BATCHES) in {__file__} how it is made")
+    return {name: TENSORS[name](a, b) for name in case.others}
+
+
+def drawn(case: Case, n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], dict[str, Tensor]]:
+    """The loss's batches, n rows each, and its other tensors; the numbers are the same in every dtype."""
+    assert case.setting is not None
+    a, b = draw(n, d, dtype=dtype, scale=case.setting.scale)
+    return [a, b][: len(case.batches)], tensors(case, *draw(n, d, seed=7, dtype=dtype, scale=case.setting.scale))
