@@ -1,22 +1,22 @@
-"""The one error a user should ever read."""
+"""Errors that a user reads, each one sentence."""
 
 from pathlib import Path
 
 
 class HypersphereError(Exception):
-    """Bad input, said in one sentence that names the file and the field.
+    """Something that the user can mend, in one sentence that names the file and the field.
 
-    The command prints the sentence and exits with ``status``; nothing half-written is left when it is raised.
+    The command prints the sentence and exits with ``status``. Whoever raises it leaves nothing half-written.
     """
 
     status = 2
 
 
 class DamagedError(HypersphereError):
-    """A file that the pipeline made is missing or altered, and the pipeline can make it again.
+    """A file that the pipeline wrote is missing or altered, and the pipeline can make it again.
 
-    ``proof`` is the file by whose presence Snakemake believes that all is well. Whoever catches the error at the top of
-    a job calls ``disprove``, so that the next run makes the thing again.
+    Snakemake takes the presence of the file ``proof`` as a sign that all is well. Whoever catches the error at the top
+    of a job calls ``disprove``, so that the next run makes the damaged file again.
     """
 
     def __init__(self, sentence: str, proof: Path) -> None:
@@ -24,5 +24,5 @@ class DamagedError(HypersphereError):
         self.proof = proof
 
     def disprove(self) -> None:
-        """Remove the proof; what is damaged is left as it is, to be looked at."""
+        """Remove the proof. The damaged file stays, for a person to look at."""
         self.proof.unlink(missing_ok=True)

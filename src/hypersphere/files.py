@@ -1,4 +1,4 @@
-"""Reading with a clear sentence, and writing so that a half-written file is never seen under its real name."""
+"""Read files, with a clear sentence for any error, and write them so that no half-written file has its final name."""
 
 import hashlib
 import json
@@ -15,14 +15,14 @@ import yaml
 from hypersphere.errors import HypersphereError
 
 PART = ".part"
-"""How the names of half-written files and folders end; they begin with a dot."""
+"""Ending of the names of half-written files and folders, which begin with a dot."""
 SEAL = "seal"
-"""The key under which a manifest holds the digest of its other keys."""
+"""The key of a manifest with the digest of its other keys."""
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says against a write (a full disk, a read-only folder) into a sentence naming ``path``.
+    """Turn the system's error about a write (a full disk, a read-only folder) into a sentence that names ``path``.
 
     Raises:
         HypersphereError: the block raised an OSError.
@@ -34,9 +34,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """What the system says, in one line: ``No space left on device``, with the file if it is known."""
-    said = " ".join((error.strerror or str(error)).split()).rstrip(".")
-    return f"{error.filename}: {said}" if error.filename else said
+    """The system's words in one line: ``No space left on device``, with the file if it is known."""
+    words = " ".join((error.strerror or str(error)).split()).rstrip(".")
+    return f"{error.filename}: {words}" if error.filename else words
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure.
 
     Raises:
-        HypersphereError: the system refused, for example because the disk is full; ``path`` is as it was.
+        HypersphereError: the system refused, for example because the disk is full; ``path`` is unchanged.
     """
     temporary = _temporary(path)
     with writing(path):
@@ -58,10 +58,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside ``path``; put it in the place of ``path`` on success, delete it on failure.
+    """Yield a temporary folder beside ``path``; replace ``path`` by it on success, delete it on failure.
 
     Raises:
-        HypersphereError: the system refused, for example because the disk is full; ``path`` is as it was.
+        HypersphereError: the system refused, for example because the disk is full; ``path`` is unchanged.
     """
     temporary = _temporary(path)
     with writing(path):
@@ -80,12 +80,12 @@ def _temporary(path: Path) -> Path:
 
 
 def sweep(folder: Path, name: str = "*") -> None:
-    """Remove what killed processes left half-written of ``name`` in ``folder``. Call it only under a lock."""
-    for left in folder.glob(f".{name}.*{PART}"):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+    """Remove the half-written files and folders of ``name`` that killed processes left. Call it only under a lock."""
+    for leftover in folder.glob(f".{name}.*{PART}"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -100,15 +100,15 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
-    """Write ``value`` as JSON with a digest of itself, so that a changed field is seen."""
+    """Write ``value`` as JSON with a digest of itself, so that a changed field is detected."""
     write_json(path, value | {SEAL: digest(value, 64)})
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """What `write_sealed` wrote, without the seal.
+    """Read what `write_sealed` wrote, without the seal.
 
     Raises:
-        HypersphereError: the file is missing, not JSON, or not as it was written.
+        HypersphereError: the file is missing, not JSON, or altered.
     """
     value = read_json(path)
     seal = value.pop(SEAL, None) if isinstance(value, dict) else None
@@ -136,7 +136,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def _safe_yaml(text: str) -> Any:
-    """As yaml.safe_load, by the library in C where PyYAML has it: ten times as fast."""
+    """Parse as yaml.safe_load does, with the C library if PyYAML has it: ten times as fast."""
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -148,11 +148,12 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, yaml.YAMLError) as error:  # JSON's and the decoder's errors are ValueErrors
-        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
+        reason = " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+        raise HypersphereError(f"{path}: not valid {kind} ({reason})") from None
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces: the text that names and digests are taken over."""
+    """JSON with sorted keys and no spaces, from which names and digests are computed."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -168,7 +169,7 @@ def sha256(path: Path) -> str:
 
 
 def problem(path: Path, expected: str | None) -> str | None:
-    """What is wrong with a file whose sha256 should be ``expected``, in words; None if nothing is."""
+    """What is wrong with a file that should have the sha256 ``expected``, in words; None if nothing is."""
     if not path.is_file():
         return "the file is missing"
     try:

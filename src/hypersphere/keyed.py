@@ -1,8 +1,8 @@
 """Random numbers without hidden state: every draw is a pure function of a key.
 
 A key is (seed, purpose, …): ``uniform((n, 4), 0, "crop", epoch)`` gives the same array in every process, whatever
-was drawn before. Philox's raw counter stream is used, which numpy promises not to change between releases; nothing
-here calls numpy's distributions, which it does not promise.
+was drawn before. The draws come from Philox's raw counter stream, which numpy promises not to change between releases.
+numpy gives no such promise for its distributions, so they are not used here.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ def uniform(shape: tuple[int, ...], seed: int, *purpose: str | int) -> Float[np.
 
 
 def permutation(n: int, seed: int, *purpose: str | int) -> Int[np.ndarray, "n"]:
-    """A uniformly random order of 0 … n-1 (ties among 64-bit words are broken by position)."""
+    """A uniformly random order of 0 … n-1; position breaks ties among the 64-bit words."""
     return np.argsort(raw(n, seed, *purpose), kind="stable")
 
 
 def torch_seed(seed: int, *purpose: str | int) -> int:
-    """A 63-bit seed for a ``torch.Generator`` that serves this key alone."""
+    """A 63-bit seed for the ``torch.Generator`` of this key."""
     return _key(seed, purpose) & (2**63 - 1)

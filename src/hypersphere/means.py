@@ -1,4 +1,4 @@
-"""The mean of a few values, and how sure it is."""
+"""The spread of a few values, and the interval of their mean."""
 
 import math
 
@@ -7,7 +7,7 @@ from scipy import stats
 
 
 def is_constant(values: np.ndarray) -> bool:
-    """Whether values agree but for rounding: then their spread says nothing about the error."""
+    """Whether values are equal up to rounding, so that their spread says nothing about the error."""
     return len(values) == 0 or float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
 
 

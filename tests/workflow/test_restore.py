@@ -75,7 +75,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     cloned.edit(*loss)
     done = restore(cloned)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: not as when the results")
+    assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: changed since the results")
     assert not (cloned.root / ".snakemake").exists()
     cloned.edit(loss[0], loss[2], loss[1])
 
@@ -118,11 +118,11 @@ def ask_for_another(root: Path) -> None:
     [
         (forget_lock, (), "dvc.lock: the file is missing: check out a release that has it"),
         (forget_remote, (), ".dvc/config: names no remote to pull from; add one"),
-        (ask_for_another, (), "dvc.lock: holds no results/tiny; check out a release of that scale"),
+        (ask_for_another, (), "dvc.lock: does not list results/tiny; check out a release of that scale"),
         (
             ask_for_another,
             ("--scale", "paper"),
-            "config/config.yaml: scale: is tiny, and DVC follows it; set it to paper",
+            "config/config.yaml: scale: is tiny, and DVC restores that one; set it to paper",
         ),
     ],
 )

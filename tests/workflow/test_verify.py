@@ -81,7 +81,7 @@ def test_a_flipped_byte_in_what_is_rebuilt_is_named(copy: Checkout) -> None:
     done = verify(copy)
     assert done.returncode == 2
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("differs: ")]
-    assert said == f"differs: {copy.results}: {', '.join(sorted(REBUILT))}: come out differently when made again"
+    assert said == f"differs: {copy.results}: {', '.join(sorted(REBUILT))}: differ when made again"
 
 
 def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
@@ -93,7 +93,7 @@ def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     assert f"runs/{name}/manifest.json: code: not those of this checkout" in done.stdout
     assert f"runs: {RUNS - 8} of {RUNS} as they should be" in done.stdout  # SimSiam: two rows, two datasets, two seeds
     assert re.search(
-        rf"runs/{name}: encoder\.safetensors, heads\.safetensors, history\.csv, .*: come out differently", done.stdout
+        rf"runs/{name}: encoder\.safetensors, heads\.safetensors, history\.csv, .*: differ when made again", done.stdout
     )
 
 

@@ -1,1 +1,1 @@
-"""The command ``hypersphere``, its console, and the other programs that people start. Nothing imports this folder."""
+"""The command ``hypersphere``, its console, and other programs that people start. No other folder imports this one."""

@@ -6,7 +6,7 @@ Each command imports what it needs when it runs, so that ``hypersphere plan`` sp
 import argparse
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -155,10 +155,11 @@ def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
 Command = Callable[[Plan, argparse.Namespace], None]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """The parser, and the names of the commands."""
     parser = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, run: Command, description: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
         command = commands.add_parser(name, help=description, description=description, epilog=EPILOG)
@@ -189,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})
     add("verify", _verify, "compare results with their manifests, and rebuild what follows from them", again)
     add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
-    return parser
+    return parser, commands.choices
 
 
 def _version() -> str:
@@ -207,11 +208,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
     """
-    parser = _parser()
-    parsed = parser.parse_args(arguments)
-    if parsed.command is None:
+    parser, commands = _parser()
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words:
         parser.print_help()
         return 0
+    if not words[0].startswith("-") and words[0] not in commands:
+        print(f"hypersphere: {not_one_of(words[0], commands)}", file=sys.stderr)
+        return 2
+    parsed = parser.parse_args(words)
     stop.exit_in_order()
     try:
         parsed.overrides = _overrides(parsed.settings)

@@ -70,7 +70,7 @@ class Handler(logging.Handler):
 
     def _begin(self, event: dict[str, Any]) -> None:
         self.progress.plan(event.get("stats", {}))
-        self._print(f"{self.progress.total} jobs; the output of each goes to a file under logs/")
+        self._print(f"{ending.count(self.progress.total, 'job')} to do; the output of each goes to a file under logs/")
         self.bar.update(self.task, total=self.progress.total or None)
         self.bar.start()
 

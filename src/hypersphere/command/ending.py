@@ -27,7 +27,7 @@ def finished(plan: Plan, jobs: int, seconds: float, runs: int) -> list[str]:
         seconds: that they took.
         runs: number of runs trained.
     """
-    done = f"done in {clock(seconds)}: {_count(jobs, 'job')}, {_count(runs, 'run')} trained"
+    done = f"done in {clock(seconds)}: {count(jobs, 'job')}, {count(runs, 'run')} trained"
     first = done if jobs else "nothing to do: every result is up to date"
     return [first, *_results(plan), f"next   {next_command(plan.config)}"]
 
@@ -35,7 +35,7 @@ def finished(plan: Plan, jobs: int, seconds: float, runs: int) -> list[str]:
 def failed(done: int, total: int, failures: int, seconds: float) -> str:
     """The line at the end of a rebuild in which jobs failed."""
     return (
-        f"stopped after {clock(seconds)}: {done} of {_count(total, 'job')} done, {failures} failed as shown above. "
+        f"stopped after {clock(seconds)}: {done} of {count(total, 'job')} done, {failures} failed as shown above. "
         "Run the same command again after mending them; finished jobs stay finished"
     )
 
@@ -46,7 +46,7 @@ def trained_since(plan: Plan, started: float) -> int:
     return sum(manifest.is_file() and manifest.stat().st_mtime >= started for manifest in manifests)
 
 
-def _count(number: int, thing: str) -> str:
+def count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
@@ -60,7 +60,7 @@ def _results(plan: Plan) -> list[str]:
     paths = [path.relative_to(plan.config.root).as_posix() for path in shown if path.is_file()]
     verdicts = {} if only else _verdicts(results / "claims.csv")
     listed = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    claims = _count(sum(verdicts.values()), "claim")
+    claims = count(sum(verdicts.values()), "claim")
     return [
         *([f"{claims}: {listed}"] if verdicts else []),
         *([f"open   {' and '.join(paths[:2])}{_more(len(paths) - 2)}"] if paths else []),

@@ -1,4 +1,4 @@
-"""environment.yml for conda, generated from requirements.lock, so that the two cannot disagree."""
+"""Generate environment.yml for conda from requirements.lock, so that the two cannot disagree."""
 
 import re
 import sys
@@ -22,10 +22,10 @@ dependencies:
 
 
 def environment_yml(lock: str) -> str:
-    """The conda environment of a lock's text: Python and pip from conda-forge, the rest pinned in the pip section."""
+    """The conda environment for the text of a lock: Python and pip from conda-forge, all else pinned under pip."""
     pins = re.findall(r"^([a-z0-9][\w.-]*==[^\s;\\]+)(?: ; ([^\\\n]+?))?\s*\\?$", lock, flags=re.MULTILINE)
     if not pins:
-        raise HypersphereError("requirements.lock: holds no pinned requirement")
+        raise HypersphereError("requirements.lock: has no pinned requirement")
     lines = [f'    - "{pin} ; {marker}"' if marker else f'    - "{pin}"' for pin, marker in pins]
     return HEADER + "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.command.progress import kind_of_job
+from hypersphere.declared.checks import check_texts
 from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.declared.reasons import why_not_made
 from hypersphere.errors import HypersphereError
@@ -27,6 +28,7 @@ class Job(NamedTuple):
 
 def show(plan: Plan, overrides: dict[str, Any], verbose: bool = False) -> None:
     """Print a summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well."""
+    check_texts(plan)
     jobs = dry_run(plan.config.root, overrides)
     for line in summary(plan, jobs):
         print(line)
@@ -126,10 +128,10 @@ def _state(folder: Path) -> str:
 
 
 def dry_run(root: Path, overrides: dict[str, Any]) -> list[Job]:
-    """The jobs that Snakemake would start, with the reason it gives for each.
+    """The jobs that Snakemake would start, with its reason for each.
 
     Raises:
-        HypersphereError: Snakemake is missing or refuses; its last line says why.
+        HypersphereError: Snakemake is missing or fails; the sentence is its last line.
     """
     settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--workflow-profile", "none"]
@@ -144,7 +146,7 @@ def dry_run(root: Path, overrides: dict[str, Any]) -> list[Job]:
 
 
 def parse(text: str) -> list[Job]:
-    """Jobs in the text of a dry run; rules that only collect files (no output) are left out."""
+    """The jobs in the text of a dry run, without rules that only collect files and have no output."""
     jobs = []
     for block in re.split(r"\n(?=(?:local)?rule )", text)[1:]:
         rule = re.match(r"(?:local)?rule (\w+):", block)

@@ -1,8 +1,8 @@
 """`make restore`: fetch a release's results with DVC, check every byte, and have Snakemake take them as up to date.
 
-After a clone and `dvc pull`, times of change are random and Snakemake knows nothing of how the files were made. So they
-are touched in the order of the DAG, which also records the code and settings of this checkout as what they were made
-from. That is a promise, and every step before it is there to keep it true.
+After a clone and `dvc pull`, modification times are random, and Snakemake has no record of how the files were made. So
+`snakemake --touch` sets the times in the order of the DAG, and records this checkout's code and settings as those that
+made the files. Every step before it checks that this record will be true.
 """
 
 import argparse
@@ -23,26 +23,26 @@ HELP = "docs/dvc.md says how"
 
 
 def restore(root: Path, scale: str | None = None) -> None:
-    """Pull, hold every byte against dvc.lock, verify the manifests, touch, and see that nothing is left to do.
+    """Pull, compare every byte with dvc.lock, verify the manifests, touch, and check that nothing is left to do.
 
     Args:
         root: the checkout.
-        scale: the scale that is wanted, which must be that of config/config.yaml, as dvc.yaml follows it.
+        scale: the scale to restore, which must be that of config/config.yaml, because dvc.yaml follows it.
 
     Raises:
-        HypersphereError: there is nothing to pull or nowhere to pull from; a file is missing or altered; the results
-            are not of this checkout's code and settings. Snakemake has been told nothing then.
+        HypersphereError: there is nothing to pull or no remote to pull from; a file is missing or altered; the results
+            are not of this checkout's code and settings. Snakemake's records are unchanged then.
     """
     plan = planning.make(root)
     config = plan.config
     results = config.results.relative_to(root).as_posix()
     if scale not in (None, config.scale_name):
         raise HypersphereError(
-            f"config/config.yaml: scale: is {config.scale_name}, and DVC follows it; set it to {scale}"
+            f"config/config.yaml: scale: is {config.scale_name}, and DVC restores that one; set it to {scale}"
         )
     outputs = recorded(root / LOCK)
     if not any(path.startswith(f"{results}/") for path in outputs):
-        raise HypersphereError(f"{LOCK}: holds no {results}; check out a release of that scale ({HELP})")
+        raise HypersphereError(f"{LOCK}: does not list {results}; check out a release of that scale ({HELP})")
     if not _call(root, "dvc", "remote", "list"):
         raise HypersphereError(f".dvc/config: names no remote to pull from; add one ({HELP})")
     pulled = subprocess.run([sys.executable, "-m", "dvc", "pull"], cwd=root, check=False)
@@ -56,7 +56,7 @@ def restore(root: Path, scale: str | None = None) -> None:
 
 
 def recorded(lock: Path) -> dict[str, str]:
-    """The md5 that dvc.lock names for each output, by path; that of a folder is its list's and ends in ``.dir``.
+    """The md5 that dvc.lock names for each output, by path; that of a folder is of its listing and ends in ``.dir``.
 
     Raises:
         HypersphereError: the file is missing or not DVC's.
@@ -70,17 +70,18 @@ def recorded(lock: Path) -> dict[str, str]:
     try:
         return {out["path"]: out["md5"] for stage in content["stages"].values() for out in stage.get("outs", [])}
     except (KeyError, TypeError, AttributeError):
-        raise HypersphereError(f"{lock.name}: not a lock file of DVC; take it anew from the release") from None
+        raise HypersphereError(f"{lock.name}: not a lock file of DVC; take it again from the release") from None
 
 
 def check(root: Path, outputs: dict[str, str], cache: Path) -> None:
     """Recompute the md5 of every file of ``outputs``, trusting neither DVC's records nor the remote.
 
-    A remote without ``verify`` hands out what it has, and DVC takes a read-only file of its cache for sound. A damaged
-    one, of which the file in the workspace may be a hard link, is removed, so that the next pull fetches it again.
+    A remote without ``verify`` delivers damaged files too, and DVC takes a read-only file of its cache for sound. A
+    damaged file of the cache, to which the file in the workspace may be a hard link, is removed, so that the next pull
+    fetches it again.
 
     Raises:
-        HypersphereError: naming the first file that is altered, or that could not be had, and how many more there are.
+        HypersphereError: files are altered or missing; the sentence names the first and counts the others.
     """
     wrong = [sentence for path, md5 in outputs.items() for sentence in _wrong(root, path, md5, cache)]
     if wrong:
@@ -88,7 +89,7 @@ def check(root: Path, outputs: dict[str, str], cache: Path) -> None:
 
 
 def _wrong(root: Path, path: str, md5: str, cache: Path) -> Iterator[str]:
-    """What is wrong with a file, or with the files of a folder."""
+    """A sentence for each altered or missing file; ``path`` is a file or a folder."""
     stored = cache / "files" / "md5" / md5[:2] / md5[2:]
     remote = f"{stored.parent.name}/{stored.name}"
     folder = md5.endswith(".dir")
@@ -103,33 +104,33 @@ def _wrong(root: Path, path: str, md5: str, cache: Path) -> Iterator[str]:
         stored.unlink(missing_ok=True)
     if (root / path).exists() and not folder:
         yield (
-            f"{path}: its bytes are not those that {LOCK} names; delete it and run `make restore` again, which fetches "
-            f"it (should it come back the same, the remote's object {remote} is damaged)"
+            f"{path}: its bytes are not those that {LOCK} names; delete it and run `make restore` again to fetch it "
+            f"(if that does not help, the remote's object {remote} is damaged)"
         )
     elif not sound:
         yield (
-            f"{path}: the remote has no sound copy of it: its object {remote} is missing or damaged; delete that and "
-            "`dvc push` from a checkout that has the file, then run `make restore` again"
+            f"{path}: the remote has no sound copy of it: its object {remote} is missing or damaged; delete that "
+            "object, `dvc push` from a checkout that has the file, and run `make restore` again"
         )
 
 
 def _check_sources(root: Path) -> None:
-    """Refuse results that were made from other code, settings or data than are here, or that have strangers among them.
+    """Check that the results were made from this checkout's code, settings and data, and that no other file is there.
 
     Raises:
-        HypersphereError: naming what differs.
+        HypersphereError: something differs; the sentence names it.
     """
     stages = json.loads(_call(root, "dvc", "status", "--json"))
     entries = [entry for stage in stages.values() for entry in stage]
     changed = {kind: _paths(entries, f"changed {kind}") for kind in ("outs", "deps")}
     if changed["outs"]:
         raise HypersphereError(
-            f"{changed['outs'][0]}: holds what {LOCK} does not name; remove it (`dvc diff` lists it)"
+            f"{changed['outs'][0]}: has files that {LOCK} does not list; remove them (`dvc diff` lists them)"
         )
     if entries:
         source = ", ".join(changed["deps"]) or "dvc.yaml"
         raise HypersphereError(
-            f"{source}: not as when the results of {LOCK} were made; check out that release ({HELP})"
+            f"{source}: changed since the results of {LOCK} were made; check out that release ({HELP})"
         )
 
 
@@ -138,10 +139,10 @@ def _paths(entries: list[dict[str, dict[str, str]] | str], kind: str) -> list[st
 
 
 def _touch(root: Path) -> None:
-    """Make every file as new as its place in the DAG asks, and record what it is made from, whatever Snakemake thought.
+    """Have Snakemake put the files' times in order and record what each is made from.
 
     Raises:
-        HypersphereError: Snakemake refused, or would still run something.
+        HypersphereError: Snakemake failed, or would still run something.
     """
     _call(root, "snakemake", "--touch", "--forceall", "--cores", "1")
     jobs = preview.dry_run(root, {})
@@ -152,23 +153,23 @@ def _touch(root: Path) -> None:
 
 
 def _call(root: Path, program: str, *arguments: str) -> str:
-    """What a Python program of this environment prints.
+    """The output of a Python program of this environment.
 
     Raises:
-        HypersphereError: it failed; its last line says why.
+        HypersphereError: it failed; the sentence is its last line.
     """
     command = [sys.executable, "-m", program, *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
-        raise HypersphereError(f"{program} {' '.join(arguments)}: {said[-1].strip()}")
+        lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
+        raise HypersphereError(f"{program} {' '.join(arguments)}: {lines[-1].strip()}")
     return done.stdout.strip()
 
 
 def main() -> int:
     """Restore the checkout of the current folder; 0, or 2 after a sentence on standard error."""
     parser = argparse.ArgumentParser(prog="make restore", description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--scale", help="the scale that is wanted; must be that of config/config.yaml")
+    parser.add_argument("--scale", help="the scale to restore; must be that of config/config.yaml")
     try:
         restore(Path.cwd(), parser.parse_args().scale)
     except HypersphereError as error:

@@ -1,7 +1,7 @@
-"""``hypersphere verify``: whether results are what their manifests say, and come out again to the same bytes.
+"""``hypersphere verify``: check that results match their manifests, and that they can be made again byte by byte.
 
-Every prepared dataset, run and evaluation is held against its manifest, and its manifest against this checkout's code
-and data. Everything after them is rebuilt in a temporary folder and compared byte by byte, and so is any run named.
+Every prepared dataset, run and evaluation is compared with its manifest, and its manifest with this checkout's code and
+data. All later results, and the runs that are named, are made again in a temporary folder and compared byte by byte.
 """
 
 import shutil
@@ -28,12 +28,16 @@ Checks = list[Callable[[], None]]
 
 
 def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool = True) -> None:
-    """Check everything of a scale, and train and probe the runs of ``rerun`` again; print what was found.
+    """Check all results of a scale, train and probe the runs of ``rerun`` again, and print the differences.
 
-    Without ``rebuild`` only manifests are checked: results from another machine may come out with other bytes on this.
+    Args:
+        plan: of the scale.
+        rerun: names of runs.
+        overrides: settings of the command line.
+        rebuild: whether to make later results again; those of another machine may differ in bytes on this one.
 
     Raises:
-        HypersphereError: something is missing or differs; each was printed in a sentence that names it.
+        HypersphereError: something is missing or differs; a sentence about each was printed.
     """
     if not plan.config.results.is_dir():
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
@@ -83,50 +87,57 @@ def _dataset(plan: Plan, dataset: Dataset) -> None:
 
 def _run(plan: Plan, name: str) -> None:
     run, folder = plan.run(name), plan.run_folder(name)
-    about = manifest.check_files(folder)
+    recorded = manifest.check_files(folder)
     data = files.read_sealed(plan.data_folder(run.dataset) / planning.MANIFEST)["digest"]
-    made = {"run": run.model_dump(mode="json"), "code": provenance.run_digest(run), "data": data}
-    _same(folder / planning.MANIFEST, about, made)
+    expected = {"run": run.model_dump(mode="json"), "code": provenance.run_digest(run), "data": data}
+    _check_same(folder / planning.MANIFEST, recorded, expected)
 
 
 def _evaluation(plan: Plan, name: str, digest: str) -> None:
     from hypersphere.probes import evaluate
 
     run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
-    made = {
+    expected = {
         "weights": evaluate.inputs(run, asked, manifest.read_manifest(plan.run_folder(name))),
         "code": provenance.protocol_digest(asked.protocol, run),
         "at": [list(at) for at in sorted(asked.at)],
     }
-    _same(path.with_suffix(".json"), manifest.check_evaluation(path), made)
+    _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), expected)
 
 
 def _pixels(plan: Plan, dataset: str, digest: str) -> None:
     path = plan.evaluation(raw_pixels(dataset), digest)
     code = provenance.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
-    _same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code})
+    _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code})
 
 
-def _same(path: Path, about: dict[str, Any], made: dict[str, Any]) -> None:
-    other = [key for key, value in made.items() if about.get(key) != value]
+def _check_same(path: Path, recorded: dict[str, Any], expected: dict[str, Any]) -> None:
+    other = [key for key, value in expected.items() if recorded.get(key) != value]
     if other:
-        raise HypersphereError(f"{path}: {' and '.join(other)}: not those of this checkout; run again to make it anew")
+        raise HypersphereError(f"{path}: {' and '.join(other)}: not those of this checkout; run again to replace it")
 
 
 @contextmanager
 def _elsewhere(plan: Plan, overrides: dict[str, Any], *kept: str) -> Iterator[Plan]:
-    """The same plan in a temporary folder that holds config, claims, data and the ``kept`` parts of the results."""
+    """The same plan in a temporary folder with config, claims, data and the ``kept`` parts of the results.
+
+    Raises:
+        HypersphereError: the block raised one; paths of the temporary folder are replaced by those of the project.
+    """
     with tempfile.TemporaryDirectory(prefix="hypersphere-verify-") as temporary:
         root = Path(temporary).resolve()
         for name in ("config", "paper"):
             shutil.copytree(plan.config.root / name, root / name)
-        other = planning.make(root, overrides)
+        other = planning.make(root, {**overrides, "data_root": plan.config.settings.data_root})
         (root / "data").mkdir()
         (root / "data" / "processed").symlink_to(plan.config.root / "data" / "processed")
         other.config.results.mkdir(parents=True)
         for name in kept:
             (other.config.results / name).symlink_to(plan.config.results / name)
-        yield other
+        try:
+            yield other
+        except HypersphereError as error:
+            raise HypersphereError(str(error).replace(str(root), str(plan.config.root))) from None
 
 
 def _rebuilt(plan: Plan, overrides: dict[str, Any]) -> None:
@@ -170,7 +181,7 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
     from hypersphere.probes import evaluate
     from hypersphere.training import pretrain, snapshots
 
-    about = manifest.check_files(plan.run_folder(name))
+    recorded = manifest.check_files(plan.run_folder(name))
     with _elsewhere(plan, overrides) as again:
         pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
         try:
@@ -179,17 +190,22 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
             asked = tuple(f"{digest}*.csv" for digest in plan.asked[name])
             _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
         except HypersphereError as error:
-            raise HypersphereError(f"{error}{_other_place(about)}") from None
+            raise HypersphereError(f"{error}{_other_machine(recorded)}") from None
 
 
-def _other_place(about: dict[str, Any]) -> str:
-    here, there = provenance.environment(), about["environment"]
-    other = [key for key in ("python", "packages", "machine", "processor_flags") if here.get(key) != there.get(key)]
-    return f"; made with other {', '.join(other)}, where equal bytes are not promised" if other else ""
+def _other_machine(recorded: dict[str, Any]) -> str:
+    """A note that the run was trained in another environment; empty if it was not."""
+    ours, theirs = provenance.environment(), recorded["environment"]
+    other = [key for key in ("python", "packages", "machine", "processor_flags") if ours.get(key) != theirs.get(key)]
+    return f"; made with other {', '.join(other)}, for which equal bytes are not promised" if other else ""
 
 
 def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
-    """Raise HypersphereError naming every file that is on one side only or has other bytes."""
+    """Compare the files of two folders that match the patterns.
+
+    Raises:
+        HypersphereError: files are in one folder only or differ in bytes; the sentence names them.
+    """
     names = sorted(
         {
             path.relative_to(side).as_posix()
@@ -200,10 +216,10 @@ def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
         }
     )
     if not names:
-        raise HypersphereError(f"{before}: holds nothing to compare")
+        raise HypersphereError(f"{before}: has no file to compare")
     differing = [name for name in names if _bytes(before / name) != _bytes(after / name)]
     if differing:
-        raise HypersphereError(f"{before}: {', '.join(differing)}: come out differently when made again")
+        raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again")
 
 
 def _bytes(path: Path) -> bytes | None:

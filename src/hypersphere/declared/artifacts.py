@@ -14,7 +14,7 @@ from hypersphere.declared import coordinates, kinds, registry
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MeasureName, transferred
 from hypersphere.declared.run import Probe, Run
-from hypersphere.declared.validation import Strict, not_one_of
+from hypersphere.declared.validation import Strict, not_one_of, unknown_key
 
 Need = Literal["human_labels"]
 """What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""
@@ -79,18 +79,18 @@ class Protocol(Strict):
         return files.digest(self.model_dump(exclude={"transfer", "missing", "gives"}, mode="json"), 8)
 
 
-def _says_which_run(when: dict[str, Any]) -> dict[str, Any]:
+def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
     for key in when:
         if key not in coordinates.IDENTITY and not ("." in key and key.split(".")[0] in Run.model_fields):
-            known = ", ".join(coordinates.IDENTITY)
-            raise ValueError(f"{key}: is none of {known} and no path into the run (schedule.epochs)")
+            known = unknown_key(key, coordinates.IDENTITY)
+            raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
     return when
 
 
 class Override(Strict):
     """Fields of the runs whose coordinates all match: method, variant, dataset, and paths that an artifact sets."""
 
-    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_says_which_run)]
+    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)]
     set: dict[str, Any]
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:

@@ -1,4 +1,4 @@
-"""paper/claims/<paper>.csv: every published number and comparison, read and checked."""
+"""Read and check paper/claims/<paper>.csv: every published number, comparison and statement."""
 
 import csv
 import math
@@ -15,12 +15,12 @@ from hypersphere.declared.validation import Strict, validate
 from hypersphere.errors import HypersphereError
 
 PRINTED = "as printed"
-"""The reading of a claim that no erratum corrects."""
+"""The ``reading`` of a claim that no erratum corrects."""
 
 
 def _number(value: float) -> float:
     if math.isnan(value):
-        raise ValueError("must be a number, or inf for what never happens")
+        raise ValueError("must be a number, or inf for steps that never end")
     return value
 
 
@@ -30,8 +30,8 @@ class Claim(Strict):
     id: str
     kind: Literal["value", "comparison", "theorem"]
     origin: Literal["printed", "corrected", "ours"]
-    """``printed``: the document says it; ``corrected``: an erratum's reading of what the document says; ``ours``: what
-    no document says (our own theorem, identity or sensitivity row). Counts shown to people are of printed ones."""
+    """``printed``: in the document; ``corrected``: in an erratum's reading of the document; ``ours``: in no document
+    (our own theorem, identity or sensitivity row). Counts shown to people are of printed claims."""
     artifact: str
     method: str
     variant: str
@@ -42,17 +42,17 @@ class Claim(Strict):
     reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
     reported_std: float | None
     reported_n: PositiveInt | None = None
-    """How many trials a printed mean is over, where that is printed."""
+    """Number of trials of a printed mean, if it is printed."""
     direction: Literal["larger"] | None = None
-    """Of a comparison that prints no difference: the variant's mean is the larger. One without a variant is a sentence,
-    which an exact study holds against every place of a computation."""
+    """For a comparison without a printed difference: the variant's mean is the larger. A comparison without a variant
+    is a sentence, which an exact study checks at every point of a computation."""
     reading: str
     sentence: str
     source: str
 
     @cached_property
     def coordinates(self) -> dict[str, Scalar]:
-        """Which number is meant: method, variant, dataset, setting and measure."""
+        """The coordinates of the number: method, variant, dataset, setting and measure."""
         named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
         settings = parse(self.setting, self.id)
         return ordered({**{key: value for key, value in named.items() if value}, **settings})
@@ -64,31 +64,41 @@ class Claim(Strict):
 
     @cached_property
     def compared_with(self) -> dict[str, Scalar]:
-        """The coordinates of a comparison's baseline, which is given by its variant, or by all that differs."""
+        """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
         other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
         return ordered({**self.coordinates, **other})
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        for field, written in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
+        for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
             try:
-                parse(written, field)
+                parse(given, field)
             except HypersphereError as error:
                 raise ValueError(str(error)) from None
-        own = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
-        if own:
-            raise ValueError(f"setting: {own[0]} has a column of its own")
+        columns = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
+        if columns:
+            raise ValueError(f"setting: {columns[0]} has a column of its own")
         return self
 
     @model_validator(mode="after")
-    def _corrected_by_something(self) -> Self:
+    def _names_its_erratum(self) -> Self:
         if self.origin == "corrected" and self.reading == PRINTED:
-            raise ValueError(f"origin: 'corrected' needs the erratum that corrects it as its reading, not '{PRINTED}'")
+            raise ValueError(f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')")
         return self
 
 
 def load(file: Path) -> list[Claim]:
     """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the claim and the column.
+    """
+    claims = read(file)
+    return [_with_difference(claim, claims, file) for claim in claims]
+
+
+def read(file: Path) -> list[Claim]:
+    """The rows of a paper's claims, each validated by itself.
 
     Raises:
         HypersphereError: a sentence naming the file, the claim and the column.
@@ -104,16 +114,16 @@ def load(file: Path) -> list[Claim]:
     for row, line in rows:
         value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
         claims.append(validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
-    seen: set[str] = set()
+    ids: set[str] = set()
     for claim in claims:
-        if claim.id in seen:
+        if claim.id in ids:
             raise HypersphereError(f"{file}: id: '{claim.id}' is given twice")
-        seen.add(claim.id)
-    return [_reported(claim, claims, file) for claim in claims]
+        ids.add(claim.id)
+    return claims
 
 
-def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
-    """A comparison reports variant minus baseline, unless the paper prints the difference itself."""
+def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
+    """The claim; of a comparison, ``reported`` is variant minus baseline, unless the paper prints the difference."""
     if claim.kind == "theorem" or claim.reported is not None or claim.direction:
         return claim
     if claim.kind == "comparison" and not claim.variant:
@@ -122,18 +132,18 @@ def _reported(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
         raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
     printed = []
     for where in (claim.coordinates, claim.compared_with):
-        found = [
+        values = [
             other.reported
             for other in claims
             if other.kind == "value"
             and (other.artifact, other.reading) == (claim.artifact, claim.reading)
             and other.text == text(where)
         ]
-        if len(found) != 1 or found[0] is None:
+        if len(values) != 1 or values[0] is None:
             raise HypersphereError(
                 f"{file}: {claim.id}: needs exactly one value claim for '{text(where)}' of {claim.artifact}; "
-                f"there are {len(found)}"
+                f"there are {len(values)}"
             )
-        printed.append(found[0])
+        printed.append(values[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
     return claim.model_copy(update={"reported": round(printed[0] - printed[1], 10)})

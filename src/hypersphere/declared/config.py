@@ -92,6 +92,8 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     settings, sources = _settings(root, overrides)
     scale_file = _named(folder / "scales", settings.scale, sources["scale"], "scale")
     scale = validate(Scale, _mapping(scale_file), scale_file)
+    if scale.scale != scale_file.stem:
+        raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
     replaced = _scale_overrides(overrides)
     if replaced:
         scale = validate(Scale, {**_mapping(scale_file), **replaced}, COMMAND_LINE)
@@ -147,7 +149,7 @@ def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
         return None
     folder = root / Path(given).expanduser()
     if not folder.is_dir():
-        raise HypersphereError(f"{where}: {folder}: no such folder; give the one that holds the datasets, or null")
+        raise HypersphereError(f"{where}: {folder}: no such folder; give the one that holds the datasets, or none")
     return str(folder)
 
 

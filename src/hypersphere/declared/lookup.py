@@ -35,6 +35,11 @@ def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Ma
     for one, reason in (unplanned or {}).items():
         if one == name or one.startswith(f"{name}-"):
             raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
-    near = nearest(name, names, SHOWN)
+    near = nearest(name, names, SHOWN) or nearest(name, _beginnings(names, name.count("-") + 1), SHOWN)
     hint = f"did you mean {' or '.join(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
     raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")
+
+
+def _beginnings(names: Collection[str], parts: int) -> set[str]:
+    """The first ``parts`` parts of each name, which dashes divide."""
+    return {"-".join(name.split("-")[:parts]) for name in names}

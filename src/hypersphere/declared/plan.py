@@ -1,7 +1,7 @@
 """From config to cells, runs, batches and evaluations. Imports no torch: Snakemake calls this to build its DAG."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.declared import config as cfg
-from hypersphere.declared import kinds, lookup
+from hypersphere.declared import kinds, lookup, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
@@ -288,6 +288,6 @@ def _scaled(config: cfg.Config, protocol: Protocol) -> Protocol:
     probe = protocol.probe
     if probe is None or probe.name not in config.scale.probes:
         return protocol
-    replaced: Mapping[str, Any] = {"name": probe.name, **probe.parameters, **config.scale.probes[probe.name]}
-    value = {**protocol.model_dump(), "probe": replaced}
-    return validate(Protocol, value, config.sources["probes"], f"probes.{probe.name}")
+    parameters = {**probe.parameters, **config.scale.probes[probe.name]}
+    validate(registry.schema("probes", probe.name), parameters, config.sources["probes"], f"probes.{probe.name}")
+    return Protocol.model_validate({**protocol.model_dump(), "probe": {"name": probe.name, **parameters}})

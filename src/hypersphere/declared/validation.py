@@ -20,6 +20,10 @@ _MEMBER = re.compile(
 """What pydantic adds to a location inside a union or a mapping's key, and which is no key of the file."""
 
 
+LISTED = 12
+"""How many allowed names a sentence lists in full."""
+
+
 class Strict(BaseModel):
     """Frozen, without infinities, and without keys that are not its fields."""
 
@@ -45,9 +49,13 @@ def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
 
 
 def not_one_of(name: str, names: Iterable[str]) -> str:
-    """``'simcrl' is not one of byol, simclr; did you mean simclr?``"""
+    """``'simcrl' is not one of byol, simclr; did you mean simclr?``; of many names only the nearest are listed."""
     names = list(names)
-    return f"'{name}' is not one of {', '.join(names) or 'none'}{_meant(name, names, '; ', '')}"
+    matches = nearest(name, names, 3)
+    if len(names) > LISTED and matches:
+        return f"'{name}' is not one of {len(names)} names; did you mean {' or '.join(matches)}?"
+    suggestion = f"; did you mean {matches[0]}?" if matches else ""
+    return f"'{name}' is not one of {', '.join(names) or 'none'}{suggestion}"
 
 
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
@@ -59,12 +67,9 @@ def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
         return "unknown"
     else:
         listed = f"{'Allowed' if nearest(key, names) else 'allowed'}: {', '.join(names)}"
-    return f"unknown; {_meant(key, names, '', ' ')}{listed}"
-
-
-def _meant(name: str, names: list[str], before: str, after: str) -> str:
-    matches = nearest(name, names)
-    return f"{before}did you mean {matches[0]}?{after}" if matches else ""
+    matches = nearest(key, names)
+    suggestion = f"did you mean {matches[0]}? " if matches else ""
+    return f"unknown; {suggestion}{listed}"
 
 
 def problem_to_show(error: ValidationError) -> Any:
@@ -97,9 +102,10 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "", o
         str(other["msg"]) for other in error.errors() if other["loc"] != problem["loc"] and _field(other) == location
     ]
     shown = problem["input"]
-    given = f" (given: {shown!r})" if isinstance(shown, str | int | float | bool | list | None) else ""
+    plain = isinstance(shown, str | int | float | bool | list | None)
+    given = f" (given: {shown!r})" if plain and repr(shown) not in message else ""
     separator = ": " if field else ""
-    return f"{field}{separator}{message[:1].lower()}{message[1:]}{_alternatives(others)}{given}"
+    return f"{field}{separator}{_short(message[:1].lower() + message[1:])}{_alternatives(others)}{given}"
 
 
 def _field(problem: Any) -> list[str]:
@@ -109,9 +115,14 @@ def _field(problem: Any) -> list[str]:
     return [key for key in keys[: len(keys) - len(unknown)] if not _MEMBER.fullmatch(key)] + unknown
 
 
+def _short(message: str) -> str:
+    """A complaint without its second half: ``…, unable to parse string as an integer``."""
+    return message.partition(", unable")[0]
+
+
 def _alternatives(messages: list[str]) -> str:
     """`` or 'published'``: what the other members of a union allow, each once."""
-    allowed = [message.removeprefix("Input should be ").partition(", unable")[0] for message in messages]
+    allowed = [_short(message.removeprefix("Input should be ")) for message in messages]
     return "".join(f" or {one}" for one in dict.fromkeys(allowed))
 
 

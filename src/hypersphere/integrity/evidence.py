@@ -1,4 +1,4 @@
-"""Evidence: one small JSON record per finished run, with everything needed to judge it and nothing to load it."""
+"""Evidence: one small JSON record per finished run, with all that is needed to judge it, and without its weights."""
 
 import csv
 import math
@@ -26,7 +26,7 @@ class Answer(Strict):
     target: str
     """The dataset that was probed."""
     reading: str
-    """Which of the values of that measure: ``split=train``; empty for the only one."""
+    """Which value of that measure: ``split=train``; empty if there is only one."""
     value: float | None
     n_test: int | None
     classes: int | None
@@ -52,27 +52,27 @@ class Record(Strict):
     seconds: float
     peak_memory_mb: int
     history: list[dict[str, float | None]]
-    """None where a diverged run's loss or norm is not a finite number, which JSON cannot say."""
+    """None where a diverged run's loss or norm is not finite, because JSON has no such numbers."""
     evaluations: list[Answer]
     evaluated_by: dict[str, Any]
-    """By protocol: its probe and layer, digest of its code, device, threads and environment, which may be others than
+    """By protocol: its probe and layer, digest of its code, device, threads and environment, which may differ from
     training's."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
     """Write a finished, evaluated run's record and return its path.
 
-    At the published scale the record goes to ``evidence/``; any other goes to the scale's own results folder, so that
-    a small run never lies among the evidence.
+    At the published scale the record goes to ``evidence/``. At any other it goes to the scale's results folder, so that
+    no small run is taken for evidence.
 
     Raises:
         HypersphereError: the run or its evaluations are missing, or its files were altered.
     """
     folder = plan.run_folder(run.name)
     manifest = check_files(folder)
-    kept = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
+    copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
     record = {
-        **{key: manifest[key] for key in kept},
+        **{key: manifest[key] for key in copied},
         "scale": plan.config.scale_name,
         "level": plan.config.scale.level,
         "run": run.model_dump(mode="json"),
@@ -108,17 +108,17 @@ def _history(path: Path) -> list[dict[str, float | None]]:
 
 def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
     answers: list[dict[str, Any]] = []
-    by: dict[str, Any] = {}
+    evaluated_by: dict[str, Any] = {}
     for digest in plan.asked[run.name]:
         path = plan.evaluation(run.name, digest)
         if not path.is_file():
             batch = plan.batch_of(run.name).id
             raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch}` makes it")
-        about = check_evaluation(path)
+        manifest = check_evaluation(path)
         table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
         rows = table.drop(columns="run").assign(reading=table["reading"].fillna("")).astype(object)
         answers += [
             {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
         ]
-        by[digest] = {key: about[key] for key in ("protocol", "code", "device", "threads", "environment")}
-    return {"evaluations": answers, "evaluated_by": by}
+        evaluated_by[digest] = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
+    return {"evaluations": answers, "evaluated_by": evaluated_by}

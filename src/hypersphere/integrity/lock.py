@@ -1,4 +1,4 @@
-"""One process at a time works on a run: trains it, or removes something of it."""
+"""A lock for each run, so that one process at a time trains it or removes files of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +10,12 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 
 LOCK_SECONDS = 60.0
-"""How long to wait for another process that trains the run: an orphan needs a moment to save its state and stop."""
+"""How long to wait for another process that holds the run: an orphan needs time to save its state and stop."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold the run in ``folder``, which is made if it is not there: nobody else may work on it meanwhile.
+    """Hold the lock of the run in ``folder``, which is created if it does not exist.
 
     Raises:
         HypersphereError: another process holds it, or the folder cannot be written.

@@ -1,4 +1,4 @@
-"""The manifests of finished runs and of evaluations, read and checked without importing torch."""
+"""Read and check the manifests of finished runs, evaluations and tables, without importing torch."""
 
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def check_files(folder: Path, *names: str) -> dict[str, Any]:
-    """The manifest of a finished run whose files (all of them, or those of ``names``) are there, unaltered.
+    """The manifest of a finished run, after a check that its files (all, or those of ``names``) are unaltered.
 
     Raises:
-        HypersphereError: naming the file that is missing or altered.
+        HypersphereError: a file is missing or altered; the sentence names it.
     """
     manifest = read_manifest(folder)
     for name in names or manifest["files"]:
@@ -39,10 +39,10 @@ def _again(folder: Path) -> str:
 
 
 def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
-    """The same for a run of the plan; the next Snakemake trains a damaged one again.
+    """As ``check_files``, for a run of the plan; Snakemake trains a damaged one again the next time.
 
     Raises:
-        DamagedError: naming the file that is missing or altered.
+        DamagedError: a file is missing or altered; the sentence names it.
     """
     try:
         return check_files(plan.run_folder(run), *names)
@@ -51,11 +51,10 @@ def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
 
 
 def check_evaluation(path: Path) -> dict[str, Any]:
-    """The manifest beside an evaluations file; its bytes, and those of the tables beside it, are those that the probes
-    wrote.
+    """The manifest beside an evaluations file, after a check that this file and its tables are unaltered.
 
     Raises:
-        DamagedError: a file or the manifest is missing or altered; the next Snakemake evaluates again.
+        DamagedError: a file or the manifest is missing or altered; Snakemake evaluates again the next time.
     """
     proof = path.with_suffix(".json")
     manifest = check_listed(path, proof)
@@ -65,10 +64,10 @@ def check_evaluation(path: Path) -> dict[str, Any]:
 
 
 def check_tidy(results: Path, name: str) -> Path:
-    """The path of a tidy table (of statistics/ or simulations/, theory.csv or claims.csv), its bytes as written.
+    """The path of a tidy table (in statistics/ or simulations/, or theory.csv or claims.csv), checked as unaltered.
 
     Raises:
-        DamagedError: it or its manifest is missing or altered; the next Snakemake makes it again.
+        DamagedError: it or its manifest is missing or altered; Snakemake makes it again the next time.
     """
     path = results / name
     check_listed(path, tidy_manifest(path))
@@ -76,15 +75,15 @@ def check_tidy(results: Path, name: str) -> Path:
 
 
 def tidy_manifest(path: Path) -> Path:
-    """Where the checksum of a tidy table lies: ``statistics/manifest.json``, ``claims.json`` or ``theory.json``."""
+    """The file with a tidy table's checksum: the folder's ``manifest.json``, ``claims.json`` or ``theory.json``."""
     return path.with_suffix(".json") if path.stem in ("claims", "theory") else path.with_name(MANIFEST)
 
 
 def check_listed(path: Path, proof: Path) -> dict[str, Any]:
-    """The manifest ``proof``, which lists the checksum of ``path``.
+    """The manifest ``proof``, after a check that ``path`` has the checksum that it lists.
 
     Raises:
-        DamagedError: either is missing or altered.
+        DamagedError: one of the two is missing or altered.
     """
     try:
         manifest = files.read_sealed(proof)

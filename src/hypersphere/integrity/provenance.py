@@ -1,7 +1,7 @@
-"""What a result was made from: source digests, versions, processor.
+"""The origin of a result: digests of code and settings, versions, processor.
 
-The code digest of a run covers the modules that the run really uses, found by following imports inside the package
-from the training loop and from the components that the run names (see `sources`).
+The code digest of a run covers the modules that the run uses: those that the training loop, and the components that the
+run names, import inside the package (see `sources`).
 """
 
 import os
@@ -21,8 +21,8 @@ from hypersphere.integrity.sources import code_digest, exists
 
 
 def run_modules(run: Run) -> tuple[str, ...]:
-    """What trains every run, and the components that a run names."""
-    named: list[tuple[registry.Kind, Component | None]] = [
+    """The modules that train every run, and those of the components that this run names."""
+    components: list[tuple[registry.Kind, Component | None]] = [
         ("methods", run.method),
         ("objectives", run.objective),
         ("objectives", run.regulariser),
@@ -31,8 +31,8 @@ def run_modules(run: Run) -> tuple[str, ...]:
         ("gradients", run.gradient),
         ("initialisations", run.initialisation),
     ]
-    always = [f"hypersphere.training.{module}" for module in (f"trainers.{run.kind}", "weights", "determinism")]
-    return (*always, *(registry.module_name(kind, part.name) for kind, part in named if part))
+    common = [f"hypersphere.training.{module}" for module in (f"trainers.{run.kind}", "weights", "determinism")]
+    return (*common, *(registry.module_name(kind, part.name) for kind, part in components if part))
 
 
 def run_digest(run: Run) -> str:
@@ -52,7 +52,7 @@ def dataset_digest(dataset: Dataset) -> str:
 
 
 def protocol_digest(protocol: Protocol, run: Run | None) -> str:
-    """Digest of all code that decides what a protocol says of a run's weights (None: of raw pixels)."""
+    """Digest of all code that decides the measurements of a run's weights by a protocol (None: of raw pixels)."""
     assert protocol.probe is not None
     modules = {registry.module_name("probes", protocol.probe.name)}
     if run is not None:
@@ -64,37 +64,36 @@ def protocol_digest(protocol: Protocol, run: Run | None) -> str:
 
 
 def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
-    """Digest of what is asked of a batch's runs, and of all code that decides the answers, given the weights."""
+    """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights."""
     asked = {run.name: plan.asked[run.name] for run in batch.runs}
-    made = {
-        name: {digest: protocol_digest(one.protocol, plan.runs[name]) for digest, one in of.items()}
-        for name, of in asked.items()
+    places = {name: {digest: sorted(one.at) for digest, one in protocols.items()} for name, protocols in asked.items()}
+    codes = {
+        name: {digest: protocol_digest(one.protocol, plan.runs[name]) for digest, one in protocols.items()}
+        for name, protocols in asked.items()
     }
-    return files.digest(
-        [{name: {digest: sorted(one.at) for digest, one in of.items()} for name, of in asked.items()}, made]
-    )
+    return files.digest([places, codes])
 
 
 def pixels_digest(plan: Plan, dataset: str) -> str:
-    """The same of a dataset's raw pixels."""
+    """Digest of all code that decides the evaluations of a dataset's raw pixels."""
     return files.digest({key: protocol_digest(one, None) for key, one in plan.asked_of_pixels[dataset].items()})
 
 
 def theory_digest(plan: Plan) -> str:
-    """Digest of all code that decides what is said of the theorems of the plan's papers."""
+    """Digest of all code that checks the theorems of the plan's papers."""
     stated = [name for name in plan.config.papers if exists(f"hypersphere.theory.{name}")]
     return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
-    """Digest of all code that decides what the exact studies of a paper hand over, and of what is asked of them."""
+    """Digest of a paper's artifacts with their exact studies, and of all code that decides the studies' results."""
     studies = (registry.module_name("simulations", name) for name in plan.config.studies(paper))
     asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
     return files.digest([asked, code_digest("hypersphere.simulations.build", *studies)])
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
-    """Digest of what an artifact shows, how it is labelled and judged, and of all code that makes it."""
+    """Digest of an artifact's declaration, labels, cells and rules of judgement, and of all code that makes it."""
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
     module = f"hypersphere.present.kinds.{declared.draw}"
@@ -120,20 +119,20 @@ def _protocol(plan: Plan, cell: Cell) -> str:
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
-    """Digest of all that draws and judges what a paper's exact studies handed over."""
+    """Digest of all that draws and judges the results of a paper's exact studies."""
     drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
     return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.claims")])
 
 
 def claims_digest(plan: Plan) -> str:
-    """Digest of all that judging every claim reads but for measurements."""
+    """Digest of all that judging the claims reads, except measurements."""
     cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
     choices = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
     return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.claims")])
 
 
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
-    """Digest of all that scorecard or paper show but for results: code, kinds, texts, labels, scale."""
+    """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
     drawings = [kinds.drawing(p, a) for p in plan.config.papers for a in plan.config.studied(p)]
     code = code_digest(page, *(f"hypersphere.present.kinds.{draw}" for draw in sorted(declared)), *drawings)
@@ -156,7 +155,7 @@ def file_digest(path: str) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Versions and processor, as the manifest records them."""
+    """Versions and processor, for the manifest."""
     packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
     return {
         "python": platform.python_version(),

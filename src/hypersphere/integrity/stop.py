@@ -1,7 +1,7 @@
-"""Stopping well: when asked by a signal, and when the Snakemake that started us is gone.
+"""Stop in order: at a signal, or when the Snakemake that started this job is gone.
 
-SIGTERM is what clusters send at a time limit, SIGINT is Ctrl-C. A Snakemake that was killed with -9 leaves its jobs
-running; they notice within seconds, and stop as if they had been sent SIGTERM.
+Clusters send SIGTERM at a time limit, and Ctrl-C sends SIGINT. A Snakemake that was killed with -9 leaves its jobs
+running; they notice within seconds, and stop as if they had got SIGTERM.
 """
 
 import os
@@ -16,14 +16,14 @@ from types import FrameType
 from hypersphere.errors import HypersphereError
 
 PARENT = "HYPERSPHERE_PARENT"
-"""Environment variable, ``<host>:<process id>``: whom a job is not to outlive. Set by workflow/Snakefile."""
+"""Environment variable with the process that a job must not outlive, as ``<host>:<process id>``, set by Snakemake."""
 EVERY = 1.0
-"""Seconds between two looks at the parent."""
+"""Seconds between two checks of the parent."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StoppedError(HypersphereError):
-    """Training was asked to stop and has saved its state; the exit status is the shell's for that signal."""
+    """Training was asked to stop and has saved its state; the exit status is 128 + the signal's number."""
 
     def __init__(self, sentence: str, number: int) -> None:
         super().__init__(sentence)
@@ -31,7 +31,7 @@ class StoppedError(HypersphereError):
 
 
 class Request:
-    """Whether, and by which signal, we were asked to stop."""
+    """Whether a signal asked to stop, and which."""
 
     number: int | None = None
 
@@ -43,24 +43,24 @@ class Request:
 
 @contextmanager
 def on_request() -> Iterator[Request]:
-    """Within the block a first signal only sets the request, which the block looks at; a second one acts at once.
+    """Within the block, a first signal only sets the request, which the block reads; a second one acts at once.
 
-    Elsewhere than in the main thread, where Python delivers no signals, the request stays empty; and for a signal that
-    is ignored, as a shell has it for SIGINT in the background.
+    The request stays empty in other threads than the main one, where Python delivers no signals, and for a signal that
+    is ignored, as SIGINT is for jobs that a shell runs in the background.
     """
     request = Request()
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    before = {int(asked): signal.getsignal(asked) for asked in SIGNALS}
-    before = {asked: handler for asked, handler in before.items() if handler != signal.SIG_IGN}
+    before = {int(number): signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number
         signal.signal(number, before[number])
 
-    for asked in before:
-        signal.signal(asked, note)
+    for number in before:
+        signal.signal(number, note)
     try:
         yield request
     finally:
@@ -73,7 +73,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def exit_in_order() -> None:
-    """From now on SIGTERM unwinds the stack, so that half-written files are removed; and so does a lost parent."""
+    """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
     signal.signal(signal.SIGTERM, _leave)
     host, _, parent = os.environ.get(PARENT, "").rpartition(":")
     if host == platform.node() and parent.isdigit():
@@ -98,5 +98,5 @@ def _alive(process: int) -> bool:
 
 
 def name_parent() -> None:
-    """Let the jobs that this process starts know whom they are not to outlive."""
+    """Tell the jobs that this process starts not to outlive it."""
     os.environ[PARENT] = f"{platform.node()}:{os.getpid()}"

@@ -1,4 +1,4 @@
-"""Tidy tables: written with their checksums, and read with the type of each column known by its name."""
+"""Write tidy tables with their checksums, and read them; a column's name decides its type."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import tidy_manifest
 
 EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
-"""The columns of what one protocol says of one run."""
+"""The columns of the measurements of one run by one protocol."""
 NUMBERS = {
     *("value", "mean", "std", "low", "high", "effect", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std"),
     *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
@@ -20,19 +20,19 @@ NUMBERS = {
     *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
     *("draws", "met", "violated", "worst", "margin"),
 }
-"""Columns of numbers, whatever the table; an empty field is NaN. All others are text."""
+"""Columns of numbers in any table; an empty field is NaN. All other columns are text."""
 FLAGS = {"final", "low_power"}
-"""Columns of True and False; empty is False."""
+"""Columns of True and False; an empty field is False."""
 
 
 def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> None:
-    """Write tidy tables by their names, each with its columns, and then the manifest that lists their checksums."""
+    """Write tidy tables, by name and each with its columns, and then the manifest with their checksums."""
     paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
     files.write_sealed(tidy_manifest(paths[0]), {"files": {path.name: files.sha256(path) for path in paths}})
 
 
 def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:
-    """Ten significant digits; a missing or infinite number is an empty field."""
+    """Write numbers with ten significant digits; a missing or infinite one is an empty field."""
     table = table[list(columns)].copy()
     for column in table.select_dtypes("float"):
         # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
@@ -46,7 +46,7 @@ def read(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
 
     Args:
         path: of the CSV.
-        columns: that must be there.
+        columns: required ones.
 
     Raises:
         HypersphereError: a sentence naming the file, and the column that is missing or malformed.
@@ -56,7 +56,7 @@ def read(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except (ValueError, pd.errors.ParserError) as error:
-        raise HypersphereError(f"{path}: not a table as expected ({error})") from None
+        raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise HypersphereError(f"{path}: column {missing[0]} is missing; expected: {', '.join(columns)}")

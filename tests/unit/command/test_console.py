@@ -56,7 +56,7 @@ def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed_and_left
     handler.emit(_record(event="job_info", jobid=0, rule_name="all", wildcards={}))
     handler.emit(_record(event="job_finished", job_id=0))
     assert text.getvalue().splitlines() == [
-        "2 jobs; the output of each goes to a file under logs/",
+        "2 jobs to do; the output of each goes to a file under logs/",
         "[1/2]   1:05  pretrain simclr-x7  (1:10 elapsed, about 1:05 left)",
         "[2/2]   1:10  pretrain simclr-x8",
     ]

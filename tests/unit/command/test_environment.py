@@ -60,5 +60,5 @@ def test_markers_are_kept() -> None:
 
 
 def test_an_empty_lock_is_said() -> None:
-    with pytest.raises(HypersphereError, match=r"requirements\.lock: holds no pinned requirement"):
+    with pytest.raises(HypersphereError, match=r"requirements\.lock: has no pinned requirement"):
         environment_yml("# nothing\n")

@@ -44,7 +44,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         TABLE | {"columns": {"dataset": ["cats"], "measure": ["norm"]}},
         "measure: say it here, or on one axis",
     ),
-    "an unknown measure": (TABLE | {"measure": "top1"}, "measure: 'top1' is not one of knn_top1, knn_top5, "),
+    "an unknown measure": (
+        TABLE | {"measure": "top1"},
+        "measure: 'top1' is not one of 28 names; did you mean mlp_top1 or knn_top1?",
+    ),
     "an unknown measure on an axis": (
         without(TABLE, "measure") | {"columns": {"dataset": ["cats"], "measure": ["top1"]}},
         "by: no evaluation gives top1",
@@ -223,9 +226,12 @@ def test_an_override_matches_where_every_key_does(when: dict[str, Any], matches:
 @pytest.mark.parametrize(
     ("when", "words"),
     [
-        ({"methd": "simclr"}, "methd: is none of method, variant, dataset and no path into the run"),
-        ({"epoch": 3}, "epoch: is none of method, variant, dataset and no path into the run"),
-        ({"batches.size": 3}, "batches.size: is none of method, variant, dataset and no path into the run"),
+        (
+            {"methd": "simclr"},
+            "methd: unknown; did you mean method? Allowed: method, variant, dataset, and paths into the run",
+        ),
+        ({"epoch": 3}, "epoch: unknown; allowed: method, variant, dataset, and paths into the run"),
+        ({"batches.size": 3}, "batches.size: unknown; allowed: method, variant, dataset, and paths into the run"),
         ({"method": "simcrl"}, "overrides.0.when.method: 'simcrl' is not one of simclr, simsiam"),
         ({"variant": ["cut", "cut9"]}, "overrides.0.when.variant: 'cut9' is not one of baseline, cut, hot"),
     ],

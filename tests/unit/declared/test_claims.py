@@ -42,7 +42,7 @@ def test_a_claim_is_printed_corrected_or_ours(tmp_path: Path, origin: str, readi
 @pytest.mark.parametrize(
     ("origin", "reading", "message"),
     [
-        ("corrected", PRINTED, r"origin: 'corrected' needs the erratum that corrects it as its reading"),
+        ("corrected", PRINTED, r"reading: must be an erratum where origin is corrected"),
         ("theirs", PRINTED, r"origin: input should be 'printed', 'corrected' or 'ours' \(given: 'theirs'\)"),
     ],
 )
@@ -115,8 +115,8 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
         ({"setting": "variant=hot"}, "setting: variant has a column of its own"),
         ({"setting": "epoch=3;measure=norm"}, "setting: measure has a column of its own"),
         (COMPARED | {"baseline": "logits.s=1,2"}, "baseline: 'logits.s=1,2' is not key=value"),
-        ({"metric": "top1"}, "metric: 'top1' is not one of knn_top1, "),
-        ({"reported": "nan"}, "reported: must be a number, or inf for what never happens"),
+        ({"metric": "top1"}, "metric: 'top1' is not one of 28 names; did you mean mlp_top1 or knn_top1?"),
+        ({"reported": "nan"}, "reported: must be a number, or inf for steps that never end"),
         ({"kind": "guess"}, "kind: input should be 'value', 'comparison' or 'theorem'"),
     ],
 )

@@ -160,7 +160,7 @@ def test_a_union_lists_all_that_it_allows(refused: Refused) -> None:
         ({"run": {"veiws": {}}}, "run.veiws: unknown; did you mean views? Allowed: "),
         ({"methods": {"simclr": {"objective": {"temprature": 1}}}}, "methods.simclr.objective.temprature: unknown; "),
         ({"per_paper": {"p": {"run": {"batch": {"size": 3}}}}}, "per_paper.p.run.batch"),
-        ({"probes": {"knn": {"kk": 3}}}, "probes.knn.probe.kk: unknown; "),
+        ({"probes": {"knn": {"kk": 3}}}, "probes.knn.kk: unknown; "),
         ({"datasets": {"cats": "dgos"}}, "datasets.cats: 'dgos' is not one of birds, cats, dogs, few_cats"),
         ({"leaves_out": ["p/x"]}, "leaves_out: 'p/x' is not one of p/table"),
     ],
@@ -214,6 +214,9 @@ def test_words() -> None:
     assert nearest("x", ["weight"]) == []
     assert not_one_of("simcrl", ["byol", "simclr"]) == "'simcrl' is not one of byol, simclr; did you mean simclr?"
     assert not_one_of("x", []) == "'x' is not one of none"
+    many = [f"name_{i}" for i in range(30)]
+    assert not_one_of("x", many).startswith("'x' is not one of name_0, name_1, ")
+    assert not_one_of("nam_1", many).startswith("'nam_1' is not one of 30 names; did you mean name_1 or ")
     assert (
         unknown_key("temprature", ["temperature", "n"]) == "unknown; did you mean temperature? Allowed: temperature, n"
     )

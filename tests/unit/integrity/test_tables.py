@@ -83,8 +83,8 @@ def test_infinity_that_was_written_as_text_is_a_number(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         (None, r"t\.csv: the file is missing$"),
-        ("", r"t\.csv: not a table as expected \(No columns"),
-        ('a,b\n1,"2\n', r"t\.csv: not a table as expected"),
+        ("", r"t\.csv: cannot be read as a CSV table \(No columns"),
+        ('a,b\n1,"2\n', r"t\.csv: cannot be read as a CSV table"),
         ("value\n1\n", r"t\.csv: column epoch is missing; expected: epoch, value$"),
         ("epoch,value\n1,many\n", r"t\.csv: column value: could not convert string to float: 'many'$"),
     ],
