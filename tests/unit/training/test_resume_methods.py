@@ -12,6 +12,7 @@ import pytest
 from torch import Tensor
 
 from hypersphere.datasets import store
+from hypersphere.declared import plan as planning
 from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.training import checkpoint
@@ -20,6 +21,7 @@ from hypersphere.training.trainers.image import Outcome
 
 from .conftest import execute, result, rewrite, unbroken
 
+PROJECT = Path(__file__).resolve().parents[2] / "project"
 METHODS = registry.names("methods")
 CARRIED = {
     "byol": ("model.target.",),
@@ -61,16 +63,27 @@ class Stopped:
         return self.folder / checkpoint.RESUME
 
 
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """Every method's run of four epochs on 80 images, which are prepared; tests only read here."""
+    root = tmp_path_factory.mktemp("methods")
+    shutil.copytree(PROJECT, root, dirs_exist_ok=True)
+    plan = planning.make(root, {"scale": "methods"})
+    for dataset in plan.datasets.values():
+        store.prepare(dataset, root / "data", None)
+    return plan
+
+
 @pytest.fixture
-def stopped(every_method: Plan, kept: Path, tmp_path: Path) -> Callable[[str, int], Stopped]:
+def stopped(plan: Plan, kept: Path, tmp_path: Path) -> Callable[[str, int], Stopped]:
     """``stopped(method, step)``: the method's run, killed at the beginning of that step."""
 
     def stop(method: str, step: int) -> Stopped:
-        run = every_method.run(next(name for name in every_method.runs if name.startswith(f"{method}-")))
-        images = training_images(store.open(every_method.data_folder(run.dataset)))
+        run = plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
+        images = training_images(store.open(plan.data_folder(run.dataset)))
         unbroken_folder, folder = unbroken(run, images, kept), tmp_path / "stopped"
         shutil.copytree(unbroken_folder / str(step), folder)
-        return Stopped(folder, result(unbroken_folder / "whole"), lambda: execute(run, images, folder))
+        return Stopped(folder, result(unbroken_folder / "whole"), lambda: execute(run, images, folder, save_every=3600.0))
 
     return stop
 
