@@ -1,12 +1,12 @@
-# What `snakemake --report` says of each result: the keywords of report(), and what captions (*.rst) are filled from.
+# Captions of the results in `snakemake --report`: the keywords of report(), and the texts for *.rst.
 
 EVERYTHING = "All papers"
 
 
 class About(dict):
-    """What captions say. Nothing is read, and pandas not imported, before a report is made.
+    """Texts of captions. No result is read, and pandas is not imported, before a report is made.
 
-    A mapping, if an empty one: Snakemake takes a checksum of its config, which holds this.
+    It is a mapping, though an empty one, because Snakemake computes a checksum of its config, which holds it.
     """
 
     def scale(self):
@@ -30,12 +30,12 @@ class About(dict):
         return captions.in_short(PLAN)
 
 
-# Captions see Snakemake's config, and nothing else of the workflow. The command's settings are taken from it before.
+# Captions can read Snakemake's config and nothing else of the workflow. The command's settings are read before.
 config["about"] = About()
 
 
 def shown_artifact(paper, artifact, path):
-    """One file of an artifact made from runs, as the report lists it: under its paper, and there under its kind."""
+    """One file of an artifact made from runs, which the report lists by paper and kind."""
     folder = path.parent.parent.name
     return _reported(paper, artifact, path, "table" if folder == "tables" else "figure", config["about"].in_short)
 
@@ -46,7 +46,7 @@ def shown_study(paper, path):
 
 
 def _reported(paper, artifact, path, caption, scale):
-    if path.suffix in (".tex", ".png"):  # the same in another form
+    if path.suffix in (".tex", ".png"):  # another form of the same result
         return local(path)
     return report(
         local(path),
@@ -58,12 +58,12 @@ def _reported(paper, artifact, path, caption, scale):
 
 
 def claims_of(paper):
-    """Digest of a paper's published numbers: people edit them, so that their time says nothing."""
+    """Digest of a paper's published numbers; people edit the file, so its modification time says nothing."""
     return provenance.file_digest(f"paper/claims/{paper}.csv")
 
 
 def shown_once(name):
-    """Keywords of report() for what all papers share."""
+    """Keywords of report() for a result of all papers."""
     return {
         "caption": f"../report/{name}.rst",
         "category": EVERYTHING,

@@ -1,4 +1,4 @@
-# evaluations -> one artifact's tidy tables, and the table or figure itself; it waits for its own runs alone
+# evaluations -> one artifact's tidy tables, and the table or figure itself; it waits only for its own runs
 
 
 for PAPER, ARTIFACT in PLAN.made:

@@ -1,4 +1,4 @@
-# What the rules ask of the plan, in words of Snakemake: paths of the project, by what they hold.
+# Helpers of the rules: paths of the plan as Snakemake knows them, relative to the project.
 
 
 def local(path):
@@ -18,12 +18,12 @@ def prepared(names):
 
 def probed(batch):
     """The datasets that a batch's runs are probed on."""
-    asked = [one for run in batch.runs for one in PLAN.asked[run.name].values()]
-    return {dataset for one in asked for _, dataset in one.at}
+    needed = [one for run in batch.runs for one in PLAN.asked[run.name].values()]
+    return {dataset for one in needed for _, dataset in one.at}
 
 
 def measured_for(paper, artifact):
-    """The markers of all that an artifact's runs and controls were asked."""
+    """The markers of the evaluations of an artifact's runs and controls."""
     batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
     return [
         local(path)
@@ -32,7 +32,7 @@ def measured_for(paper, artifact):
 
 
 def tidy(paper, artifact):
-    """The tidy tables that an artifact is drawn from."""
+    """The tidy tables from which an artifact is drawn."""
     names = ["measurements", "summary", "effects", "runs", *(["distribution"] if shows_images(paper, artifact) else [])]
     return [
         PLAN.artifact_folder(paper, artifact) / name for name in [*[f"{name}.csv" for name in names], "manifest.json"]
@@ -40,5 +40,5 @@ def tidy(paper, artifact):
 
 
 def shows_images(paper, artifact):
-    """Whether an artifact shows what a probe says of single images."""
+    """Whether an artifact shows the values of single images."""
     return kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images

@@ -1,7 +1,7 @@
-# runs -> results/<scale>/evaluations/<run>/<protocol>.csv, all that is asked of a batch of runs to a job
+# runs -> results/<scale>/evaluations/<run>/<protocol>.csv, one job for all evaluations of a batch of runs
 
 
-# Evaluations are not declared, as runs are not: what is current is left as it is. The marker holds their checksums.
+# Evaluations are not declared, like runs, so that current ones stay. The marker holds their checksums.
 rule evaluate:
     input:
         trained("{batch}"),

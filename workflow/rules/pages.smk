@@ -1,4 +1,4 @@
-# all that has been made -> claims.csv, scorecard, paper
+# all results -> claims.csv, scorecard, paper
 
 CLAIMS = [
     f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")

@@ -1,8 +1,8 @@
-# data -> results/<scale>/runs/<run>/, a batch of runs to a job
+# data -> results/<scale>/runs/<run>/, one job for a batch of runs
 
 
-# Run folders are not declared: Snakemake deletes what it is told of, before a job and after a killed one, and these
-# hold finished runs and resume states. The marker holds their checksums.
+# Run folders are not declared, because Snakemake deletes declared outputs before a job and after a killed one, and
+# these hold finished runs and resume states. The marker holds their checksums.
 rule pretrain:
     input:
         lambda wildcards: f"{local(PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset))}/manifest.json",

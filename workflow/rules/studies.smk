@@ -1,4 +1,4 @@
-# theorems and exact studies: no data, no run, the same at every scale
+# theorems and exact studies: without data or runs, the same at every scale
 
 THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
@@ -47,11 +47,11 @@ for PAPER in SIMULATED:
         params:
             paper=PAPER,
             code=provenance.simulation_digest(PLAN, PAPER),
-            claims=claims_of(PAPER),  # some studies are of the printed numbers themselves
+            claims=claims_of(PAPER),  # some studies use the printed numbers themselves
         shell:
             "hypersphere simulate {params.paper} > {log} 2>&1"
 
-    # One job judges and draws all of a paper's studies: each takes less time than a process needs to start.
+    # One job judges and draws all of a paper's studies, because each takes less time than the start of a process.
     rule:
         name:
             f"studies_{PAPER}"

@@ -1,4 +1,4 @@
-"""What is declared: config/, paper/claims and errata, read and validated, and the plan that follows from them.
+"""Declarations: config/, paper/claims and errata, read and validated, and the plan that follows from them.
 
-Nothing here imports torch, opens a results folder, or imports any other folder of this package.
+This folder imports no torch and no other folder of the package, and opens no results folder.
 """

@@ -1,7 +1,7 @@
-"""What config/papers/<paper>.yaml may say: a document, its artifacts, and the runs and probes that they ask for.
+"""The fields of config/papers/<paper>.yaml: a document, its artifacts, and the runs and probes that they need.
 
-An artifact is a query: axes, which are lists of coordinates, and a measure. No artifact has code of its own, but exact
-studies' drawings.
+An artifact is a query: axes, which are lists of coordinates, and a measure. No artifact has code of its own, except the
+drawings of exact studies.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from hypersphere.declared.run import Probe, Run
 from hypersphere.declared.validation import Strict, not_one_of, unknown_key
 
 Need = Literal["human_labels"]
-"""What an exact study may need beside its own arithmetic; a scale lists what it ``provides``."""
+"""Data that an exact study may need; a scale lists those that it ``provides``."""
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 AXES = ("panels", "rows", "lines", "columns", "x")
-"""Every axis that a kind may take, from the outermost: the order in which cells are listed."""
+"""All axes that a kind may take, from the outermost; cells are listed in this order."""
 HISTORY = "history"
-"""The protocol that is no probe: what training itself writes down, once an epoch."""
+"""The protocol without a probe: the values that training itself records once per epoch."""
 HISTORY_MEASURES = ("norm", "loss")
 
 
@@ -49,25 +49,25 @@ class Protocol(Strict):
 
     probe: Probe | None = None
     layer: Literal["backbone", "embeddings"] = "backbone"
-    """What the probe sees: the encoder's output, or its head's (the vectors that the loss is applied to)."""
+    """The input of the probe: the encoder's output, or its head's (the vectors that enter the loss)."""
     transfer: bool = False
-    """Whether the probe is fitted and asked on another dataset (``target``) than the encoder was trained on."""
+    """Whether the probe is fitted and tested on another dataset (``target``) than the encoder was trained on."""
     missing: str | None = None
-    """What the probe would do, where there is none yet: what it would measure is planned, and not run."""
+    """The task of a probe that does not exist yet; its measurements are planned and not made."""
     gives: tuple[MeasureName, ...] = ()
     """The measures of a missing probe."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.probe is None) == (self.missing is None):
-            raise ValueError("probe: give a probe, or say under missing what it would do")
+            raise ValueError("probe: give a probe, or its task under missing")
         if (self.missing is None) != (not self.gives):
-            raise ValueError("gives: is for a missing probe, which must list its measures")
+            raise ValueError("gives: lists the measures of a missing probe; needed with missing, and only then")
         return self
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What it measures, the main one first."""
+        """Its measures, the main one first."""
         if self.probe is None:
             return self.gives
         given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
@@ -88,13 +88,13 @@ def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
 
 
 class Override(Strict):
-    """Fields of the runs whose coordinates all match: method, variant, dataset, and paths that an artifact sets."""
+    """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
     when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)]
     set: dict[str, Any]
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:
-        """Whether a run's identity, and the paths that are asked for, have every value of ``when``."""
+        """Whether the coordinates of a run have all values of ``when``."""
         return all(
             run.get(key) in [coordinates.normal(one) for one in (value if isinstance(value, list) else [value])]
             for key, value in self.when.items()
@@ -107,7 +107,7 @@ class Measured(Strict):
     draw: Annotated[str, _drawn("runs")]
     title: str
     printed: str | None = None
-    """How the document calls it; None: it is ours."""
+    """Its name in the document; None: it is ours."""
     rows: Axis | None = None
     columns: Axis | None = None
     x: Axis | None = None
@@ -115,38 +115,38 @@ class Measured(Strict):
     panels: Axis | None = None
     fixed: dict[str, Scalar] = Field(default_factory=dict)
     measure: MeasureName | None = None
-    """What is measured; None where an axis says it."""
+    """The measure; None if an axis has it."""
     by: str | None = None
-    """The protocol, where more than one of the paper's gives a measure (``history``: what training writes down)."""
+    """The protocol, if several of the paper's give the measure (``history``: values that training records)."""
     baseline: dict[str, Scalar] | None = None
-    """The cell that another is compared with, by the coordinates that differ; None: cells stand by themselves."""
+    """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
     seeds: Literal["tables", "sweeps"] = "tables"
     """Which of the scale's lists of seeds."""
     cannot_be_judged: str | None = None
-    """What the document does not specify, without which its numbers cannot be judged."""
+    """The setting that the document leaves open, so that its numbers cannot be judged."""
     missing: str | None = None
-    """What it needs that does not exist yet (a kind of run): it is declared, and neither planned nor made."""
+    """What is still missing for it (a kind of run), so that it is declared and not planned."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         taken = kinds.kind(self.draw).axes
         for axis in AXES:
             if getattr(self, axis) is not None and axis not in taken:
-                raise ValueError(f"{axis}: {self.draw} takes {', '.join(taken)}")
+                raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
             if getattr(self, axis) is None and taken.get(axis):
-                raise ValueError(f"{axis}: {self.draw} needs it")
-        seen = dict.fromkeys(self.fixed, "fixed")
+                raise ValueError(f"{axis}: this axis is required by {self.draw}")
+        axis_of = dict.fromkeys(self.fixed, "fixed")
         for axis, points in self.axes.items():
             for key in {key: None for point in points for key in point}:
-                if seen.setdefault(key, axis) != axis:
-                    raise ValueError(f"{axis}: {key} is on {seen[key]} too")
-        lacking = [key for key in coordinates.IDENTITY if key not in seen]
-        if lacking:
-            raise ValueError(f"fixed: no axis says the {lacking[0]}, so that this has to")
-        if ("measure" in seen) == (self.measure is not None):
-            raise ValueError("measure: say it here, or on one axis")
+                if axis_of.setdefault(key, axis) != axis:
+                    raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
+        absent = [key for key in coordinates.IDENTITY if key not in axis_of]
+        if absent:
+            raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
+        if ("measure" in axis_of) == (self.measure is not None):
+            raise ValueError("measure: must be given here or on one axis, and not on both")
         for key in self.baseline or {}:
-            if key not in seen:
+            if key not in axis_of:
                 raise ValueError(f"baseline: {key} is on no axis")
         if self.baseline and all(self.compared_with(point) for point in self.points):
             raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
@@ -154,28 +154,28 @@ class Measured(Strict):
 
     @property
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:
-        """The points of each axis that it has, outermost axis first."""
-        given = {axis: getattr(self, axis) for axis in AXES}
-        return {axis: coordinates.points(value) for axis, value in given.items() if value is not None}
+        """The points of each of its axes, outermost axis first."""
+        values = {axis: getattr(self, axis) for axis in AXES}
+        return {axis: coordinates.points(value) for axis, value in values.items() if value is not None}
 
     @property
     def points(self) -> list[dict[str, Scalar]]:
         """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
-        found: list[dict[str, Scalar]] = [dict(self.fixed)]
+        cells: list[dict[str, Scalar]] = [dict(self.fixed)]
         for points in self.axes.values():
-            found = [{**one, **point} for one in found for point in points]
-        measured = {"measure": self.measure} if self.measure else {}
-        return [coordinates.ordered({**one, **measured}) for one in found]
+            cells = [{**cell, **point} for cell in cells for point in points]
+        measure = {"measure": self.measure} if self.measure else {}
+        return [coordinates.ordered({**cell, **measure}) for cell in cells]
 
     def compared_with(self, point: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
-        """The coordinates of a cell's baseline; None for a baseline itself."""
+        """The coordinates of a cell's baseline; None for a baseline."""
         if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
             return None
         return coordinates.ordered({**point, **self.baseline})
 
 
 class Studied(Strict):
-    """Made from the results of an exact study: no run, and the same at every scale.
+    """A table or figure made from an exact study: without runs, and the same at every scale.
 
     present/drawings/<paper>/<artifact>.py draws it or lays it out.
     """
@@ -183,13 +183,13 @@ class Studied(Strict):
     draw: Annotated[str, _drawn("study")]
     title: str
     study: Annotated[str, _one_of("simulations")]
-    """A function of simulations/, which hands over this artifact's numbers."""
+    """A function of simulations/, which returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
     """Claims of other artifacts that it shows too."""
     needs: list[Need] = Field(default_factory=list)
     cannot_be_judged: str | None = None
-    """What the document does not specify, without which its numbers cannot be judged."""
+    """The setting that the document leaves open, so that its numbers cannot be judged."""
 
 
 def _made_from(value: Any) -> str:
@@ -205,8 +205,8 @@ Artifact = Annotated[
 ]
 
 
-def _liked(evaluations: Any) -> Any:
-    """Protocols with ``like: other`` filled in from that one."""
+def _filled_in(evaluations: Any) -> Any:
+    """Fill in protocols that have ``like: other`` from that one."""
     if not isinstance(evaluations, dict):
         return evaluations
     whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
@@ -222,7 +222,7 @@ def _liked(evaluations: Any) -> Any:
 
 
 class Paper(Strict):
-    """config/papers/<paper>.yaml: one document, and the runs, evaluations and artifacts that it asks for, if any."""
+    """config/papers/<paper>.yaml: one document, and its runs, evaluations and artifacts, if any."""
 
     paper: Identifier
     title: str
@@ -231,12 +231,12 @@ class Paper(Strict):
     variants: dict[Identifier, dict[str, Any]] = Field(default_factory=dict)
     overrides: list[Override] = Field(default_factory=list)
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
-    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_liked)] = Field(default_factory=dict)
+    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
     datasets: dict[str, str] = Field(default_factory=dict)
-    """How datasets are called in print."""
+    """Names of datasets in print."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """How methods, variants and keys of coordinates are called in print."""
+    """Names of methods, variants and keys of coordinates in print."""
 
     @model_validator(mode="after")
     def _overrides_can_match(self) -> Self:
@@ -259,14 +259,14 @@ class Paper(Strict):
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
 
     def label(self, name: str) -> str:
-        """How a method, variant, dataset or key is called in print."""
+        """The name of a method, variant, dataset or key in print."""
         return self.datasets.get(name) or self.labels.get(name) or name
 
     def protocol(self, artifact: Measured, measure: str) -> str:
         """The name of the protocol that gives an artifact one of its measures.
 
         Raises:
-            ValueError: none does, or several do and the artifact does not say which.
+            ValueError: no protocol gives it, or several do and the artifact names none.
         """
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []
@@ -275,8 +275,7 @@ class Paper(Strict):
         if artifact.by is not None and artifact.by not in (HISTORY, *self.evaluations):
             raise ValueError(f"by: {not_one_of(artifact.by, (*self.evaluations, HISTORY))}")
         if len(giving) != 1:
-            what = (
-                f"several give {measure}, name one: {', '.join(giving)}" if giving else f"no evaluation gives {measure}"
-            )
-            raise ValueError(f"by: {what}")
+            if giving:
+                raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")
+            raise ValueError(f"by: no evaluation gives {measure}")
         return giving[0]

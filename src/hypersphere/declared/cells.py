@@ -1,4 +1,4 @@
-"""The cells of artifacts: which run each number is of, at which epoch, and how it is measured there."""
+"""The cells of artifacts: the run of each number, its epoch, and how it is measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,23 +16,23 @@ from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
-"""The method of what needs no training: chance, raw pixels, the untrained encoder."""
+"""The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
 UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of an artifact for one seed: what is asked, as published, and what is measured for it here."""
+    """One number of an artifact for one seed: its published coordinates, and what is measured for it at this scale."""
 
     paper: str
     artifact: str
     coordinates: Mapping[str, Scalar]
     run: Run | None
-    """None: nothing stands for its dataset at this scale."""
+    """None: its dataset has no replacement at this scale."""
     epoch: int
-    """Finished epochs of the run, here."""
+    """Finished epochs of the run at this scale."""
     target: Dataset | None
-    """What is probed: the run's own dataset, or another."""
+    """The probed dataset: that of the run, or another."""
     protocol: str
     """Its name in the paper."""
     measure: str
@@ -46,33 +46,33 @@ class Cell:
 
     @cached_property
     def reading(self) -> str:
-        """Which of the values that a probe gives under the measure's name: ``split=train``; empty for the only one."""
+        """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
         return coordinates.text(coordinates.of_probe(self.coordinates))
 
     @property
     def final(self) -> bool:
-        """Whether it is of the end of training."""
+        """Whether it is measured at the end of training."""
         return self.run is not None and self.epoch == self.run.schedule.epochs
 
 
-class Asked(NamedTuple):
-    """What the document asks of a cell, by which two descriptions are seen to be one."""
+class Published(NamedTuple):
+    """The published number that a cell stands for: equal for two descriptions of one number."""
 
     run: str
     """Name of the published run."""
     epoch: float
     target: str
     rounded: float
-    """Epochs lost by rounding at this scale."""
+    """Epochs that rounding adds or removes at this scale."""
 
-    def same(self, other: "Asked") -> bool:
-        """Whether they are one thing, described twice."""
+    def same(self, other: "Published") -> bool:
+        """Whether both are one number, described twice."""
         return self[:3] == other[:3]
 
 
 @dataclass
 class Cells:
-    """Makes the cells of a scale's artifacts, each distinct run once."""
+    """Makes the cells of a scale's artifacts, and each distinct run once."""
 
     config: cfg.Config
     protocols: Mapping[str, Mapping[str, Protocol]]
@@ -81,7 +81,7 @@ class Cells:
     seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
-        """The cells of one artifact, every point of it for every seed.
+        """The cells of one artifact: every point for every seed.
 
         Raises:
             HypersphereError: the sentence names the paper's file, the artifact and what is wrong.
@@ -130,14 +130,14 @@ class Cells:
             self.resolved[key] = resolve(self.config, paper, identity, paths, dataset, f"artifacts.{name}")
         return self.resolved[key]
 
-    def asked(self, cell: Cell) -> "Asked":
-        """What the document asks of a cell that has a run."""
+    def published(self, cell: Cell) -> Published:
+        """The published number of a cell that has a run."""
         identity = {key: cell.coordinates[key] for key in coordinates.IDENTITY}
         key = cell.paper, coordinates.text({**identity, **coordinates.of_run(cell.coordinates)})
         resolved = self.resolved[key]
         epoch = float(cell.coordinates.get("epoch", resolved.epochs))
         exact = resolved.run.schedule.epochs * epoch / resolved.epochs
-        return Asked(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
+        return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
 
     def _seeded(self, run: Run, seed: int) -> Run:
         key = run.name, seed
@@ -150,19 +150,21 @@ class Cells:
         last = resolved.run.schedule.epochs
         if "epoch" not in point:
             return last
-        asked = point["epoch"]
-        if not isinstance(asked, int) or not 0 <= asked <= resolved.epochs:
-            raise HypersphereError(f"{where}: epoch {asked}: the run has {resolved.epochs} epochs")
-        return round(last * asked / resolved.epochs)
+        epoch = point["epoch"]
+        if not isinstance(epoch, int) or not 0 <= epoch <= resolved.epochs:
+            raise HypersphereError(
+                f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {epoch})"
+            )
+        return round(last * epoch / resolved.epochs)
 
     def _target(self, point: dict[str, Scalar], protocol: str, paper: Paper, where: str) -> Dataset | None:
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
-        # Only what fits nothing, such as norms, may look at another dataset and keep its name.
-        alone = protocol == HISTORY or MEASURES[str(point["measure"])].margin == "accuracy"
-        if transfer == (other == own) and (transfer or alone):
-            what = "needs a target other than the dataset" if transfer else f"is asked of {own} alone, not of {other}"
-            raise HypersphereError(f"{where}: {protocol} {what}")
+        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
+        own_only = protocol == HISTORY or MEASURES[str(point["measure"])].margin == "accuracy"
+        if transfer == (other == own) and (transfer or own_only):
+            problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
+            raise HypersphereError(f"{where}: target: {protocol} {problem}")
         return self.config.used(other)
 
     def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
@@ -182,35 +184,35 @@ class Cells:
 
 
 def control(point: Coordinates, variant: str) -> dict[str, Scalar]:
-    """The coordinates of the control (chance, pixels, untrained) under the cell at ``point``."""
-    kept = ("dataset", "target", "measure", *coordinates.of_probe(point))
-    same = {key: value for key, value in point.items() if key in kept}
-    return coordinates.ordered({**same, "method": CONTROL, "variant": variant})
+    """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
+    keys = ("dataset", "target", "measure", *coordinates.of_probe(point))
+    shared = {key: value for key, value in point.items() if key in keys}
+    return coordinates.ordered({**shared, "method": CONTROL, "variant": variant})
 
 
 def raw_pixels(dataset: str) -> str:
-    """What stands in the place of a run's name where a dataset's raw pixels are measured: ``pixels-digits``."""
+    """The name, in place of a run's, for measurements of a dataset's raw pixels: ``pixels-digits``."""
     return f"{PIXELS}-{dataset}"
 
 
 def untrained(cells: list[Cell]) -> list[Cell]:
-    """The untrained control of an artifact: epoch 0 of the first row's run whose initial weights are not cut.
+    """The untrained controls of an artifact, one for each dataset, target, value and seed.
 
-    One for every dataset, target and value, and every seed.
+    Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    found: dict[tuple[str, str, str, str], list[Cell]] = {}
+    groups: dict[tuple[str, str, str, str], list[Cell]] = {}
     for cell in cells:
         if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
             continue
-        asked = control(cell.coordinates, UNTRAINED)
-        key = coordinates.text(asked), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
-        one = Cell(cell.paper, cell.artifact, asked, cell.run, 0, cell.target, cell.protocol, cell.measure)
-        first = found.setdefault(key, [])
-        if not any(other.run is not None and other.run.seed == cell.run.seed for other in first):
-            first.append(one)
-    return [cell for group in found.values() for cell in group]
+        point = control(cell.coordinates, UNTRAINED)
+        key = coordinates.text(point), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
+        one = Cell(cell.paper, cell.artifact, point, cell.run, 0, cell.target, cell.protocol, cell.measure)
+        group = groups.setdefault(key, [])
+        if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
+            group.append(one)
+    return [cell for group in groups.values() for cell in group]
 
 
 def on_pixels(protocol: Protocol) -> bool:
-    """Whether a protocol makes sense on raw pixels, without an encoder."""
+    """Whether a protocol can measure raw pixels, without an encoder."""
     return protocol.probe is not None and bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))

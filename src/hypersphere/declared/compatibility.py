@@ -1,8 +1,7 @@
-"""Which objective trains with which method, as the table of docs/methods.md.
+"""Write the table of docs/methods.md that says which objective trains with which method.
 
-``python -m hypersphere.declared.compatibility PAGE`` writes it.
-
-Nothing is listed by hand: a method's file says what it gives, an objective's signature what it needs.
+``python -m hypersphere.declared.compatibility PAGE`` writes it. Nothing is listed by hand: a method's file declares
+what it gives, and an objective's signature what it needs.
 """
 
 import sys
@@ -15,7 +14,7 @@ BEGIN, END = "<!-- compatibility -->", "<!-- end -->"
 
 
 def table() -> str:
-    """Markdown: objectives down, methods across; ``yes``, ``added`` (as a regulariser only) or nothing."""
+    """The table in Markdown, objectives by methods: ``yes``, ``added`` (as a regulariser only) or nothing."""
     methods = registry.names("methods")
     rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
     rows += [[f"`{name}`", *(_cell(method, name) for method in methods)] for name in registry.names("objectives")]
@@ -29,7 +28,7 @@ def _cell(method: str, objective: str) -> str:
 
 
 def renewed(page: str) -> str:
-    """A page with the table between its two marks made anew."""
+    """The page, with a new table between its two marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"

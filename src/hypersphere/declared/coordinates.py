@@ -1,7 +1,7 @@
-"""Coordinates: everything that says which number is meant, as ``key=value;key=value`` in one canonical order.
+"""Coordinates: the keys and values that identify a number, as ``key=value;key=value`` in one canonical order.
 
-Keys are of three sorts: identity (method, variant, dataset), any path into a run (``objective.temperature``), and
-readings, which train nothing (epoch, target, split …). Values are as published; a scale says what stands for them.
+There are three kinds of keys: identity (method, variant, dataset), any path into a run (``objective.temperature``), and
+readings, which change no training (epoch, target, split …). Values are as published; a scale may replace them.
 """
 
 import re
@@ -14,21 +14,21 @@ Coordinates = Mapping[str, Scalar]
 
 IDENTITY = ("method", "variant", "dataset")
 READINGS = ("epoch", "target", "split", "label", "bucket", "corruption", "severity", "measure")
-"""``epoch`` counts the published schedule's epochs; ``target`` is the dataset that a probe looks at, if another one."""
+"""``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one."""
 PAIR = "method.variant"
-"""A key of axes that stands for two: ``simclr.default``."""
+"""A key of axes that stands for two, with values such as ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 def normal(value: Scalar) -> Scalar:
-    """A value in its one form: whole floats are integers, text that reads as a number is that number."""
+    """A value in canonical form: whole floats become integers, and text that reads as a number becomes that number."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
         if value in ("true", "false"):
             return value == "true"
-        if not _NUMBER.fullmatch(value):  # nor is "1_000" one, nor "nan"
+        if not _NUMBER.fullmatch(value):  # "1_000" and "nan" are text too
             return value
         value = float(value)
     return int(value) if float(value).is_integer() else float(value)
@@ -51,7 +51,7 @@ def _place(key: str) -> tuple[int, int, str]:
 
 
 def ordered(coordinates: Coordinates) -> dict[str, Scalar]:
-    """The same coordinates in canonical order: identity, paths into the run, readings."""
+    """The coordinates in canonical order: identity, paths into the run, readings."""
     return {key: normal(coordinates[key]) for key in sorted(coordinates, key=_place)}
 
 
@@ -60,29 +60,29 @@ def text(coordinates: Coordinates) -> str:
     return ";".join(f"{key}={show(value)}" for key, value in ordered(coordinates).items())
 
 
-def parse(written: str, where: str) -> dict[str, Scalar]:
+def parse(line: str, where: str) -> dict[str, Scalar]:
     """Coordinates from their text, in canonical order.
 
     Args:
-        written: ``epoch=100;batch.size=512``; empty for none.
+        line: ``epoch=100;batch.size=512``; empty for none.
         where: file and field, for the error.
 
     Raises:
         HypersphereError: not of that form, or a key is given twice.
     """
-    found: dict[str, Scalar] = {}
-    for part in filter(None, written.split(";")):
+    parsed: dict[str, Scalar] = {}
+    for part in filter(None, line.split(";")):
         key, equals, value = part.partition("=")
         if not (equals and _NAME.fullmatch(key) and _NAME.fullmatch(value)):
             raise HypersphereError(f"{where}: '{part}' is not key=value")
-        if key in found:
+        if key in parsed:
             raise HypersphereError(f"{where}: {key} is given twice")
-        found[key] = normal(value)
-    return ordered(found)
+        parsed[key] = normal(value)
+    return ordered(parsed)
 
 
 def setting(coordinates: Coordinates) -> str:
-    """The text of what has no column of its own in claims.csv: all but identity and measure."""
+    """The text of the coordinates without a column of their own in claims.csv: all but identity and measure."""
     return text({key: value for key, value in coordinates.items() if key not in (*IDENTITY, "measure")})
 
 
@@ -93,36 +93,35 @@ def of_run(coordinates: Coordinates) -> dict[str, Scalar]:
 
 def of_probe(coordinates: Coordinates) -> dict[str, Scalar]:
     """The readings that choose among the values that one probe gives: all but epoch, target and measure."""
-    chosen = READINGS[2:-1]
-    return {key: value for key, value in ordered(coordinates).items() if key in chosen}
+    return {key: value for key, value in ordered(coordinates).items() if key in READINGS[2:-1]}
 
 
 Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
-"""A product of lists, or a list of such products; a single value stands for a list of one."""
+"""A product of lists, or a list of such products; a single value is a list of one."""
 
 
 def points(axis: Axis) -> list[dict[str, Scalar]]:
     """Every point of an axis, in the order written; the last key varies fastest.
 
     Raises:
-        ValueError: a value of ``method.variant`` has no dot, or a point is there twice.
+        ValueError: a value of ``method.variant`` has no dot, or a point is listed twice.
     """
-    found = [point for product in (axis if isinstance(axis, list) else [axis]) for point in _product(product)]
-    texts = [text(point) for point in found]
-    if twice := {one for one in texts if texts.count(one) > 1}:
-        raise ValueError(f"{min(twice)} is listed twice")
-    return found
+    listed = [point for product in (axis if isinstance(axis, list) else [axis]) for point in _product(product)]
+    texts = [text(point) for point in listed]
+    if repeated := {one for one in texts if texts.count(one) > 1}:
+        raise ValueError(f"{min(repeated)} is listed twice")
+    return listed
 
 
 def _product(lists: Mapping[str, Scalar | Sequence[Scalar]]) -> list[dict[str, Scalar]]:
-    found: list[dict[str, Scalar]] = [{}]
+    product: list[dict[str, Scalar]] = [{}]
     for key, values in lists.items():
         several = list(values) if isinstance(values, list | tuple) else [values]
-        found = [{**point, **_pair(key, value)} for point in found for value in several]  # type: ignore[arg-type]
-    return found
+        product = [{**point, **_split(key, value)} for point in product for value in several]  # type: ignore[arg-type]
+    return product
 
 
-def _pair(key: str, value: Scalar) -> dict[str, Scalar]:
+def _split(key: str, value: Scalar) -> dict[str, Scalar]:
     if key != PAIR:
         return {key: normal(value)}
     method, dot, variant = str(value).partition(".")

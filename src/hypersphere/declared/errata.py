@@ -1,4 +1,4 @@
-"""paper/errata.yaml: what the documents get wrong, contradict themselves in, or leave open, and what was decided."""
+"""paper/errata.yaml: errors, contradictions and gaps in the documents, with our decision on each."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,14 +11,14 @@ from hypersphere.errors import HypersphereError
 
 FILE = "paper/errata.yaml"
 SEVERAL = "several"
-"""The ``document`` of an entry that is about more than one."""
+"""The ``document`` of an entry about more than one document."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Kind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
 KINDS: dict[Kind, str] = {
     "breaks": "followed literally, it gives a wrong or failing implementation",
     "ambiguous": "the text does not settle it",
-    "claim": "a sentence held against the document's own numbers",
+    "claim": "a sentence compared with the document's own numbers",
     "typo": "a slip without consequence",
     "extraction": "damage of the copy of the text that was read, not of the document",
 }
@@ -33,11 +33,11 @@ class Erratum(Strict):
     kind: Kind
     printed: Text
     chosen: Text
-    """What is right, or what was chosen."""
+    """The correct form, or our choice."""
     decided: Text
-    """How that was decided."""
+    """How we decided."""
     tests: list[Text]
-    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show it."""
+    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
 
 
 def load(root: Path) -> list[Erratum]:
@@ -52,9 +52,9 @@ def load(root: Path) -> list[Erratum]:
         raise HypersphereError(f"{file}: must be a list of entries")
     names = [entry.get("id", "no id") if isinstance(entry, dict) else "no id" for entry in listed]
     ledger = [validate(Erratum, entry, file, str(name)) for entry, name in zip(listed, names, strict=True)]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise HypersphereError(f"{file}: id: {min(twice)} is given twice")
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise HypersphereError(f"{file}: id: {min(repeated)} is given twice")
     return ledger
 
 

@@ -1,7 +1,7 @@
-"""Kinds of artifacts: the files of present/kinds/, one each. What a kind is called, takes and writes is read here.
+"""Kinds of artifacts, read from the files of present/kinds/, one each: their axes and the files that they write.
 
-A kind's file says, as literals: ``OF`` ("runs" or "study"), ``AXES`` (the axes it takes, and whether each is needed),
-``FOLDER`` ("tables" or "figures"), ``FORMATS`` (the files it writes, by their ending) and ``IMAGES`` (whether it shows
+A kind's file assigns literals to ``OF`` ("runs" or "study"), ``AXES`` (the axes it takes, and whether each is needed),
+``FOLDER`` ("tables" or "figures"), ``FORMATS`` (the endings of the files it writes) and ``IMAGES`` (whether it shows
 single images).
 """
 
@@ -16,20 +16,20 @@ DRAWINGS = FOLDER.parent / "drawings"
 
 
 class Kind(NamedTuple):
-    """What an artifact's ``draw`` asks for."""
+    """A value of an artifact's ``draw``."""
 
     of: Literal["runs", "study"]
     axes: dict[str, bool]
-    """The axes that it takes; True where one is needed."""
+    """The axes that it takes; True for a required one."""
     folder: Literal["tables", "figures"]
     formats: tuple[str, ...]
     images: bool
-    """Whether it shows what a probe says of single images."""
+    """Whether it shows the values of single images."""
 
 
 @cache
 def names(of: str) -> tuple[str, ...]:
-    """Every kind made from ``runs`` or from a ``study``."""
+    """The kinds made from ``runs`` or from a ``study``, sorted."""
     return tuple(
         sorted(path.stem for path in FOLDER.glob("[a-z]*.py") if registry.read_literal(path, "OF", None) == of)
     )

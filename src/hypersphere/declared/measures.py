@@ -1,4 +1,4 @@
-"""Every measured quantity in one table: its name, unit, decimals, which way is better, chance level and margin."""
+"""Table of all measured quantities: name, unit, decimals, which direction is better, chance level and margin."""
 
 from typing import Annotated, Literal, NamedTuple
 
@@ -16,12 +16,12 @@ class Measure(NamedTuple):
     what: str
     better: Literal["higher", "lower", "neither"] = "neither"
     guesses: int | None = None
-    """Classes that a guess may name: chance is this many over the number of classes. None: no chance level."""
+    """Classes that a guess may name; chance is this number over the number of classes. None: no chance level."""
     margin: Literal["accuracy", "none"] = "none"
-    """Which equivalence margin of config/statistics.yaml a printed value is judged by; none: it is not judged."""
+    """The equivalence margin of config/statistics.yaml for printed values; none: they are not judged."""
 
     def chance(self, classes: int) -> float | None:
-        """What guessing gives, in the measure's unit (%); None where nothing can be guessed."""
+        """The result of guessing, in the measure's unit (%); None where nothing can be guessed."""
         return None if self.guesses is None else 100 * min(self.guesses, classes) / classes
 
 
@@ -82,5 +82,5 @@ MeasureName = Annotated[str, AfterValidator(_known)]
 
 
 def transferred(name: str) -> str:
-    """What a probe's measure is called on another dataset than the encoder's: ``linear_top1`` -> ``transfer_top1``."""
+    """The name of a probe's measure on another dataset than the encoder's: ``linear_top1`` -> ``transfer_top1``."""
     return f"transfer_{name.rpartition('_')[2]}"

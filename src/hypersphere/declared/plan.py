@@ -1,4 +1,4 @@
-"""From config to cells, runs, batches and evaluations. Imports no torch: Snakemake calls this to build its DAG."""
+"""From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
 import math
 from collections.abc import Iterable
@@ -17,18 +17,16 @@ from hypersphere.declared.validation import validate
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
-"""How the names of folders begin that hold a run in training: one for each code, dataset and device it began with."""
+"""Beginning of the names of folders with a run in training: one for each code, dataset and device."""
 RESUME = "resume.safetensors"
-"""The state that training resumes from, in such a folder."""
-
-
+"""The state from which training resumes, in such a folder."""
 At = tuple[int, str]
-"""Finished epochs, and the name of the dataset that is probed."""
+"""Finished epochs, and the name of the probed dataset."""
 
 
 @dataclass(frozen=True)
 class BatchOfRuns:
-    """Runs of one method and dataset, wanted by the same artifacts, that one job trains and one job probes."""
+    """Runs of one method and dataset, shown by the same artifacts, that one job trains and one job probes."""
 
     id: str
     runs: tuple[Run, ...]
@@ -36,7 +34,7 @@ class BatchOfRuns:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of one run by one protocol."""
+    """The epochs and datasets at which one protocol measures one run."""
 
     protocol: Protocol
     at: frozenset[At]
@@ -44,19 +42,19 @@ class Asked:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a scale asks for."""
+    """All cells of a scale, and the runs, batches and evaluations that they need."""
 
     config: cfg.Config
     cells: tuple[Cell, ...]
-    """Of every artifact that this scale makes, those that cannot be measured among them."""
+    """The cells of all artifacts of this scale, including those that cannot be measured."""
 
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of each artifact made from runs, by paper and artifact."""
-        found: dict[tuple[str, str], list[Cell]] = {}
+        artifacts: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
-            found.setdefault((cell.paper, cell.artifact), []).append(cell)
-        return found
+            artifacts.setdefault((cell.paper, cell.artifact), []).append(cell)
+        return artifacts
 
     @cached_property
     def made(self) -> list[tuple[str, str]]:
@@ -65,12 +63,12 @@ class Plan:
 
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
-        """The cells of the untrained encoder under each artifact."""
+        """The cells of the untrained control of each artifact."""
         return {key: untrained(cells) for key, cells in self.artifacts.items()}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Every distinct run that is to be trained, by name; a run that several cells share is here once."""
+        """The distinct runs to train, by name; a run that several cells share is listed once."""
         return _measured_runs(self.cells)
 
     @cached_property
@@ -80,61 +78,61 @@ class Plan:
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """Every dataset that a run trains on or a probe looks at, by name."""
+        """The datasets on which runs are trained or probed, by name."""
         measured = [cell for cell in self.cells if not cell.missing]
         used = [data for cell in measured if cell.run for data in (cell.run.dataset, cell.target) if data is not None]
         return {dataset.name: dataset for dataset in used}
 
     @cached_property
     def protocols(self) -> dict[str, dict[str, Protocol]]:
-        """The protocols of each paper by name, with the parameters that the scale replaces."""
+        """The protocols of each paper by name, with the scale's replacements of parameters."""
         return _protocols(self.config)
 
     @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:
-        """What is asked of each run, by its name and the protocol's digest."""
-        found: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
+        """The measurements that each run needs, by its name and the protocol's digest."""
+        places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
             protocol = self.protocols[cell.paper][cell.protocol]
-            _, at = found[cell.run.name].setdefault(protocol.digest, (protocol, set()))
+            _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))
             at.add((cell.epoch, cell.target.name))
         return {
             run: {digest: Asked(protocol, frozenset(at)) for digest, (protocol, at) in sorted(asked.items())}
-            for run, asked in found.items()
+            for run, asked in places.items()
         }
 
     @cached_property
     def asked_of_pixels(self) -> dict[str, dict[str, Protocol]]:
-        """The protocols that look at raw pixels, by dataset and digest."""
-        found: dict[str, dict[str, Protocol]] = {}
+        """The protocols that measure raw pixels, by dataset and digest."""
+        protocols: dict[str, dict[str, Protocol]] = {}
         for asked in self.asked.values():
             for digest, one in asked.items():
                 if on_pixels(one.protocol):
                     for _, dataset in one.at:
-                        found.setdefault(dataset, {})[digest] = one.protocol
-        return {dataset: dict(sorted(found[dataset].items())) for dataset in sorted(found)}
+                        protocols.setdefault(dataset, {})[digest] = one.protocol
+        return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
 
     def kept_epochs(self, run: Run) -> list[int]:
-        """The finished epochs that a run's weights are kept of: those that a probe asks for."""
+        """The epochs after which a run's weights are saved, because a probe needs them."""
         return sorted({epoch for asked in self.asked.get(run.name, {}).values() for epoch, _ in asked.at})
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs: runs of one method and dataset that the same artifacts want, as many to a job as the scale says.
+        """The jobs: runs of one method and dataset that the same artifacts show, up to the scale's number per job.
 
-        Importing torch takes seconds, so runs of seconds share a job; a finished run is skipped, so that sharing costs
-        nothing when one of them has to be trained again. An artifact waits for no run but its own.
+        Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
+        nothing when one of them must be trained again. An artifact waits only for its own runs.
         """
-        wanted: dict[str, set[str]] = {}
+        artifacts: dict[str, set[str]] = {}
         for cell in self.cells:
             if cell.run is not None and not cell.missing:
-                wanted.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
+                artifacts.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
         groups: dict[tuple[str, str, str], list[Run]] = {}
-        for name, by in wanted.items():
+        for name, shown_by in artifacts.items():
             run = self.runs[name]
-            groups.setdefault((run.method.name, run.dataset.name, " ".join(sorted(by))), []).append(run)
+            groups.setdefault((run.method.name, run.dataset.name, " ".join(sorted(shown_by))), []).append(run)
         size = self.config.scale.runs_per_job
         batches = []
         for (method, dataset, _), runs in groups.items():
@@ -165,7 +163,7 @@ class Plan:
         return _measured_runs(self.artifacts[paper, artifact])
 
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
-        """The batches whose runs an artifact shows."""
+        """The batches that train an artifact's runs."""
         return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
@@ -194,11 +192,11 @@ class Plan:
         return self.config.results / "runs" / name
 
     def marker(self, batch: BatchOfRuns) -> Path:
-        """results/<scale>/batches/<batch>.json: all that Snakemake sees of the training of a batch."""
+        """results/<scale>/batches/<batch>.json: the only file of a batch's training that Snakemake knows."""
         return self.config.results / "batches" / f"{batch.id}.json"
 
     def evaluated_marker(self, identifier: str) -> Path:
-        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: all that Snakemake sees of its probes."""
+        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the same for its probes."""
         return self.config.results / "batches" / f"{identifier}.evaluated.json"
 
     def evaluation(self, subject: str, digest: str) -> Path:
@@ -210,17 +208,17 @@ class Plan:
         return self.config.root / "data" / "processed" / dataset.folder
 
     def artifact_folder(self, paper: str, artifact: str) -> Path:
-        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables that an artifact is drawn from."""
+        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
         return self.config.results / "statistics" / paper / artifact
 
     def outputs(self, paper: str, artifact: str) -> list[Path]:
-        """The files that an artifact is shown in."""
+        """The files of an artifact in tables/ or figures/."""
         kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
 
 
 def table_name(path: Path, at: At) -> Path:
-    """Where the table that a probe gives for one epoch and dataset lies, beside the evaluation ``path``."""
+    """The file, beside the evaluation ``path``, of a probe's table for one epoch and dataset."""
     return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
 
 
@@ -243,35 +241,37 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
         for cell in maker.of(paper, name, artifact)
     ]
-    return Plan(config, tuple(_each_its_own(cells, maker)))
+    return Plan(config, tuple(_without_repeats(cells, maker)))
 
 
-def _each_its_own(cells: list[Cell], maker: Cells) -> list[Cell]:
-    """Two cells of a paper that the document tells apart never show one number.
+def _without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
+    """Mark cells as missing where two different published numbers of a paper would show one measured number.
 
-    Where the scale makes one run or one epoch of two, the cell that lost less by rounding keeps the number, and the
-    other cannot be measured.
+    If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
+    cannot be measured.
     """
     best: dict[tuple[Any, ...], tuple[float, int, Any, Cell]] = {}
     keys = [_number(cell) for cell in cells]
     for place, (cell, key) in enumerate(zip(cells, keys, strict=True)):
         if key is not None:
-            asked = maker.asked(cell)
-            best[key] = min(best.get(key, (math.inf, 0, asked, cell)), (asked.rounded, place, asked, cell), key=_first)
-    own = []
+            number = maker.published(cell)
+            best[key] = min(
+                best.get(key, (math.inf, 0, number, cell)), (number.rounded, place, number, cell), key=_rank
+            )
+    marked = []
     for cell, key in zip(cells, keys, strict=True):
-        if key is not None and not cell.missing and not maker.asked(cell).same(best[key][2]):
+        if key is not None and not cell.missing and not maker.published(cell).same(best[key][2]):
             cell = replace(cell, missing=f"at this scale one number with {best[key][3].text}")
-        own.append(cell)
-    return own
+        marked.append(cell)
+    return marked
 
 
-def _first(found: tuple[float, int, Any, Cell]) -> tuple[float, int]:
-    return found[:2]
+def _rank(candidate: tuple[float, int, Any, Cell]) -> tuple[float, int]:
+    return candidate[:2]
 
 
 def _number(cell: Cell) -> tuple[Any, ...] | None:
-    """Which number here a cell would show; None: none."""
+    """The key of the measured number that a cell would show; None: it shows none."""
     if cell.run is None or cell.target is None:
         return None
     return cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading

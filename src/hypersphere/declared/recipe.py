@@ -1,6 +1,6 @@
-"""How a run's images are augmented and its weights updated: views, optimiser, schedule, batch.
+"""The recipe of a training: views, optimiser, schedule and batch.
 
-A default means what it meant when its field was new, so that a run which does not set a field keeps its name.
+The meaning of a default never changes, so that a run which leaves a field out keeps its name.
 """
 
 from typing import Annotated, Literal, Self
@@ -10,9 +10,9 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 from hypersphere.declared.registry import Fraction
 from hypersphere.declared.validation import Strict
 
-Below1 = Annotated[float, Field(ge=0, lt=1)]
-"""A share of the past that is kept: at 1, nothing new would count."""
-Between = Annotated[float, Field(gt=0, lt=1)]
+DecayRate = Annotated[float, Field(ge=0, lt=1)]
+"""The share of the past in a running mean; at 1, nothing new would count."""
+InnerFraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Views(Strict):
@@ -22,9 +22,9 @@ class Views(Strict):
     """
 
     crop_scale: tuple[PositiveFloat, PositiveFloat] = (0.2, 1.0)
-    """Share of the image's area that a random resized crop keeps."""
+    """Share of the image's area in a random resized crop."""
     crop_padding: PositiveInt | None = None
-    """Pixels of black around the image before a crop of the image's own size, instead of a random resized crop."""
+    """Black pixels added around the image before a crop of its own size, in place of a random resized crop."""
     flip: Fraction = 0.5
     brightness: NonNegativeFloat = 0.4
     contrast: NonNegativeFloat = 0.4
@@ -32,9 +32,9 @@ class Views(Strict):
     hue: Annotated[float, Field(ge=0, le=0.5)] = 0.1
     jitter_probability: Fraction = 0.8
     jitter_coins: Literal["each", "shared"] = "each"
-    """Whether each of the four jitters applies by a coin of its own, or all by one (as torchvision's RandomApply)."""
+    """Whether each of the four jitters is applied at random, or all together (as by torchvision's RandomApply)."""
     jitter_order: Literal["fixed", "random"] = "fixed"
-    """As listed above, or in an order drawn for each image (as torchvision's ColorJitter)."""
+    """The order above, or one drawn for each image (torchvision's ColorJitter)."""
     grayscale: Fraction = 0.2
     blur: Fraction = 0.0
     blur_kernel: PositiveInt = 3
@@ -49,14 +49,14 @@ class Views(Strict):
         if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
             raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
         if self.crop_padding is not None and self._changed("crop_scale"):
-            raise ValueError("crop_padding: replaces the random resized crop that crop_scale is of; set one of the two")
+            raise ValueError("crop_padding: replaces the random resized crop of crop_scale; set one of the two")
         if self.blur_kernel % 2 == 0:
             raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:
             raise ValueError("blur_sigma: must be [smallest, largest]")
         unused = self._changed("blur_kernel", "blur_sigma")
         if not self.blur and unused:
-            raise ValueError(f"{unused[0]}: is set, and blur is 0, so that nothing is blurred")
+            raise ValueError(f"{unused[0]}: has no effect, because blur is 0")
         return self
 
 
@@ -66,26 +66,26 @@ class Optimiser(Strict):
     name: Literal["sgd", "adam", "adamw", "lars"] = "sgd"
     learning_rate: PositiveFloat
     weight_decay: NonNegativeFloat
-    """Added to the gradient; AdamW's is decoupled from it (Loshchilov & Hutter 2019)."""
+    """Added to the gradient; for AdamW, decoupled from it (Loshchilov & Hutter 2019)."""
     decay: Literal["all", "weights"] = "all"
-    """Which parameters decay: ``weights`` leaves out biases and the scales and shifts of normalisations."""
-    momentum: Below1 = 0.9
+    """The parameters that decay: ``weights`` excludes biases and the scales and shifts of normalisations."""
+    momentum: DecayRate = 0.9
     nesterov: bool = False
-    betas: tuple[Below1, Below1] = (0.9, 0.999)
+    betas: tuple[DecayRate, DecayRate] = (0.9, 0.999)
     trust: PositiveFloat = 0.001
     """LARS's trust coefficient (You et al. 2017)."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        own = {"sgd": ("momentum", "nesterov"), "lars": ("momentum", "nesterov", "trust")}
-        taken = own.get(self.name, ("betas",))
+        parameters = {"sgd": ("momentum", "nesterov"), "lars": ("momentum", "nesterov", "trust")}
+        taken = parameters.get(self.name, ("betas",))
         stray = [name for name in self._changed("momentum", "nesterov", "betas", "trust") if name not in taken]
         if stray:
-            raise ValueError(f"{stray[0]}: not of {self.name}, which takes {', '.join(taken)}")
+            raise ValueError(f"{stray[0]}: {self.name} takes {', '.join(taken)}")
         if self.nesterov and not self.momentum:
             raise ValueError("nesterov: needs a momentum above 0")
         if self.name == "lars" and self.decay != "weights":
-            raise ValueError("decay: must be weights for lars, which leaves biases and normalisations out")
+            raise ValueError("decay: must be weights for lars, which excludes biases and normalisations")
         return self
 
 
@@ -95,20 +95,20 @@ class Schedule(Strict):
     epochs: PositiveInt
     warmup: Fraction
     shape: Literal["cosine", "constant", "step"] = "cosine"
-    """Half a cosine towards zero; the peak; or the peak times ``factor`` once for each of the ``drops`` passed."""
-    drops: tuple[Between, ...] = ()
-    """Where a step schedule drops, as fractions of the horizon."""
-    factor: Between = 0.1
+    """Half a cosine towards zero; the peak; or the peak times ``factor`` for each of the ``drops`` passed."""
+    drops: tuple[InnerFraction, ...] = ()
+    """The places where a step schedule drops, as fractions of the horizon."""
+    factor: InnerFraction = 0.1
     horizon: PositiveInt | None = None
-    """Epochs that the schedule is laid out over, where training stops earlier; None: ``epochs``."""
+    """Epochs of the whole schedule, if training stops earlier; None: ``epochs``."""
     counted_in: Literal["steps", "passes"] = "steps"
-    """What the horizon is counted in: optimiser steps; or forward passes, though the schedule advances once an
-    optimiser step, so that k passes a step stretch it k times (norms authors' code, erratum N41)."""
+    """The unit of the horizon: optimiser steps; or forward passes, although the schedule advances once per optimiser
+    step, so that k passes per step stretch it k times (norms authors' code, erratum N41)."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.shape == "step" and (not self.drops or list(self.drops) != sorted(set(self.drops))):
-            raise ValueError("drops: must list fractions of the horizon, rising, for shape: step")
+            raise ValueError("drops: must list rising fractions of the horizon for shape: step")
         unused = self._changed("drops", "factor")
         if self.shape != "step" and unused:
             raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
@@ -125,10 +125,10 @@ class Batch(Strict):
     size: PositiveInt
     micro: PositiveInt
     accumulate: Literal["mean", "sum"] = "mean"
-    """What is made of the gradients of a step's passes (``sum``: norms authors' code, erratum N25)."""
+    """How the gradients of a step's passes are combined (``sum``: norms authors' code, erratum N25)."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.size % self.micro:
-            raise ValueError(f"size {self.size} is not a multiple of micro {self.micro}")
+            raise ValueError(f"size: {self.size} is not a multiple of micro {self.micro}")
         return self

@@ -1,4 +1,4 @@
-"""config/statistics.yaml: margins and levels, in one validated place."""
+"""Read and validate config/statistics.yaml: margins and levels."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Margin(Strict):
-    """The equivalence margin D of a published number: of an accuracy in points, of any other in its own unit."""
+    """The equivalence margin D of a published number, in points for an accuracy, else in the number's own unit."""
 
     high: float
     at_least_high: PositiveFloat
@@ -24,12 +24,12 @@ class Margin(Strict):
         return self.at_least_high if published >= self.high else self.below_high
 
     def of_simulated(self, published: float) -> float:
-        """D for a printed result of a simulation that is no accuracy, in its own unit."""
+        """D for a printed result of a simulation that is not an accuracy, in its own unit."""
         return self.relative * abs(published)
 
 
 class Rules(Strict):
-    """What every interval, test and verdict is judged by (docs/statistics.md)."""
+    """The rules of every interval, test and verdict (docs/statistics.md)."""
 
     margin: Margin
     confidence: Probability
@@ -40,7 +40,7 @@ class Rules(Strict):
     @property
     def alpha(self) -> float:
         """The family-wise level of a table: one minus the confidence."""
-        # Rounded because 1 - 0.95 is not 0.05 in binary, and a p of exactly 0.05 must be judged as written.
+        # Rounded because 1 - 0.95 is not 0.05 in binary, and a p of exactly 0.05 must be judged as such.
         return round(1 - self.confidence, 12)
 
 

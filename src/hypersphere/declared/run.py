@@ -1,7 +1,7 @@
-"""What a run is: everything that decides its result, frozen, validated, and named by its content.
+"""A run: all settings that decide its result, frozen, validated, and named by its content.
 
-The name's digest is over canonical JSON of the fields that differ from their default, so a new optional field whose
-default means "as before" renames nothing. Device, threads, snapshots and paths are not here: they are execution.
+The name's digest covers the canonical JSON of the fields that differ from their defaults, so that a new optional field
+whose default means "as before" renames nothing. Device, threads, snapshots and paths belong to execution, not to a run.
 """
 
 from functools import cached_property
@@ -42,12 +42,12 @@ class Component(BaseModel):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Keyword arguments, only those that differ from the function's own defaults."""
+        """The keyword arguments that differ from the function's defaults."""
         return dict(self.model_extra or {})
 
 
 def _check(kind: registry.Kind) -> AfterValidator:
-    """Validate a component's parameters against its function's signature, and drop those equal to the default."""
+    """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
     def check(component: Component) -> Component:
         try:
@@ -82,17 +82,17 @@ class Imbalance(Strict):
 
 
 class Dataset(Strict):
-    """A source of images, and what is kept of its training and test sets (all of it, unless said)."""
+    """A source of images, and the part of its training and test sets that is used (by default, all)."""
 
     name: str
     source: Source | None = None
-    """None: declared, and nothing loads it yet. What is trained on it is planned, and not run."""
+    """None: nothing loads it yet, so that runs on it are planned and not trained."""
     imbalance: Imbalance | None = None
     test_per_class: PositiveInt | None = None
 
     @cached_property
     def folder(self) -> str:
-        """The prepared copy's folder name, which changes with the content asked for."""
+        """The folder name of the prepared copy, which changes with the dataset's settings."""
         return f"{self.name}-{files.digest(self.model_dump(exclude_defaults=True), 8)}"
 
 
@@ -108,7 +108,7 @@ class Run(Strict):
     schedule: Schedule
     batch: Batch
     logits: Logits | None = None
-    """How cosines become logits, for an objective that leaves it open (margins paper)."""
+    """The map from cosines to logits, for an objective that leaves it open (margins paper)."""
     regulariser: Objective | None = None
     """A second objective, added to the first."""
     gradient: Gradient | None = None
@@ -116,27 +116,27 @@ class Run(Strict):
     seed: NonNegativeInt
 
     kind: Literal["image", "text", "control"] = "image"
-    """What it is trained on; training/trainers/ has a file for each kind that can be trained."""
+    """The kind of data; training/trainers/ has a file for each kind that can be trained."""
     views_b: Views | None = None
-    """How the second view is made, if not as the first: weak beside strong (margins paper, App. C.1)."""
+    """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        """The method is given what it takes, and gives its objectives what they take."""
+        """Check that method, objectives, logits, views and encoder fit together."""
         terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
         for field, name in terms.items():
             problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
             if problem:
                 raise ValueError(f"{field}: {problem}")
-        taken = [name for name in terms.values() if name and registry.takes_logits(name)]
-        if bool(taken) != (self.logits is not None):
+        mapped = [name for name in terms.values() if name and registry.takes_logits(name)]
+        if bool(mapped) != (self.logits is not None):
             known = ", ".join(registry.names("logits"))
             verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
             raise ValueError(f"logits: {self.objective.name} {verb}")
         if self.views_b is not None and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1:
-            raise ValueError(f"views_b: {self.method.name} looks at one view")
-        if self.views_b == self.views:  # a second name for one run
-            raise ValueError("views_b: the same as views: leave it out")
+            raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
+        if self.views_b == self.views:  # it would give one run a second name
+            raise ValueError("views_b: equals views; leave it out")
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
@@ -144,17 +144,17 @@ class Run(Strict):
 
     @property
     def branches(self) -> tuple[Views, ...]:
-        """How each view that the method looks at is made."""
+        """The augmentation of each view that the method takes."""
         both = (self.views, self.views if self.views_b is None else self.views_b)
         return both[: registry.read_constant("methods", self.method.name, "VIEWS", 2)]
 
     def scientific(self) -> dict[str, Any]:
-        """The fields that the name is taken over: those that differ from their defaults."""
+        """The fields that decide the name: those that differ from their defaults."""
         return self.model_dump(exclude_defaults=True, mode="json")
 
     @property
     def tag(self) -> str:
-        """A readable word for how the run departs from its method: ``default``, ``cut3``, ``gradscale1``."""
+        """A readable word for the run's difference from its plain method: ``default``, ``cut3``, ``gradscale1``."""
         changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
         words = [
             part.name.removesuffix("_initialisation").replace("_", "")

@@ -103,7 +103,8 @@ def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "", o
     ]
     shown = problem["input"]
     plain = isinstance(shown, str | int | float | bool | list | None)
-    given = f" (given: {shown!r})" if plain and repr(shown) not in message else ""
+    repeated = isinstance(shown, str) and repr(shown) in message
+    given = f" (given: {shown!r})" if plain and not repeated else ""
     separator = ": " if field else ""
     return f"{field}{separator}{_short(message[:1].lower() + message[1:])}{_alternatives(others)}{given}"
 

@@ -29,20 +29,23 @@ def without(table: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 # fields of artifacts.table, and what is said of them after its name
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "an axis that is needed": (without(TABLE, "columns"), "columns: table needs it"),
-    "an axis that is not taken": (TABLE | {"x": {"epoch": [1]}}, "x: table takes rows, columns"),
-    "rows of lines": (LINES | {"rows": {"epoch": [1]}, "measure": "knn_top1"}, "rows: lines takes panels, lines, x"),
+    "an axis that is needed": (without(TABLE, "columns"), "columns: this axis is required by table"),
+    "an axis that is not taken": (TABLE | {"x": {"epoch": [1]}}, "x: no axis of table, which takes rows, columns"),
+    "rows of lines": (
+        LINES | {"rows": {"epoch": [1]}, "measure": "knn_top1"},
+        "rows: no axis of lines, which takes panels, lines, x",
+    ),
     "a key on two axes": (
         TABLE | {"columns": {"dataset": ["cats"], "variant": ["cut"]}},
         "columns: variant is on rows too",
     ),
     "a key on an axis and fixed": (TABLE | {"fixed": {"dataset": "cats"}}, "columns: dataset is on fixed too"),
-    "no dataset": (TABLE | {"columns": {"epoch": [100]}}, "fixed: no axis says the dataset, so that this has to"),
-    "no method": (TABLE | {"rows": {"variant": ["cut"]}}, "fixed: no axis says the method, so that this has to"),
-    "no measure": (without(TABLE, "measure"), "measure: say it here, or on one axis"),
+    "no dataset": (TABLE | {"columns": {"epoch": [100]}}, "fixed: needs the dataset, which no axis has"),
+    "no method": (TABLE | {"rows": {"variant": ["cut"]}}, "fixed: needs the method, which no axis has"),
+    "no measure": (without(TABLE, "measure"), "measure: must be given here or on one axis"),
     "a measure here and on an axis": (
         TABLE | {"columns": {"dataset": ["cats"], "measure": ["norm"]}},
-        "measure: say it here, or on one axis",
+        "measure: must be given here or on one axis",
     ),
     "an unknown measure": (
         TABLE | {"measure": "top1"},
@@ -68,10 +71,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "by: 'linear' is not one of knn, norms, transfer, later",
     ),
     "a measure that nothing gives": (TABLE | {"measure": "mce"}, "by: no evaluation gives mce"),
-    "a measure that two give": (TABLE | {"measure": "norm"}, "by: several give norm, name one: norms, history"),
+    "a measure that two give": (
+        TABLE | {"measure": "norm"},
+        "by: several evaluations give norm; name one of norms, history",
+    ),
     "which of two, by one that does not": (
         TABLE | {"measure": "norm", "by": "knn"},
-        "by: several give norm, name one: norms, history",
+        "by: several evaluations give norm; name one of norms, history",
     ),
     "a list of seeds that there is not": (TABLE | {"seeds": "few"}, "seeds: input should be 'tables' or 'sweeps'"),
 }
@@ -163,10 +169,10 @@ def test_a_protocols_identity_is_its_content() -> None:
     [
         ({"a": {"like": "b"}, "b": {"like": "c"}, "c": KNN}, "a.like: 'b' is not one of c"),
         ({"a": KNN, "b": {"like": "x"}}, "b.like: 'x' is not one of a"),
-        ({"a": {}}, "probe: give a probe, or say under missing what it would do"),
-        ({"a": KNN | {"missing": "later", "gives": ["norm"]}}, "probe: give a probe, or say under missing"),
-        ({"a": {"missing": "later"}}, "gives: is for a missing probe, which must list its measures"),
-        ({"a": KNN | {"gives": ["norm"]}}, "gives: is for a missing probe"),
+        ({"a": {}}, "probe: give a probe, or its task under missing"),
+        ({"a": KNN | {"missing": "later", "gives": ["norm"]}}, "probe: give a probe, or its task under missing"),
+        ({"a": {"missing": "later"}}, "gives: lists the measures of a missing probe"),
+        ({"a": KNN | {"gives": ["norm"]}}, "gives: lists the measures of a missing probe"),
         ({"a": {"missing": "later", "gives": ["nonsense"]}}, "'nonsense' is not one of knn_top1"),
         ({"a": {"probe": {"name": "nn"}}}, "name: 'nn' is not one of "),
         ({"a": {"probe": {"name": "knn", "k": 0}}}, "greater than 0"),

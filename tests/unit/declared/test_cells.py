@@ -108,7 +108,7 @@ def test_epochs_are_those_of_the_cells_own_schedule(planned: Planned) -> None:
 def test_an_epoch_that_the_schedule_has_not_is_said(refused: Refused, epoch: Any) -> None:
     table = {"rows": {"method": ["simclr"]}, "columns": {"epoch": [50, epoch]}}
     said = refused(table=table | {"fixed": {"variant": "baseline", "dataset": "cats"}, "measure": "knn_top1"})
-    assert said == f"papers/p.yaml: artifacts.table: epoch {epoch}: the run has 100 epochs"
+    assert said == f"papers/p.yaml: artifacts.table: epoch: must be a whole number from 0 to 100 (given: {epoch})"
 
 
 def test_transfer_looks_at_another_dataset(planned: Planned) -> None:
@@ -125,10 +125,10 @@ def test_transfer_looks_at_another_dataset(planned: Planned) -> None:
 @pytest.mark.parametrize(
     ("measure", "columns", "words"),
     [
-        ("transfer_top1", {"dataset": "cats"}, "transfer needs a target other than the dataset"),
-        ("transfer_top1", {"dataset": "cats", "target": "cats"}, "transfer needs a target other than the dataset"),
-        ("knn_top1", {"dataset": "cats", "target": "dogs"}, "knn is asked of cats alone, not of dogs"),
-        ("loss", {"dataset": "cats", "target": "dogs"}, "history is asked of cats alone, not of dogs"),
+        ("transfer_top1", {"dataset": "cats"}, "target: transfer needs another one than the dataset"),
+        ("transfer_top1", {"dataset": "cats", "target": "cats"}, "target: transfer needs another one than the dataset"),
+        ("knn_top1", {"dataset": "cats", "target": "dogs"}, "target: knn measures encoders of cats on cats only"),
+        ("loss", {"dataset": "cats", "target": "dogs"}, "target: history measures encoders of cats on cats only"),
     ],
 )
 def test_a_target_is_for_transfer_alone(refused: Refused, measure: str, columns: dict[str, Any], words: str) -> None:

@@ -20,12 +20,12 @@ STEP, FLAT = COSINE | {"shape": "step"}, COSINE | {"shape": "constant"}
 
 # What is wrong, the whole complaint, and how it is put right.
 CROP = "crop_scale: must be [smallest, largest] with smallest <= largest <= 1"
-PADDED = "crop_padding: replaces the random resized crop that crop_scale is of; set one of the two"
-SHARP = "is set, and blur is 0, so that nothing is blurred"
-DROPS = "drops: must list fractions of the horizon, rising, for shape: step"
-ALSO = "betas: not of lars, which takes momentum, nesterov, trust"
+PADDED = "crop_padding: replaces the random resized crop of crop_scale; set one of the two"
+SHARP = "has no effect, because blur is 0"
+DROPS = "drops: must list rising fractions of the horizon for shape: step"
+ALSO = "betas: lars takes momentum, nesterov, trust"
 SIGMAS = "blur_sigma: must be [smallest, largest]"
-BARE = "decay: must be weights for lars, which leaves biases and normalisations out"
+BARE = "decay: must be weights for lars, which excludes biases and normalisations"
 Case = tuple[dict[str, Any], str, dict[str, Any]]
 REFUSED: dict[type[Strict], list[Case]] = {
     Views: [
@@ -38,10 +38,10 @@ REFUSED: dict[type[Strict], list[Case]] = {
         ({"blur_sigma": [0.1, 1]}, f"blur_sigma: {SHARP}", {"blur_sigma": [0.1, 2]}),
     ],
     Optimiser: [
-        (ADAM | {"nesterov": True}, "nesterov: not of adam, which takes betas", ADAM | {"nesterov": False}),
-        (ADAMW | {"momentum": 0.8}, "momentum: not of adamw, which takes betas", ADAMW | {"betas": [0.8, 0.9]}),
-        (SGD | {"betas": [0.9, 0.99]}, "betas: not of sgd, which takes momentum, nesterov", SGD | {"momentum": 0.5}),
-        (SGD | {"trust": 0.01}, "trust: not of sgd, which takes momentum, nesterov", LARS | {"trust": 0.01}),
+        (ADAM | {"nesterov": True}, "nesterov: adam takes betas", ADAM | {"nesterov": False}),
+        (ADAMW | {"momentum": 0.8}, "momentum: adamw takes betas", ADAMW | {"betas": [0.8, 0.9]}),
+        (SGD | {"betas": [0.9, 0.99]}, "betas: sgd takes momentum, nesterov", SGD | {"momentum": 0.5}),
+        (SGD | {"trust": 0.01}, "trust: sgd takes momentum, nesterov", LARS | {"trust": 0.01}),
         (LARS | {"betas": [0, 0]}, ALSO, LARS | {"nesterov": True}),
         (SGD | {"momentum": 0, "nesterov": True}, "nesterov: needs a momentum above 0", SGD | {"momentum": 0}),
         (LARS | {"decay": "all"}, BARE, LARS),
@@ -55,7 +55,7 @@ REFUSED: dict[type[Strict], list[Case]] = {
         (FLAT | {"factor": 0.2}, "factor: only shape: step takes it (given: constant)", FLAT | {"factor": 0.1}),
         (COSINE | {"horizon": 9}, "horizon: 9 is less than epochs 10", COSINE | {"horizon": 10}),
     ],
-    Batch: [({"size": 10, "micro": 4}, "size 10 is not a multiple of micro 4", {"size": 12, "micro": 4})],
+    Batch: [({"size": 10, "micro": 4}, "size: 10 is not a multiple of micro 4", {"size": 12, "micro": 4})],
 }
 
 
@@ -153,11 +153,11 @@ def test_defaults_are_what_they_were(model: type[Strict]) -> None:
 IN_FILES: dict[str, tuple[dict[str, Any], str]] = {
     "of another optimiser": (
         {"paper": {"methods.simclr.optimiser": ADAM | {"nesterov": True}}},
-        "papers/p.yaml: methods.simclr.optimiser.nesterov: not of adam, which takes betas",
+        "papers/p.yaml: methods.simclr.optimiser.nesterov: adam takes betas",
     ),
     "of another optimiser, further down": (
         {"paper": {"run.optimiser": ADAM | {"nesterov": True}}},
-        "papers/p.yaml: run.optimiser.nesterov: not of adam, which takes betas",
+        "papers/p.yaml: run.optimiser.nesterov: adam takes betas",
     ),
     "drops of a cosine": (
         {"paper": {"variants.baseline": {"schedule": {"drops": [0.5]}}}},
@@ -169,7 +169,7 @@ IN_FILES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "the second view's": (
         {"scale": {"run.views_b": {"blur_kernel": 5}}},
-        "scales/small.yaml: run.views_b.blur_kernel: is set, and blur is 0, so that nothing is blurred",
+        "scales/small.yaml: run.views_b.blur_kernel: has no effect, because blur is 0",
     ),
     "a misspelt field": (
         {"paper": {"methods.simclr.batch.accumulated": "sum"}},
