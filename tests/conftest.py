@@ -132,21 +132,28 @@ def tiny_root(project_root: Path) -> Path:
     return project_root
 
 
-@pytest.fixture
-def tiny_plan(tiny_root: Path) -> Plan:
-    """Ten runs of four epochs, five on each of two datasets of 80 images, which are prepared."""
-    return _prepared(planning.make(tiny_root))
-
-
-@pytest.fixture
-def every_method(project_root: Path) -> Plan:
-    """Every method's run of four epochs on 80 images, kept at the ends and the middle; the images are prepared."""
-    return _prepared(planning.make(project_root, {"scale": "methods"}))
-
-
-def _prepared(plan: Plan) -> Plan:
+@pytest.fixture(scope="session")
+def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's datasets, prepared once for ``tiny_plan`` and ``every_method``."""
     from hypersphere.datasets import store
 
-    for dataset in plan.datasets.values():
-        store.prepare(dataset, plan.config.root / "data", None)
-    return plan
+    root = tmp_path_factory.mktemp("prepared")
+    shutil.copytree(PROJECT, root, dirs_exist_ok=True)
+    for scale in ("tiny", "methods"):
+        for dataset in planning.make(root, {"scale": scale}).datasets.values():
+            store.prepare(dataset, root / "data", None)
+    return root / "data"
+
+
+@pytest.fixture
+def tiny_plan(tiny_root: Path, prepared_data: Path) -> Plan:
+    """Ten runs of four epochs, five on each of two datasets of 80 images, which are prepared."""
+    shutil.copytree(prepared_data, tiny_root / "data", dirs_exist_ok=True)
+    return planning.make(tiny_root)
+
+
+@pytest.fixture
+def every_method(project_root: Path, prepared_data: Path) -> Plan:
+    """Every method's run of four epochs on 80 images, kept at the ends and the middle; the images are prepared."""
+    shutil.copytree(prepared_data, project_root / "data", dirs_exist_ok=True)
+    return planning.make(project_root, {"scale": "methods"})

@@ -1,5 +1,6 @@
 """A run of a few steps on random images, whole and broken."""
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -45,6 +46,8 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
 }
 STEPS = 8
 """Four epochs of two steps."""
+SELDOM = {"save_every": 3600.0}
+"""For runs whose states are of no interest."""
 IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
 
 
@@ -145,7 +148,9 @@ def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path
         return place
 
     def copying(*arguments: Any) -> Tensor:
-        shutil.copytree(place / "whole", place / str(count[0]))
+        shutil.copytree(
+            place / "whole", place / str(count[0]), copy_function=os.link
+        )  # files are replaced, not changed
         count[0] += 1
         return step(*arguments)
 
@@ -165,7 +170,7 @@ def broken(make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], t
         place = unbroken(run, images, kept)
         if after is not None:
             shutil.copytree(place / str(after), folder)
-        return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
+        return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
 
     return make
 

@@ -1,6 +1,7 @@
 """A trained run's encoder and head, read back without its data: what training ended with, or had at an epoch."""
 
 import copy
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hypersphere.training.build import build_method
 from hypersphere.training.frozen import load_frozen
 from hypersphere.training.trainers import image as loop
 
-from .conftest import execute
+from .conftest import execute, unbroken
 
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
@@ -91,16 +92,16 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
 
 @pytest.mark.parametrize("name", RUNS)
 def test_both_are_in_eval_mode_and_no_gradient_reaches_them(
-    make_run: MakeRun, images: Images, tmp_path: Path, pictures: Tensor, name: str
+    make_run: MakeRun, images: Images, kept: Path, pictures: Tensor, name: str
 ) -> None:
     """So that an image's embedding does not depend on those beside it."""
     run = make_run(**RUNS[name])
-    execute(run, images, tmp_path)
-    for module in load_frozen(run, tmp_path, 4):
+    folder = unbroken(run, images, kept) / "whole"
+    for module in load_frozen(run, folder, 4):
         assert not any(part.training for part in module.modules())
         assert list(module.parameters())
         assert not any(parameter.requires_grad for parameter in module.parameters())
-    both = load_frozen(run, tmp_path, 4)
+    both = load_frozen(run, folder, 4)
     alone = torch.cat([embeddings(*both, picture[None]) for picture in pictures])
     torch.testing.assert_close(embeddings(*both, pictures), alone, atol=1e-5, rtol=1e-4)
 
@@ -148,7 +149,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(
     make_run: MakeRun, images: Images, tmp_path: Path, kept: Path, name: str, epoch: int, file: str, harm: str
 ) -> None:
     run, (spoil, words) = make_run(**RUNS[name]), HARMS[harm]
-    execute(run, images, tmp_path)
+    shutil.copytree(unbroken(run, images, kept) / "whole", tmp_path, dirs_exist_ok=True)
     load_frozen(run, tmp_path, epoch)
     spoil(tmp_path / file)
     with pytest.raises(HypersphereError) as caught:
@@ -158,7 +159,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(
     load_frozen(run, tmp_path, 6 - epoch)  # the control: of the other epoch nothing was harmed
 
 
-def test_an_epoch_that_was_not_kept_is_named(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    execute(make_run(), images, tmp_path)
+def test_an_epoch_that_was_not_kept_is_named(make_run: MakeRun, images: Images, kept: Path) -> None:
+    folder = unbroken(make_run(), images, kept) / "whole"
     with pytest.raises(HypersphereError, match=r"snapshots/epoch-0003\.heads\.safetensors: the file is missing$"):
-        load_frozen(make_run(), tmp_path, 3)
+        load_frozen(make_run(), folder, 3)

@@ -33,11 +33,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict[str, bytes]]:
-    """The first run's folder, killed after 15 of its 20 steps; and what it holds when nothing kills it."""
+    """The first run's folder, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
     folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
 
     def copying(*arguments: Any) -> Tensor:
-        if count[0] == 15:
+        if count[0] == 6:
             shutil.copytree(folder, trained / "stopped")
         count[0] += 1
         return step(*arguments)
@@ -88,7 +88,7 @@ UNREADABLE: dict[str, tuple[Callable[[Path, pytest.MonkeyPatch], object], str]] 
     "not mapped": (unmappable, "the resume state is damaged ("),
     "forbidden": (forbidden, "the resume state cannot be read (Permission denied)"),
     "a folder": (a_folder, "the resume state cannot be read (Is a directory)"),
-    "of another run": (of_another_run, "not resumed: it was saved at step 15 with another run"),
+    "of another run": (of_another_run, "not resumed: it was saved at step 6 with another run"),
 }
 
 
@@ -156,8 +156,8 @@ def too_large(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterat
 
 
 FULL: dict[str, tuple[Any, str, int, str]] = {
-    "a state": (full, "resume.safetensors", 7, "No space left on device"),
-    "a state, too large": (too_large, "resume.safetensors", 7, "File too large"),
+    "a state": (full, "resume.safetensors", 5, "No space left on device"),
+    "a state, too large": (too_large, "resume.safetensors", 5, "File too large"),
     "a snapshot": (full, "epoch-0002.safetensors", 0, "No space left on device"),
     "its heads": (full, "epoch-0002.heads.safetensors", 0, "No space left on device"),
     "the weights": (full, "encoder.safetensors", 0, "No space left on device"),
@@ -174,7 +174,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     monkeypatch: pytest.MonkeyPatch,
     what: str,
 ) -> None:
-    """A state is written after each of 20 steps, but the last, after which there is nothing left to go on with."""
+    """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
     disk, name, writes, reason = FULL[what]
     folder, whole = stopped
     shutil.rmtree(folder)
@@ -186,7 +186,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert not list(folder.rglob("*.part"))
     (kept,) = folder.glob("unfinished-*")
     step = checkpoint.read_progress(kept).step
-    assert step == {"a state": 7, "a state, too large": 7, "a snapshot": 9, "its heads": 9}.get(what, 19)
+    assert step == {"a state": 5, "a state, too large": 5, "a snapshot": 3, "its heads": 3}.get(what, 7)
     pretrain(tiny_plan, runs[:1])
     assert module.check_files(folder)["started_at_steps"] == [0, step]
     assert contents(folder) == whole
@@ -198,5 +198,5 @@ def test_a_state_that_can_be_read_is_gone_on_with(
     """The control of all of them."""
     folder, whole = stopped
     pretrain(tiny_plan, runs[:1])
-    assert module.read_manifest(folder)["started_at_steps"] == [0, 15]
+    assert module.read_manifest(folder)["started_at_steps"] == [0, 6]
     assert contents(folder) == whole

@@ -1,7 +1,7 @@
 """A run that the machine fails: a sentence without a traceback, and later the run goes on from its last state.
 
 A GPU's errors are raised where it would raise them, in a step, with the words that torch gives them. That memory is
-short is also brought about for real, in a process that may have no more than it has. The runs are of 20 steps, and save
+short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps, and save
 a state after each.
 """
 
@@ -77,11 +77,11 @@ def test_short_of_memory_one_run_is_lost_for_now_and_the_others_are_trained(
     freed: list[torch.device] = []
     monkeypatch.setattr(devices, "free", freed.append)
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "_step", failing(torch.cuda.OutOfMemoryError("CUDA out of memory."), 20 + 6))
+        patch.setattr(loop, "_step", failing(torch.cuda.OutOfMemoryError("CUDA out of memory."), 8 + 6))
         with pytest.raises(HypersphereError) as caught:
             pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     assert str(caught.value) == (
-        f"{runs[1].name}: out of memory on cpu at step 6, in passes of 16 images; the state of step 5 is kept: run "
+        f"{runs[1].name}: out of memory on cpu at step 6, in passes of 32 images; the state of step 5 is kept: run "
         "again on a machine with more memory (a smaller batch.micro would be another run)"
     )
     assert caught.value.status == 2

@@ -43,8 +43,7 @@ def dying(after: int) -> Callable[..., Tensor]:
     return maybe
 
 
-@pytest.mark.parametrize("method", ["simclr", "simsiam"])
-@pytest.mark.parametrize("after", range(STEPS))
+@pytest.mark.parametrize(("after", "method"), [*((step, "simclr") for step in range(STEPS)), (3, "simsiam")])
 def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, after: int, method: str) -> None:
     whole, folder, resume = broken(after, method)
     assert not (folder / "encoder.safetensors").exists()
@@ -61,7 +60,7 @@ def test_killed_again_and_again(broken: Broken) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(loop, "_step", dying(after))
             with pytest.raises(KilledError):
-                resume()
+                resume(save_every=0.0)
     before = checkpoint.read_progress(folder)
     outcome = resume()
     assert outcome.starts == [0, 3, 4, 6]
@@ -87,7 +86,7 @@ def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_snapshot", dying_at_2)
         with pytest.raises(KilledError):
-            resume()
+            resume(save_every=0.0)
     assert resume().starts == [0, 3]  # the step before
     assert result(folder) == whole
 

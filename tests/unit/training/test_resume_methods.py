@@ -64,14 +64,12 @@ class Stopped:
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    """Every method's run of four epochs on 80 images, which are prepared; tests only read here."""
+def plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> Plan:
+    """Every method's run of four epochs of two steps, on 80 images, which are prepared; tests only read here."""
     root = tmp_path_factory.mktemp("methods")
     shutil.copytree(PROJECT, root, dirs_exist_ok=True)
-    plan = planning.make(root, {"scale": "methods"})
-    for dataset in plan.datasets.values():
-        store.prepare(dataset, root / "data", None)
-    return plan
+    shutil.copytree(prepared_data, root / "data")
+    return planning.make(root, {"scale": "methods", "batch_divisor": 8})
 
 
 @pytest.fixture
@@ -83,7 +81,9 @@ def stopped(plan: Plan, kept: Path, tmp_path: Path) -> Callable[[str, int], Stop
         images = training_images(store.open(plan.data_folder(run.dataset)))
         unbroken_folder, folder = unbroken(run, images, kept), tmp_path / "stopped"
         shutil.copytree(unbroken_folder / str(step), folder)
-        return Stopped(folder, result(unbroken_folder / "whole"), lambda: execute(run, images, folder, save_every=3600.0))
+        return Stopped(
+            folder, result(unbroken_folder / "whole"), lambda: execute(run, images, folder, save_every=3600.0)
+        )
 
     return stop
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hypersphere.training import checkpoint
 
-from .conftest import OPTIMISERS, STEPS, Broken, drop, result, rewrite
+from .conftest import OPTIMISERS, Broken, drop, result, rewrite
 
 Change = Callable[[dict[str, Tensor]], Any]
 KEYS = {name: ("step", "exp_avg", "exp_avg_sq") for name in ("adam", "adamw")} | {"lars": ("momentum_buffer",)}
@@ -18,10 +18,10 @@ STRAY = 99
 
 
 @pytest.mark.parametrize("optimiser", KEYS)
-@pytest.mark.parametrize("after", range(STEPS))
+@pytest.mark.parametrize("after", [1, 4])
 def test_every_optimiser_goes_on_to_the_same_bytes(broken: Broken, optimiser: str, after: int) -> None:
     whole, folder, resume = broken(after, optimiser=OPTIMISERS[optimiser])
-    assert resume().starts == ([0, after] if after else [0])
+    assert resume().starts == [0, after]
     assert result(folder) == whole
 
 
