@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     if not words[0].startswith("-") and words[0] not in commands:
-        print(f"hypersphere: {not_one_of(words[0], commands)}", file=sys.stderr)
+        print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
         return 2
     parsed = parser.parse_args(words)
     stop.exit_in_order()

@@ -25,7 +25,9 @@ NOTE = "note: "
 """How a log line begins that a person should see: something was wrong, and was mended."""
 NOTHING = "Nothing to be done"
 FAILED = "At least one job did not complete successfully"
-"""How messages of Snakemake begin that the summary replaces."""
+"""Messages of Snakemake that the summary replaces."""
+KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution failed")
+"""Beginnings of messages about a failed job, whose log says more."""
 
 
 class Handler(logging.Handler):
@@ -61,8 +63,8 @@ class Handler(logging.Handler):
             self._end()
         elif FAILED in message:
             self._print(ending.failed(self.progress.done, self.progress.total, len(self.failed), self._elapsed()))
-        elif record.levelno >= logging.WARNING and not message.startswith("RuleException:\nCalledProcessError"):
-            self._print(message)  # of a failed command, the end of its log says more than Snakemake does
+        elif record.levelno >= logging.WARNING and not message.startswith(KNOWN):
+            self._print(message)
 
     def _print(self, text: str, style: str | None = None) -> None:
         """Print without wrapping: a path broken into lines of 80 could not be found or copied."""

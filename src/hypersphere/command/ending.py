@@ -36,7 +36,7 @@ def failed(done: int, total: int, failures: int, seconds: float) -> str:
     """The line at the end of a rebuild in which jobs failed."""
     return (
         f"stopped after {clock(seconds)}: {done} of {count(total, 'job')} done, {failures} failed as shown above. "
-        "Run the same command again after mending them; finished jobs stay finished"
+        "Mend the cause and run the same command again; finished jobs stay finished"
     )
 
 

@@ -149,7 +149,9 @@ def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
         return None
     folder = root / Path(given).expanduser()
     if not folder.is_dir():
-        raise HypersphereError(f"{where}: {folder}: no such folder; give the one that holds the datasets, or none")
+        raise HypersphereError(
+            f"{where}: {folder}: no such folder; give the folder that holds the datasets, or leave it out"
+        )
     return str(folder)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from hypersphere.declared.validation import nearest
+from hypersphere.declared.validation import either, nearest
 from hypersphere.errors import HypersphereError
 
 SHOWN = 3
@@ -36,7 +36,7 @@ def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Ma
         if one == name or one.startswith(f"{name}-"):
             raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
     near = nearest(name, names, SHOWN) or nearest(name, _beginnings(names, name.count("-") + 1), SHOWN)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
+    hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
     raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")
 
 

@@ -48,12 +48,17 @@ def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
     return difflib.get_close_matches(name, list(names), count)
 
 
+def either(names: list[str]) -> str:
+    """``a, b or c``."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def not_one_of(name: str, names: Iterable[str]) -> str:
     """``'simcrl' is not one of byol, simclr; did you mean simclr?``; of many names only the nearest are listed."""
     names = list(names)
     matches = nearest(name, names, 3)
     if len(names) > LISTED and matches:
-        return f"'{name}' is not one of {len(names)} names; did you mean {' or '.join(matches)}?"
+        return f"'{name}' is not one of {len(names)} names; did you mean {either(matches)}?"
     suggestion = f"; did you mean {matches[0]}?" if matches else ""
     return f"'{name}' is not one of {', '.join(names) or 'none'}{suggestion}"
 

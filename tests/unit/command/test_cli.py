@@ -25,6 +25,11 @@ def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "reproduction paper" in out
 
 
+def test_a_misspelt_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plna", "--verbose"]) == 2
+    assert capsys.readouterr().err == "hypersphere: command: 'plna' is not one of 14 names; did you mean plan?\n"
+
+
 def gone(name: str) -> str:
     raise metadata.PackageNotFoundError(name)
 

@@ -88,5 +88,5 @@ def test_runs_trained_since_the_start_are_counted(planned: Planned) -> None:
 def test_a_rebuild_that_failed_says_how_far_it_came() -> None:
     said = ending.failed(20, 57, 1, 751.0)
     assert said.startswith(
-        "stopped after 12:31: 20 of 57 jobs done, 1 failed as shown above. Run the same command again"
+        "stopped after 12:31: 20 of 57 jobs done, 1 failed as shown above. Mend the cause and run the same"
     )

@@ -27,7 +27,7 @@ def test_the_digest_may_be_left_out_where_one_name_begins_so(name: str) -> None:
             "simclr-cut3-cats-s0",
             f"run 'simclr-cut3-cats-s0': 2 begin so at scale quick: {NAMES[0]}, {NAMES[1]}; name one",
         ),
-        ("simclr-cut3-dogs-s1", f"no run 'simclr-cut3-dogs-s1' at scale quick; did you mean {NAMES[2]} or "),
+        ("simclr-cut3-dogs-s1", f"no run 'simclr-cut3-dogs-s1' at scale quick; did you mean {NAMES[2]}"),
         (
             "simclr-cut3-cats-s0-ffff000",
             "no run 'simclr-cut3-cats-s0-ffff000' at scale quick; did you mean",

@@ -12,7 +12,7 @@ from hypersphere.declared import config as cfg
 from hypersphere.declared import errata, rules
 from hypersphere.declared import plan as planning
 from hypersphere.declared.settings import Settings
-from hypersphere.declared.validation import nearest, not_one_of, unknown_key
+from hypersphere.declared.validation import either, nearest, not_one_of, unknown_key
 from hypersphere.errors import HypersphereError
 
 Project = Callable[..., Path]
@@ -213,10 +213,11 @@ def test_words() -> None:
     assert nearest("temprature", ["weight", "temperature"]) == ["temperature"]
     assert nearest("x", ["weight"]) == []
     assert not_one_of("simcrl", ["byol", "simclr"]) == "'simcrl' is not one of byol, simclr; did you mean simclr?"
+    assert [either(["a"]), either(["a", "b"]), either(["a", "b", "c"])] == ["a", "a or b", "a, b or c"]
     assert not_one_of("x", []) == "'x' is not one of none"
     many = [f"name_{i}" for i in range(30)]
     assert not_one_of("x", many).startswith("'x' is not one of name_0, name_1, ")
-    assert not_one_of("nam_1", many).startswith("'nam_1' is not one of 30 names; did you mean name_1 or ")
+    assert not_one_of("nam_1", many).startswith("'nam_1' is not one of 30 names; did you mean name_1, ")
     assert (
         unknown_key("temprature", ["temperature", "n"]) == "unknown; did you mean temperature? Allowed: temperature, n"
     )

@@ -28,7 +28,7 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     # Edits that change what a run is, or could.
     "a number in an objective": ("objectives/nt_xent.py", "/ temperature", "/ (2 * temperature)", MOVES),
     "an operator in the loop": (LOOP, "output.loss * share", "output.loss / share", MOVES),
-    "a default of a run": ("declared/recipe.py", "momentum: Below1 = 0.9", "momentum: Below1 = 0.8", MOVES),
+    "a default of a run": ("declared/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MOVES),
     "what a run's field means": (
         "declared/run.py",
         "if self.views_b is None else self.views_b",
