@@ -152,6 +152,24 @@ def tiny_plan(tiny_root: Path, prepared_data: Path) -> Plan:
     return planning.make(tiny_root)
 
 
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> Path:
+    """A project of scale ``tiny`` whose first batch, three runs of SimCLR on upright digits, is trained and measured.
+
+    Tests work on a copy.
+    """
+    from hypersphere.probes import evaluate
+    from hypersphere.training.pretrain import pretrain_batch
+
+    root = tmp_path_factory.mktemp("finished")
+    shutil.copytree(PROJECT, root, dirs_exist_ok=True)
+    shutil.copytree(prepared_data, root / "data")
+    plan = planning.make(root, {"scale": "tiny"})
+    pretrain_batch(plan, plan.batches[0])
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    return root
+
+
 @pytest.fixture
 def every_method(project_root: Path, prepared_data: Path) -> Plan:
     """Every method's run of four epochs on 80 images, kept at the ends and the middle; the images are prepared."""

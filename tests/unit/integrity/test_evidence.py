@@ -1,6 +1,7 @@
 """Evidence records: complete, checked, and never of a small run among those of the published scale."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,15 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import evidence, provenance
 from hypersphere.probes import evaluate
-from hypersphere.training.pretrain import pretrain_batch
+from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers import image as loop
 
 
 @pytest.fixture
-def run(tiny_plan: Plan) -> Run:
+def run(tiny_plan: Plan, finished: Path) -> Run:
     """Trained and evaluated, with its batch."""
-    batch = tiny_plan.batches[0]
-    pretrain_batch(tiny_plan, batch)
-    evaluate.evaluate_batch(tiny_plan, batch)
-    return batch.runs[0]
+    shutil.copytree(finished / "results", tiny_plan.config.root / "results")
+    return tiny_plan.batches[0].runs[0]
 
 
 def digest(plan: Plan, run: Run, probe: str) -> str:
@@ -71,16 +70,16 @@ def test_history_keeps_every_bit(tiny_plan: Plan, run: Run) -> None:
 
 def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its history holds a loss that is not a number, which JSON cannot."""
-    batch, epoch = tiny_plan.batches[0], loop._epoch
+    run, epoch = tiny_plan.batches[0].runs[0], loop._epoch
 
     def diverging(run: Run, *arguments: object) -> dict[str, float]:
         row = epoch(run, *arguments)  # type: ignore[arg-type]
-        return row | {"loss": float("nan")} if run == batch.runs[0] and row["epoch"] == 2 else row
+        return row | {"loss": float("nan")} if row["epoch"] == 2 else row
 
     monkeypatch.setattr(loop, "_epoch", diverging)
-    pretrain_batch(tiny_plan, batch)
-    evaluate.evaluate_batch(tiny_plan, batch)
-    record = evidence.read(evidence.pack(tiny_plan, batch.runs[0]))
+    pretrain(tiny_plan, [run])
+    evaluate.evaluate_runs(tiny_plan, [run])
+    record = evidence.read(evidence.pack(tiny_plan, run))
     assert (record.status, record.epochs) == ("diverged", 2)
     assert record.history[-1]["loss"] is None
     assert record.history[0]["loss"] is not None

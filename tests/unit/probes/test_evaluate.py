@@ -22,27 +22,14 @@ from hypersphere.probes import evaluate
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
 from hypersphere.training import checkpoint
-from hypersphere.training.pretrain import pretrain, pretrain_batch
+from hypersphere.training.pretrain import pretrain
 
 NORMS = "papers/embedding_norms.yaml"
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose first batch, three runs of SimCLR on upright digits, is trained and measured."""
-    root = tmp_path_factory.mktemp("finished")
-    shutil.copytree(Path(__file__).parents[2] / "project", root, dirs_exist_ok=True)
-    plan = planning.make(root, {"scale": "tiny"})
-    for dataset in plan.datasets.values():
-        store.prepare(dataset, root / "data", None)
-    pretrain_batch(plan, plan.batches[0])
-    evaluate.evaluate_batch(plan, plan.batches[0])
-    return root
-
-
 @pytest.fixture
 def root(finished: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of a project whose first batch is trained and measured."""
     return Path(shutil.copytree(finished, tmp_path / "project"))
 
 
