@@ -325,6 +325,7 @@ def test_one_run_an_arm_is_inconclusive(make_world: Make) -> None:
 
 
 def test_all_runs_of_the_scale_are_listed_beside_the_claims(world: World) -> None:
+    world.write()
     world.measure("table5")
     world.judged(claim("d"))
     listed = (world.plan.config.results / "statistics" / "runs.csv").read_text().splitlines()

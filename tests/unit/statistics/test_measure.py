@@ -92,6 +92,7 @@ def test_equal_inputs_give_equal_bytes_and_other_values_other_bytes(make_world: 
 def test_an_artifact_needs_its_own_runs_and_protocols_alone(make_world: Make) -> None:
     """Whatever else was never trained or measured: the sweep is made, and has the same bytes."""
     world = busy(make_world())
+    world.write()
     world.measure("temperatures")
     before = written(world, "temperatures")
     own = {cell.run.name for cell in world.plan.artifacts["norms", "temperatures"] if cell.run}

@@ -5,7 +5,7 @@ Every number that a test does not set is filled in, so that every artifact can b
 
 import copy
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ DATASETS |= {
 USED = {"ten": "digits", "hundred": "pairs", "flowers": None, "far": "far"}
 """What stands for the published datasets."""
 CLASSES = {"digits": 10, "pairs": 16}
+HISTORY = ("epoch", "loss", "norm", "learning_rate")
 EPOCHS = 100
 """Of the published schedule; 10 at the quick scale."""
 ONE = {"fixed": {"dataset": "ten"}, "measure": "knn_top1"}
@@ -243,9 +244,11 @@ class World:
         digest = self.plan.protocols["norms"][protocol].digest
         self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
 
-    def write(self) -> None:
-        """Every file that runs and probes leave."""
-        for run in self.plan.runs.values():
+    def write(self, *artifacts: str) -> None:
+        """Every file that the runs of these artifacts, by default of all, and their probes leave."""
+        cells = [cell for artifact in artifacts for cell in self.plan.artifacts["norms", artifact]]
+        needed = {cell.run.name for cell in cells if cell.run} if artifacts else set(self.plan.runs)
+        for run in (run for name, run in self.plan.runs.items() if name in needed):
             self._run(run.name, run.schedule.epochs)
             for digest, asked in self.plan.asked[run.name].items():
                 self._evaluation(run.name, digest, asked.protocol.measures, sorted(asked.at))
@@ -256,8 +259,9 @@ class World:
 
     def _run(self, name: str, epochs: int) -> None:
         folder = self.plan.run_folder(name)
-        plain = pd.DataFrame({"epoch": range(1, epochs + 1), "loss": 1.5, "norm": 2.0, "learning_rate": 0.1})
-        files.write_text(folder / "history.csv", self.histories.get(name, plain).to_csv(index=False))
+        plain = [(epoch, 1.5, 2.0, 0.1) for epoch in range(1, epochs + 1)]
+        history = self.histories[name].to_csv(index=False) if name in self.histories else _csv(HISTORY, plain)
+        files.write_text(folder / "history.csv", history)
         manifest = {
             **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
             **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
@@ -283,12 +287,12 @@ class World:
                 table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
                 files.write_text(table, self.images[subject].to_csv(index=False))
                 written.append(table)
-        files.write_text(path, pd.DataFrame(rows, columns=list(gather.EVALUATION)).to_csv(index=False))
+        files.write_text(path, _csv(gather.EVALUATION, rows))
         files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
 
     def measure(self, *artifacts: str) -> None:
-        """Write everything, and make the tidy tables of these artifacts."""
-        self.write()
+        """Write what these artifacts are made from, and make their tidy tables."""
+        self.write(*artifacts)
         for artifact in artifacts:
             measure.build(self.plan, "norms", artifact)
 
@@ -303,6 +307,11 @@ class World:
         claims.build(self.plan)
         table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
         return {row["id"]: row for row in table.to_dict("records")}
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+    """As pandas writes it, in a tenth of the time."""
+    return "".join(",".join("" if x is None else str(x) for x in row) + "\n" for row in (list(columns), *rows))
 
 
 def _row(
