@@ -4,7 +4,6 @@ import math
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,18 +43,27 @@ def mean_of(cell: Cell) -> float:
     return start + gain * course - 3 * best + 0.002 * float(at.get("batch.size", 0))
 
 
-@dataclass
+class Tables(dict[str, dict[str, pd.DataFrame]]):
+    """An artifact's tables, made when they are first asked for."""
+
+    def __init__(self, make: Callable[[str], dict[str, pd.DataFrame]]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> dict[str, pd.DataFrame]:
+        self[name] = self._make(name)
+        return self[name]
+
+
 class Made:
     """A results folder: its tidy tables by artifact and name, to change before they are written."""
 
-    plan: Plan
-    tables: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict)
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.tables = Tables(self._of)
 
-    def __post_init__(self) -> None:
-        for (_, name), cells in self.plan.artifacts.items():
-            self.tables[name] = self._of(self.plan.config.papers[PAPER].measured[name], cells)
-
-    def _of(self, artifact: Measured, cells: list[Cell]) -> dict[str, pd.DataFrame]:
+    def _of(self, name: str) -> dict[str, pd.DataFrame]:
+        artifact, cells = self.plan.config.papers[PAPER].measured[name], self.plan.artifacts[PAPER, name]
         own = [cell for cell in cells if cell.run is not None and not cell.missing]
         each = {cell.text: cell for cell in own}
         seeds = sorted({cell.run.seed for cell in own if cell.run})
@@ -139,12 +147,12 @@ class Made:
         for column, value in values.items():
             rows.loc[chosen, column] = value
 
-    def results(self) -> Results:
-        """Write every tidy table, as the statistics do, and read them anew."""
+    def results(self, *names: str) -> Results:
+        """Write the tidy tables of artifacts, of all if none is named, as the statistics do, and read them anew."""
         columns = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
         columns |= {"distribution": gather.DISTRIBUTION, "runs": gather.RUNS}
-        for name, own in self.tables.items():
-            written = {table: (rows, columns[table]) for table, rows in own.items()}
+        for name in [name for _, name in self.plan.artifacts if name in names or not names]:
+            written = {table: (rows, columns[table]) for table, rows in self.tables[name].items()}
             tables.write(self.plan.artifact_folder(PAPER, name), written)
         self._studies()
         return Results(self.plan)
@@ -169,14 +177,14 @@ class Made:
 
     def build(self, *names: str) -> Path:
         """Write the files of artifacts, of all if none is named; the results folder."""
-        results = self.results()
+        results = self.results(*names)
         for name in names or self.plan.config.papers[PAPER].artifacts:
             shown.build(results, PAPER, name)
         return self.plan.config.results
 
     def show(self, name: str) -> shown.Shown:
         """An artifact as others show it."""
-        return shown.show(self.results(), PAPER, name)
+        return shown.show(self.results(name), PAPER, name)
 
 
 def _sketch() -> ModuleType:

@@ -26,7 +26,7 @@ def draw() -> Callable[[Any, str], Drawn]:
     """``draw(made, name)``: the figure, and its panels by heading and what goes up."""
 
     def _draw(made: Any, name: str) -> Drawn:
-        context = shown.context(made.results(), "made_up", name)
+        context = shown.context(made.results(name), "made_up", name)
         with style.applied():
             figure = shown.kind(context.artifact).draw(Points(context))
             axes = figure.findobj(lambda one: isinstance(one, Axes) and one.get_label() != "<colorbar>")

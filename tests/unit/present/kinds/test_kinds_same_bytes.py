@@ -37,7 +37,7 @@ def outputs(results: Path) -> dict[str, bytes]:
 def test_two_builds_are_equal_and_a_changed_number_is_seen(make: Any) -> None:
     here = outputs(make(folder="here").build(*NAMES))
     there = make(folder="there")
-    there.results()
+    there.results(*NAMES)
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
     command = [sys.executable, "-c", BUILD, str(there.plan.config.root), *sorted(NEVER)]
     said = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.splitlines()
