@@ -41,7 +41,7 @@ def random_steps(total: int, count: int) -> list[int]:
     return [random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(count)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     project: Callable[[str], Project], method: str
