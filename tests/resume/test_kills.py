@@ -73,7 +73,6 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     assert [path for path in here.folder.rglob("*") if ".part" in path.name or "unfinished" in path.name] == []
 
 
-@pytest.mark.slow
 def test_an_altered_state_that_is_not_sealed_anew_is_refused_and_the_bytes_are_right(
     project: Callable[[str], Project],
 ) -> None:
@@ -93,7 +92,6 @@ def test_an_altered_state_that_is_not_sealed_anew_is_refused_and_the_bytes_are_r
     assert here.result() == result
 
 
-@pytest.mark.slow
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:
     """The second waits for the first's lock, and finds the run finished: it is trained once, by the first."""
     here = project("simclr")

@@ -29,7 +29,6 @@ def test_constants_are_the_hashes_of_the_real_files(shared_data: Path) -> None:
 
 
 @pytest.mark.shared_data
-@pytest.mark.slow
 def test_real_cifar10_is_read_and_a_flipped_byte_refused(
     real_cifar10: Path, tmp_path: Path, unpickled: list[str]
 ) -> None:
@@ -57,7 +56,6 @@ def test_real_cifar10_is_read_and_a_flipped_byte_refused(
 
 
 @pytest.mark.shared_data
-@pytest.mark.slow
 def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Callable[[Any, Path], None]
 ) -> None:

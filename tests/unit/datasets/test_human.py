@@ -289,7 +289,6 @@ def test_real_arrays_are_read_and_a_flipped_byte_refused(real: Path, tmp_path: P
 
 
 @pytest.mark.shared_data
-@pytest.mark.slow
 def test_clean_labels_are_those_of_the_official_cifar10_files(real: Path, real_cifar10: Path) -> None:
     """Read from the official pickles, whose md5 was checked on unpacking, without our reader of CIFAR."""
     official: list[int] = []

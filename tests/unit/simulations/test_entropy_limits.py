@@ -51,11 +51,11 @@ def test_no_logits_on_a_grid_do_better_and_some_do_as_well(n: int, temperature: 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0])
 def test_no_free_logits_do_better(temperature: float) -> None:
-    """L-BFGS-B from 40 random starts in the box, n = 6: the best ends at the limit, the others at higher vertices."""
+    """L-BFGS-B from 12 random starts in the box, n = 5: the best ends at the limit, the others at higher vertices."""
     bound = 1 / temperature
-    starts = np.random.default_rng(0).uniform(-bound, bound, (40, 6))
-    ends = [minimize(lambda z: entropy(softmax(z)), z, bounds=[(-bound, bound)] * 6).fun for z in starts]
-    lowest = limits(6, temperature).lowest
+    starts = np.random.default_rng(0).uniform(-bound, bound, (12, 5))
+    ends = [minimize(lambda z: entropy(softmax(z)), z, bounds=[(-bound, bound)] * 5).fun for z in starts]
+    lowest = limits(5, temperature).lowest
     assert min(ends) == pytest.approx(lowest, rel=1e-6)
     assert max(ends) > lowest * 1.01
 

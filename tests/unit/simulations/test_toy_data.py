@@ -21,20 +21,33 @@ from hypersphere.simulations.toy_data import (
     tried,
 )
 
+from ..printed import table
+
 TRIALS = range(20)
 
 
 def test_printed_row() -> None:
     """LMCL paper, Table 1, Euclidean space."""
-    assert EUCLIDEAN == {"three_bars": 75.2, "nested_moons": 77.3}
+    assert table("lmcl", "table1", "variant", "dataset")["euclidean"] == EUCLIDEAN
 
 
-@pytest.mark.parametrize(("dataset", "name"), [(dataset, name) for dataset in FREE for name in FREE[dataset]])
+CALIBRATED = pytest.mark.parametrize(("dataset", "name"), [(data, name) for data in FREE for name in FREE[data]])
+
+
+@CALIBRATED
+def test_each_shape_is_better_than_its_neighbours_among_those_that_were_tried(dataset: str, name: str) -> None:
+    drawn, shapes = draws(TRIALS, dataset), tried(dataset, name)
+    place = shapes.index(SHAPES[dataset][name])
+    near = shapes[max(place - 1, 0) : place + 2]
+    assert calibrate(near, EUCLIDEAN[dataset], drawn) == shapes[place]
+    assert euclidean([shapes[place]], drawn).mean().item() == pytest.approx(EUCLIDEAN[dataset], abs=0.1)
+
+
+@pytest.mark.long
+@CALIBRATED
 def test_each_shape_is_the_best_of_those_that_were_tried(dataset: str, name: str) -> None:
     drawn = draws(TRIALS, dataset)
-    best = calibrate(tried(dataset, name), EUCLIDEAN[dataset], drawn)
-    assert best == SHAPES[dataset][name]
-    assert euclidean([best], drawn).mean().item() == pytest.approx(EUCLIDEAN[dataset], abs=0.1)
+    assert calibrate(tried(dataset, name), EUCLIDEAN[dataset], drawn) == SHAPES[dataset][name]
 
 
 def test_every_other_shape_has_been_calibrated() -> None:
@@ -54,7 +67,7 @@ def test_calibration_can_choose_another() -> None:
 def test_bars_side_by_side_jump_past_the_printed_accuracy() -> None:
     """Why the bars are in steps: without, K-means cuts across them or between them, about 69 or 100 %. A spacing whose
     mean is the printed 75.2 mixes both, with eight times the printed spread of 1.2 and more."""
-    rows = euclidean(tried("three_bars", "third"), draws(TRIALS, "three_bars"))
+    rows = euclidean(tried("three_bars", "third")[::2], draws(TRIALS, "three_bars"))
     near = (rows.mean(dim=0) > 72) & (rows.mean(dim=0) < 95)
     assert near.any()
     assert rows.std(dim=0)[near].min() > 9

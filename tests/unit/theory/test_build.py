@@ -45,7 +45,6 @@ def test_no_two_claims_share_an_id() -> None:
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.slow
 def test_the_table_is_as_documented_and_comes_out_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "DRAWS", 200)
     made = plan.make(ROOT)

@@ -33,7 +33,6 @@ def outputs(results: Path) -> dict[str, bytes]:
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in sorted(found)}
 
 
-@pytest.mark.slow
 def test_two_builds_are_equal_and_a_changed_number_is_seen(make: Any) -> None:
     here = outputs(make(folder="here").build(*NAMES))
     there = make(folder="there")
