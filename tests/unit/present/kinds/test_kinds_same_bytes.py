@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 NEVER = {"torch", "torchvision", "sklearn", "hypersphere.statistics", "hypersphere.training"}
 NAMES = ("scores", "sweep", "spread")
 # Builds artifacts under the root given, and reports each of the never-wanted modules loaded and each run's file opened.
