@@ -111,7 +111,7 @@ def test_shares_add_up(results: Results) -> None:
 
 def test_the_printed_start_never_moves(results: Results) -> None:
     """Erratum L9, in every setting and trial; the control is the start that is used."""
-    assert results["from_zero"].shape == (20, len(SETTINGS))
+    assert results["from_zero"].shape == (len(TRIALS), len(SETTINGS))
     assert (results["from_zero"] == 0).all()
     assert results["from_start"].min() > 1e-4
 
@@ -127,8 +127,8 @@ def test_what_is_handed_over(results: Results, monkeypatch: pytest.MonkeyPatch) 
     }
     said = {answer.id: answer for answer in answers}
     assert len(said) == len(answers) == 20
-    assert said["lmcl.table1.start_at_zero"].arms == {"held": [0.0], "places": [960.0]}
-    assert said["lmcl.table1.start_at_zero.l9"].arms == {"held": [960.0], "places": [960.0]}
+    assert said["lmcl.table1.start_at_zero"].arms == {"held": [0.0], "places": [48.0 * len(TRIALS)]}
+    assert said["lmcl.table1.start_at_zero.l9"].arms == {"held": [960.0], "places": [48.0 * len(TRIALS)]}
     moons = accuracies(results, "default", "nested_moons")
     gain = said["lmcl.table1.lmcl_gain.nested_moons.l9"]
     assert gain.reading == "L9, L10"
