@@ -159,7 +159,7 @@ def test_an_unpacked_folder_is_used_before_the_archive(tiny: Path, server: Any) 
 def test_a_failed_download_can_be_repeated(
     tiny: Path, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch, fault: str, unpickled: list[str]
 ) -> None:
-    monkeypatch.setattr(download, "STALLED", 1.0)
+    monkeypatch.setattr(download, "STALLED", 0.4)
     monkeypatch.setattr(download, "ATTEMPTS", 1)
     server.offer(tiny)
     server.habits.fault, server.habits.ranges = fault, False

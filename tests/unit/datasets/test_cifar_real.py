@@ -55,6 +55,7 @@ def test_real_cifar10_is_read_and_a_flipped_byte_refused(
     assert unpickled == []
 
 
+@pytest.mark.long
 @pytest.mark.shared_data
 def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Callable[[Any, Path], None]

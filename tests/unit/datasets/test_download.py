@@ -87,7 +87,7 @@ def test_what_arrived_before_giving_up_is_kept_for_the_next_run(
 ) -> None:
     """Control of the test above: here the server knows no ranges, so that after the first answer nothing is new."""
     monkeypatch.setattr(download, "ATTEMPTS", 2)
-    monkeypatch.setattr(download, "STALLED", 1.0)
+    monkeypatch.setattr(download, "STALLED", 0.4)
     served.habits.fault, served.habits.portion, served.habits.ranges = fault, PORTION, False
     said = sentence(served.url, target)
     assert served.url in said
@@ -110,8 +110,8 @@ def test_a_slow_server_is_waited_for_and_a_silent_one_is_not(
 ) -> None:
     """Ten pieces take longer than a silence may last; each comes in time. One attempt: a break would be final."""
     monkeypatch.setattr(download, "ATTEMPTS", 1)
-    monkeypatch.setattr(download, "STALLED", 3.0)
-    served.habits.fault, served.habits.pause = "trickle", 0.4
+    monkeypatch.setattr(download, "STALLED", 1.2)
+    served.habits.fault, served.habits.pause = "trickle", 0.15
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
     assert served.ranges_asked == [None]
