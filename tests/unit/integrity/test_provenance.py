@@ -1,7 +1,7 @@
 """A run's code digest changes when, and only when, code that decides its bytes changes its meaning."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,25 @@ from hypersphere.integrity import provenance, sources
 Edit = Callable[[str, str, str], None]
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package, parsed but once by all tests here."""
+    copy = tmp_path_factory.mktemp("package") / "hypersphere"
+    return Path(shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__")))
+
+
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the package that may be edited."""
-    copy = tmp_path / "package" / "hypersphere"
-    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "PACKAGE", copy)
-    return copy
+def package(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the package that may be edited; files that were are restored."""
+    original = sources.PACKAGE
+    monkeypatch.setattr(sources, "PACKAGE", copied)
+    sources.forget()
+    yield copied
+    for path in copied.rglob("*.py"):
+        source = original / path.relative_to(copied)
+        if path.read_bytes() != source.read_bytes():
+            shutil.copy(source, path)
+    sources.forget()
 
 
 @pytest.fixture
