@@ -77,6 +77,7 @@ def test_true_is_not_1() -> None:
     assert coordinates.normal(True) is True
     assert coordinates.normal("1") == 1
     assert coordinates.normal("1") is not True
+    assert [type(coordinates.normal(value)) for value in ("40.0", 40.0, 0.5)] == [int, int, float]
 
 
 @pytest.mark.parametrize("part", ["epoch", "=3", "epoch=", "epoch 3", "epoch=3 of 4", "epoch=3=4", "s=1,2"])

@@ -197,6 +197,9 @@ def test_epochs_shrink_in_proportion(planned: Planned) -> None:
     changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [50, 100, 200]}
     changes["scale"]["epochs"] = 10
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [5, 10, 20]
+    changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [1, 100]}
+    assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [1, 10]  # a tenth is one
+    changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [50, 100, 200]}
     changes["scale"]["per_paper.p.epochs"] = 20
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [10, 20, 40]
 

@@ -62,6 +62,13 @@ def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
     assert ours["correlation"] == pytest.approx(np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1])
 
 
+def test_two_shared_seeds_have_no_correlation() -> None:
+    """Two points lie on a line always; of their difference there is an interval."""
+    ours = effects.paired(pd.Series([57.0, 55.1]), pd.Series([50.1, 51.9]), 0.95)
+    assert np.isnan(ours["correlation"])
+    assert ours["paired_low"] < (6.9 + 3.2) / 2 < ours["paired_high"]
+
+
 def test_levene_is_anova_of_distances_from_the_median() -> None:
     groups = arms(a=[1.0, 2.0, 4.0, 9.0], b=[3.0, 3.5, 3.2], pair=[0.0, 100.0])
     # Levene's definition, with medians (Brown and Forsythe); `pair` is too small to say anything
@@ -92,6 +99,13 @@ def test_holm_worked_by_hand() -> None:
     assert levels[[4, 0, 2, 1]] == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 2, 0.05 / 2])
     assert np.isnan(adjusted[3])
     assert np.isnan(levels[3])
+
+
+def test_holm_rejects_at_the_level_itself() -> None:
+    """0.025 = 0.05/2 and 0.05 = 0.05/1: no step fails, and each row keeps its own level."""
+    adjusted, levels = effects.holm([0.025, 0.05], 0.05)
+    assert adjusted.tolist() == [0.05, 0.05]
+    assert levels.tolist() == [0.025, 0.05]
 
 
 def test_holm_of_no_tests_is_none() -> None:

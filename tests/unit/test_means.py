@@ -1,0 +1,32 @@
+"""The spread of a few values: 0 for equal ones only, and equal up to rounding, not to a percent."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hypersphere import means
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_values_are_constant_up_to_rounding_alone(size: float) -> None:
+    """A ten thousandth of their size is a difference; a rounding error is none."""
+    third = size / 3
+    assert means.is_constant(np.array([third, third + third * 2.0**-52, third]))
+    assert means.spread(np.array([third, third + third * 2.0**-52])) == 0
+    if size >= 1:
+        apart = np.array([third, third * 1.0001])
+        assert not means.is_constant(apart)
+        assert means.spread(apart) == pytest.approx(third * 1e-4 / math.sqrt(2))
+
+
+def test_nothing_is_constant_and_one_value_has_no_spread() -> None:
+    assert means.is_constant(np.array([]))
+    assert math.isnan(means.spread(np.array([3.0])))
+    assert all(math.isnan(bound) for bound in means.mean_interval(np.array([3.0]), 0.95))
+
+
+def test_the_interval_of_a_mean_by_hand() -> None:
+    """1, 2 and 3: mean 2, standard error 1/sqrt(3), t(0.975, 2) = 4.303 from tables."""
+    low, high = means.mean_interval(np.array([1.0, 2.0, 3.0]), 0.95)
+    assert (low, high) == pytest.approx((2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-3)
