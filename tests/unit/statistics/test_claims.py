@@ -10,7 +10,7 @@ from hypersphere.declared.claims import load
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.statistics import claims
 
-from .world import World, at, claim, gain
+from .world import ROWS, World, at, claim, gain
 
 REPOSITORY = Path(__file__).parents[3]
 Make = Callable[..., World]
@@ -219,11 +219,24 @@ def test_a_baseline_may_be_any_coordinates_that_differ(world: World) -> None:
     assert {found[name]["measured"] for name in ("reverse", "none", "across")} == {""}
 
 
-def test_the_smaller_arm_is_the_n_of_a_comparison(world: World) -> None:
-    world.say("table5", at(variant="cut3"), [56.0, None, 56.2])
+@pytest.mark.parametrize("variant", ["default", "cut3"])
+def test_the_smaller_arm_is_the_n_of_a_comparison(world: World, variant: str) -> None:
+    world.say("table5", at(variant=variant), [56.0, None, 56.2])
     world.measure("table5")
     row = world.judged(gain("g"))["g"]
     assert (row["n"], row["n_diverged"]) == ("2", "1")
+
+
+@pytest.mark.parametrize(("second", "low_power"), [(51.2, "False"), (None, "True")])
+def test_four_degrees_of_freedom_are_not_low_power(make_world: Make, second: float | None, low_power: str) -> None:
+    """Four arms of two runs have four; three such arms and one of a single run have three."""
+    world = make_world(seeds=[0, 1])
+    for name in ROWS:
+        method, variant = name.split(".")
+        world.say("table5", at(method=method, variant=variant), [51.0, 51.2])
+    world.say("table5", at(), [51.0, second])
+    world.measure("table5")
+    assert world.judged(claim("d"))["d"]["low_power"] == low_power
 
 
 LEVELS: list[tuple[dict[str, Any], str, str]] = [

@@ -56,6 +56,16 @@ def test_a_finished_run_is_skipped(
     assert f"{runs[0].name}: already finished" in capsys.readouterr().out
 
 
+def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: list[Run]) -> None:
+    """Their manifest is an output of a rule: Snakemake prepares again what it finds missing."""
+    folder = tiny_plan.data_folder(runs[0].dataset)
+    lost = next(folder / name for name in sorted(store.read_manifest(folder)["files"]))
+    lost.unlink()
+    with pytest.raises(HypersphereError, match=re.escape(f"{lost}: ")):
+        pretrain(tiny_plan, runs[:1])
+    assert not (folder / store.MANIFEST).exists()
+
+
 @pytest.mark.parametrize(
     "name",
     [
