@@ -131,7 +131,7 @@ HOLDS = [named(name) for name in sorted(TRUE)] + [named(name, reading) for name,
 def test_holds_for_chosen_inputs(statement: Statement) -> None:
     met: list[bool] = []
 
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
     @given(columns(statement))
     def hold(drawn: dict[str, Any]) -> None:
         judged, excess = statement.check(

@@ -66,7 +66,7 @@ def test_holds_for_whatever_hypothesis_finds(name: str) -> None:
     statement, seen = BY_ID[name], Counter[bool]()
     takes = statement.simple().keys()
 
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
     @given(row=ROW, values=st.fixed_dictionaries({k: v for k, v in VALUES.items() if k in takes}), far=st.floats(0, 50))
     def holds(row: tuple[list[float], int], values: dict[str, float], far: float) -> None:
         inputs = {k: torch.tensor([v], dtype=torch.float64) for k, v in values.items()}
