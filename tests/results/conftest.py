@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
+from hypersphere.command.cli import parse_settings
 from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 
@@ -22,8 +22,7 @@ def plan(request: pytest.FixtureRequest) -> Plan:
     settings = request.config.getoption("--set", default=None)
     if settings is None:
         pytest.skip("tests of finished results; run them with: make reproduce test-results")
-    pairs = [setting.partition("=") for setting in settings]
-    made = planning.make(ROOT, {key: yaml.safe_load(value) for key, _, value in pairs})
+    made = planning.make(ROOT, parse_settings(settings))
     if not (made.config.results / "scorecard.html").is_file():
         pytest.fail(f"{made.config.results}: no finished results; `make reproduce` makes them")
     return made

@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("",),  # errors, files, keyed, means
+    ("",),  # errors, files, keyed, means, nouns
     ("declared",),
     ("integrity",),
     ("objectives", "views", "encoders", "datasets"),

@@ -219,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(words)
     stop.exit_in_order()
     try:
-        parsed.overrides = _overrides(parsed.settings)
+        parsed.overrides = parse_settings(parsed.settings)
         parsed.call(planning.make(_root(), parsed.overrides), parsed)
     except HypersphereError as error:
         if isinstance(error, DamagedError):
@@ -232,7 +232,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _overrides(settings: Sequence[str]) -> dict[str, Any]:
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """The values of ``--set KEY=VALUE``, by key.
+
+    Raises:
+        HypersphereError: a setting has no value, or its value is not YAML.
+    """
     overrides = {}
     for setting in settings:
         key, equals, value = setting.partition("=")

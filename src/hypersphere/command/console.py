@@ -18,6 +18,7 @@ from rich.text import Text
 from hypersphere.command import ending
 from hypersphere.command.progress import FAMILIES, Progress, clock, expected_seconds, kind_of_job
 from hypersphere.declared.plan import Plan
+from hypersphere.nouns import counted
 
 TAIL = 12
 """Lines of a failed job's log that are shown."""
@@ -72,7 +73,7 @@ class Handler(logging.Handler):
 
     def _begin(self, event: dict[str, Any]) -> None:
         self.progress.plan(event.get("stats", {}))
-        self._print(f"{ending.count(self.progress.total, 'job')} to do; the output of each goes to a file under logs/")
+        self._print(f"{counted(self.progress.total, 'job')} to do; the output of each goes to a file under logs/")
         self.bar.update(self.task, total=self.progress.total or None)
         self.bar.start()
 

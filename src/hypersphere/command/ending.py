@@ -10,6 +10,7 @@ from hypersphere import files
 from hypersphere.command.progress import clock
 from hypersphere.declared.config import COMMAND_LINE, Config
 from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.nouns import counted
 
 DEFAULT_SCALE = "quick"
 """The Makefile's."""
@@ -27,7 +28,7 @@ def finished(plan: Plan, jobs: int, seconds: float, runs: int) -> list[str]:
         seconds: that they took.
         runs: number of runs trained.
     """
-    done = f"done in {clock(seconds)}: {count(jobs, 'job')}, {count(runs, 'run')} trained"
+    done = f"done in {clock(seconds)}: {counted(jobs, 'job')}, {counted(runs, 'run')} trained"
     first = done if jobs else "nothing to do: every result is up to date"
     return [first, *_results(plan), f"next   {next_command(plan.config)}"]
 
@@ -35,7 +36,7 @@ def finished(plan: Plan, jobs: int, seconds: float, runs: int) -> list[str]:
 def failed(done: int, total: int, failures: int, seconds: float) -> str:
     """The line at the end of a rebuild in which jobs failed."""
     return (
-        f"stopped after {clock(seconds)}: {done} of {count(total, 'job')} done, {failures} failed as shown above. "
+        f"stopped after {clock(seconds)}: {done} of {counted(total, 'job')} done, {failures} failed as shown above. "
         "Mend the cause and run the same command again; finished jobs stay finished"
     )
 
@@ -44,10 +45,6 @@ def trained_since(plan: Plan, started: float) -> int:
     """How many runs have been finished since ``started`` (seconds since 1970)."""
     manifests = [plan.run_folder(name) / MANIFEST for name in plan.runs]
     return sum(manifest.is_file() and manifest.stat().st_mtime >= started for manifest in manifests)
-
-
-def count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _results(plan: Plan) -> list[str]:
@@ -60,7 +57,7 @@ def _results(plan: Plan) -> list[str]:
     paths = [path.relative_to(plan.config.root).as_posix() for path in shown if path.is_file()]
     verdicts = {} if only else _verdicts(results / "claims.csv")
     listed = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    claims = count(sum(verdicts.values()), "claim")
+    claims = counted(sum(verdicts.values()), "claim")
     return [
         *([f"{claims}: {listed}"] if verdicts else []),
         *([f"open   {' and '.join(paths[:2])}{_more(len(paths) - 2)}"] if paths else []),

@@ -28,7 +28,8 @@ def _check_claims(plan: Plan, paper: str) -> None:
     """
     file = plan.config.root / "paper" / "claims" / f"{paper}.csv"
     measured = [name for name, artifact in plan.config.papers[paper].measured.items() if not artifact.missing]
-    for claim in claims.read(file):
+    rows = claims.read(file)
+    for claim in rows:
         if claim.artifact not in measured:
             continue
         for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
@@ -36,4 +37,4 @@ def _check_claims(plan: Plan, paper: str) -> None:
                 if "." not in key or key.split(".")[0] not in Run.model_fields:
                     allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
                     raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
-    claims.load(file)
+    claims.with_differences(rows, file)

@@ -93,7 +93,15 @@ def load(file: Path) -> list[Claim]:
     Raises:
         HypersphereError: a sentence naming the file, the claim and the column.
     """
-    claims = read(file)
+    return with_differences(read(file), file)
+
+
+def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
+    """The claims, each comparison with the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a value is not printed; the sentence names the file, the claim and the column.
+    """
     return [_with_difference(claim, claims, file) for claim in claims]
 
 

@@ -14,7 +14,7 @@ from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.run import Dataset
 from hypersphere.declared.settings import Scale, Settings
-from hypersphere.declared.validation import nearest, not_one_of, validate
+from hypersphere.declared.validation import not_one_of, suggest, validate
 from hypersphere.errors import HypersphereError
 
 DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
@@ -125,9 +125,7 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
     allowed = sorted({*Settings.model_fields, *Scale.model_fields})
     for key in overrides:
         if key not in allowed:
-            near = nearest(key, allowed)
-            listed = f"did you mean {near[0]}? Allowed" if near else "allowed"
-            raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {listed}: {', '.join(allowed)}")
+            raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {suggest(key, allowed)}")
     changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
     changed = {key: value for key, value in changed.items() if key not in written or value != written[key]}
     if changed:

@@ -71,10 +71,17 @@ def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     elif not names:
         return "unknown"
     else:
-        listed = f"{'Allowed' if nearest(key, names) else 'allowed'}: {', '.join(names)}"
+        return f"unknown; {suggest(key, names)}"
     matches = nearest(key, names)
     suggestion = f"did you mean {matches[0]}? " if matches else ""
     return f"unknown; {suggestion}{listed}"
+
+
+def suggest(key: str, allowed: Iterable[str]) -> str:
+    """``did you mean temperature? Allowed: …``, or ``allowed: …`` if no name is near."""
+    names = list(allowed)
+    matches = nearest(key, names)
+    return f"{f'did you mean {matches[0]}? Allowed' if matches else 'allowed'}: {', '.join(names)}"
 
 
 def problem_to_show(error: ValidationError) -> Any:

@@ -10,6 +10,7 @@ from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
+from hypersphere.nouns import counted
 from hypersphere.present import labels, theorems, words
 from hypersphere.present.results import Results, has_no_scale, settles
 
@@ -149,7 +150,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         direction=row["direction"],
         why=row["why"],
         reading=_reading(row),
-        unstated="" if row["study"] or row["unstated"] == "0" else words.counted(row["unstated"], "open choice"),
+        unstated="" if row["study"] or row["unstated"] == "0" else counted(row["unstated"], "open choice"),
         source=row["source"],
         counterexample=theorems.counterexample(row["counterexample"]),
         runs=tuple(row["runs"].split()),

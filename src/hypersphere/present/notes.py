@@ -6,6 +6,7 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured, Studied
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
+from hypersphere.nouns import counted
 from hypersphere.present import labels, words
 from hypersphere.present.points import Points
 from hypersphere.present.results import settles
@@ -77,7 +78,7 @@ def _missing(points: Points) -> str:
     reasons = Counter(cell.missing for cell in points.every if cell.missing)
     if not reasons:
         return ""
-    listed = "; ".join(f"{words.counted(count, 'cell')} ({why})" for why, count in reasons.items())
+    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
     return f"Not run, of {len(points.every)}: {listed}."
 
 

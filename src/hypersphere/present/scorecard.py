@@ -11,6 +11,7 @@ from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.files import write_json, write_text
+from hypersphere.nouns import counted
 from hypersphere.present import claims, numbers, pages, words, writer
 from hypersphere.present.results import Results, settles
 from hypersphere.present.shown import Grid, Line, Shown
@@ -31,7 +32,7 @@ def build(plan: Plan) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["counted"] = words.counted
+    environment.filters["counted"] = counted
     results = Results(plan)
     page = environment.get_template("scorecard.html").render(context(results))
     write_text(plan.config.results / "scorecard.html", page.rstrip() + "\n")

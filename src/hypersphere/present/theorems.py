@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from hypersphere.present import words
+from hypersphere.nouns import counted
 
 EXCESS = "excess"
 """The key of a counterexample for the size of the failure. All other keys are inputs."""
@@ -19,7 +19,7 @@ def finding(row: dict[str, Any]) -> str:
         return "not checked"
     draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
     worst = max(0.0, float(row["measured"]))
-    verb = words.counted(violated, "violates", "violate")
+    verb = counted(violated, "violates", "violate")
     outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
     return f"{met} of {draws} draws meet the hypothesis, {outcome} {worst:.2g})"
 

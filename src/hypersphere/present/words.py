@@ -10,6 +10,7 @@ from hypersphere.declared.cells import Cell
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
+from hypersphere.nouns import counted
 from hypersphere.present.results import ArtifactResults, Results, settles
 
 NOT_RUN = "not run"
@@ -139,11 +140,6 @@ def several(values: Iterable[str]) -> str:
     """The different values, in the given order: ``64``, ``64, 128``, or ``0.5 to 40`` if there are many."""
     listed = list(dict.fromkeys(values))
     return ", ".join(listed) if len(listed) <= FEW else f"{listed[0]} to {listed[-1]}"
-
-
-def counted(count: int | str, noun: str, plural: str = "") -> str:
-    """``1 epoch``, ``5 epochs``, ``64, 128 epochs``."""
-    return f"{count} {noun if str(count) == '1' else plural or f'{noun}s'}"
 
 
 def measured_cells(plan: Plan, paper: str, artifact: str) -> list[Cell]:

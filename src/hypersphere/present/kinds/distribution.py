@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hypersphere.declared import coordinates
+from hypersphere.nouns import counted
 from hypersphere.present import drawn, labels, notes, panels, style, words, writer
 from hypersphere.present.points import IDENTITY, Point, Points
 from hypersphere.present.shown import Context, Shown
@@ -50,7 +51,7 @@ def shown(context: Context) -> Shown:
 def _notes(points: Points) -> tuple[str, ...]:
     levels = points.tables.distribution["quantile"].nunique()
     text = (
-        f"Violins: {notes.measured(points)}, of single images: {words.counted(levels, 'quantile')} of each run, all "
+        f"Violins: {notes.measured(points)}, of single images: {counted(levels, 'quantile')} of each run, all "
         "seeds together, between the smallest and the largest value; dashed: quartiles."
     )
     return notes.of(points, text)

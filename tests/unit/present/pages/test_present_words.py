@@ -39,14 +39,6 @@ def test_several_values(values: list[str], text: str) -> None:
     assert words.several(values) == text
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(1, "1 epoch"), ("1", "1 epoch"), (0, "0 epochs"), (10, "10 epochs"), ("64, 128", "64, 128 epochs")],
-)
-def test_a_noun_follows_its_count(count: int | str, text: str) -> None:
-    assert words.counted(count, "epoch") == text
-
-
 def test_one_epoch_is_singular_in_a_protocol(make: Any) -> None:
     assert "Plain 1 epoch, batch 32;" in protocol(make(epochs=1), "table1")
 
