@@ -128,7 +128,7 @@ def test_what_is_handed_over(results: Results, monkeypatch: pytest.MonkeyPatch) 
     said = {answer.id: answer for answer in answers}
     assert len(said) == len(answers) == 20
     assert said["lmcl.table1.start_at_zero"].arms == {"held": [0.0], "places": [48.0 * len(TRIALS)]}
-    assert said["lmcl.table1.start_at_zero.l9"].arms == {"held": [960.0], "places": [48.0 * len(TRIALS)]}
+    assert said["lmcl.table1.start_at_zero.l9"].arms == {"held": [48.0 * len(TRIALS)], "places": [48.0 * len(TRIALS)]}
     moons = accuracies(results, "default", "nested_moons")
     gain = said["lmcl.table1.lmcl_gain.nested_moons.l9"]
     assert gain.reading == "L9, L10"

@@ -1,11 +1,13 @@
 """Captions of Snakemake's report: the artifact's own sentences, the scale's worth, and no mark-up by accident."""
 
+import contextlib
 import re
 from html import unescape
 from typing import Any
 
 import pytest
 from docutils.core import publish_parts
+from docutils.utils import SystemMessage
 from docutils.writers import get_writer_class
 
 from hypersphere.errors import HypersphereError
@@ -14,8 +16,9 @@ from hypersphere.present.shown import show
 
 
 def read(source: str) -> str:
-    """What docutils, an independent reader, shows of reStructuredText."""
-    html = publish_parts(source, writer=get_writer_class("html")(), settings_overrides={"report_level": 5})["body"]
+    """What docutils, an independent reader, shows of reStructuredText; a warning (level 2) is an error."""
+    settings = {"report_level": 5, "halt_level": 2}
+    html = publish_parts(source, writer=get_writer_class("html")(), settings_overrides=settings)["body"]
     return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
@@ -75,4 +78,13 @@ TRICKY = r"digits_ and *star* and `tick` and |bar| and a\b and __x__ and x_y"
 
 def test_escaped_text_is_shown_as_it_is() -> None:
     assert read(captions.escape(TRICKY)) == TRICKY
-    assert read(TRICKY) != TRICKY  # control: it has something to escape
+    with pytest.raises(SystemMessage):  # control: unescaped, it refers to things that do not exist
+        read(TRICKY)
+
+
+@pytest.mark.parametrize("mark", [*r"\*`_|"])
+def test_every_mark_has_to_be_escaped(mark: str) -> None:
+    """Without the backslash before it, docutils warns or shows another text."""
+    unescaped = captions.escape(TRICKY).replace(f"\\{mark}", mark)
+    with contextlib.suppress(SystemMessage):
+        assert read(unescaped) != TRICKY
