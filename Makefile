@@ -14,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce restore plan report verify test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce restore plan report verify mend test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ report: $(READY) ## results/<scale>/report.html: all results of a finished scale
 
 verify: $(READY) ## compare results with their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))
+
+mend: $(READY) ## verify, forget what is damaged, and make it again
+	@hypersphere verify $(SETTINGS) --mend
+	@snakemake --cores all --config $(CHOSEN)
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 -m "$(MARKS)" --durations 10

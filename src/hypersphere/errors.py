@@ -15,14 +15,15 @@ class HypersphereError(Exception):
 class DamagedError(HypersphereError):
     """A file that the pipeline wrote is missing or altered, and the pipeline can make it again.
 
-    Snakemake takes the presence of the file ``proof`` as a sign that all is well. Whoever catches the error at the top
-    of a job calls ``disprove``, so that the next run makes the damaged file again.
+    Snakemake takes the presence of the files ``proofs`` as a sign that all is well. Whoever catches the error at the
+    top of a job calls ``disprove``, so that the next run makes the damaged file again.
     """
 
-    def __init__(self, sentence: str, proof: Path) -> None:
+    def __init__(self, sentence: str, *proofs: Path) -> None:
         super().__init__(sentence)
-        self.proof = proof
+        self.proofs = proofs
 
     def disprove(self) -> None:
-        """Remove the proof. The damaged file stays, for a person to look at."""
-        self.proof.unlink(missing_ok=True)
+        """Remove the proofs. A damaged run or array stays, until the new one takes its place."""
+        for proof in self.proofs:
+            proof.unlink(missing_ok=True)

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from hypersphere import strict_yaml
 from hypersphere.errors import HypersphereError
 
 PART = ".part"
@@ -117,6 +116,22 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return dict(value)
 
 
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, line endings as they are.
+
+    Raises:
+        HypersphereError: the file is missing, cannot be read, or is no UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise HypersphereError(f"{path}: not UTF-8 text (byte {error.start})") from None
+
+
 def read_json(path: Path) -> Any:
     """Parse a JSON file.
 
@@ -130,26 +145,17 @@ def read_yaml(path: Path) -> Any:
     """Parse a YAML file.
 
     Raises:
-        HypersphereError: the file is missing or not YAML.
+        HypersphereError: the file is missing, not YAML, gives a key twice, or unfolds without end.
     """
-    return _read(path, _safe_yaml, "YAML")
-
-
-def _safe_yaml(text: str) -> Any:
-    """Parse as yaml.safe_load does, with the C library if PyYAML has it: ten times as fast."""
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return _read(path, strict_yaml.parse, "YAML")
 
 
 def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
+    text = read_text(path)
     try:
-        return parse(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, yaml.YAMLError) as error:  # JSON's and the decoder's errors are ValueErrors
-        reason = " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
-        raise HypersphereError(f"{path}: not valid {kind} ({reason})") from None
+        return parse(text)
+    except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
+        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
 
 
 def canonical_json(value: Any) -> str:

@@ -58,9 +58,9 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, read: object, kind: str) ->
     assert callable(read)
     with pytest.raises(HypersphereError, match="a: the file is missing"):
         read(tmp_path / "a")
-    for content in (b"{", b"\xff\xfe\xff", b"[1,\n2"):
+    for content, words in ((b"{", f"not valid {kind}"), (b"[1,\n2", f"not valid {kind}"), (b"a\xff", "not UTF-8 text")):
         (tmp_path / "a").write_bytes(content)
-        with pytest.raises(HypersphereError, match=f"a: not valid {kind}") as caught:
+        with pytest.raises(HypersphereError, match=f"a: {words}") as caught:
             read(tmp_path / "a")
         assert "\n" not in str(caught.value)
 

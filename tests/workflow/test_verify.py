@@ -52,7 +52,8 @@ def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_b
     # kNN and norms of twenty runs, kNN of the lecture's, and of the raw pixels of two datasets
     assert counts["evaluations"] == "43 of 43"
     assert counts["trained and probed again"] == "1 of 1"
-    assert len(counts) == 5
+    assert counts["markers"] == "5 of 5"
+    assert len(counts) == 6
 
 
 def test_a_flipped_byte_in_what_has_a_manifest_and_a_missing_run_are_named(copy: Checkout) -> None:

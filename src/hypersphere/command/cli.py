@@ -11,9 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from hypersphere import files
+from hypersphere import files, strict_yaml
 from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
 from hypersphere.declared import plan as planning
 from hypersphere.declared.cells import PIXELS
@@ -142,7 +140,7 @@ def _plan(plan: Plan, arguments: argparse.Namespace) -> None:
 def _verify(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import verify
 
-    verify.verify(plan, arguments.rerun, arguments.overrides)
+    verify.verify(plan, arguments.rerun, arguments.overrides, mend=arguments.mend)
 
 
 def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -188,7 +186,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     add("scorecard", _scorecard, "write one page with every claim and its verdict")
     add("paper", _paper, "write the reproduction paper as a PDF")
     again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})
-    add("verify", _verify, "compare results with their manifests, and rebuild what follows from them", again)
+    forget = {"action": "store_true", "help": "forget what is damaged, so that `make reproduce` makes it again"}
+    checked = "compare results with their manifests, and rebuild what follows from them"
+    add("verify", _verify, checked, again, (("--mend",), forget))
     add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     return parser, commands.choices
 
@@ -244,9 +244,9 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
         try:
-            overrides[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise HypersphereError(f"--set {setting}: {value} is not valid YAML") from None
+            overrides[key] = strict_yaml.parse(value)
+        except strict_yaml.InvalidYamlError as error:
+            raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
     return overrides
 
 

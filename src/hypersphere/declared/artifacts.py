@@ -7,18 +7,17 @@ drawings of exact studies.
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MeasureName, transferred
-from hypersphere.declared.run import Probe, Run
-from hypersphere.declared.validation import Strict, not_one_of, unknown_key
+from hypersphere.declared.run import Probe, Run, RunFields
+from hypersphere.declared.validation import AsList, Identifier, Strict, not_one_of, unknown_key
 
 Need = Literal["human_labels"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 AXES = ("panels", "rows", "lines", "columns", "x")
 """All axes that a kind may take, from the outermost; cells are listed in this order."""
 HISTORY = "history"
@@ -54,7 +53,7 @@ class Protocol(Strict):
     """Whether the probe is fitted and tested on another dataset (``target``) than the encoder was trained on."""
     missing: str | None = None
     """The task of a probe that does not exist yet; its measurements are planned and not made."""
-    gives: tuple[MeasureName, ...] = ()
+    gives: Annotated[tuple[MeasureName, ...], AsList] = ()
     """The measures of a missing probe."""
 
     @model_validator(mode="after")
@@ -91,7 +90,7 @@ class Override(Strict):
     """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
     when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)]
-    set: dict[str, Any]
+    set: RunFields
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
@@ -226,9 +225,9 @@ class Paper(Strict):
 
     paper: Identifier
     title: str
-    run: dict[str, Any] = Field(default_factory=dict)
-    methods: dict[Identifier, dict[str, Any]] = Field(default_factory=dict)
-    variants: dict[Identifier, dict[str, Any]] = Field(default_factory=dict)
+    run: RunFields = Field(default_factory=dict)
+    methods: dict[Identifier, RunFields] = Field(default_factory=dict)
+    variants: dict[Identifier, RunFields] = Field(default_factory=dict)
     overrides: list[Override] = Field(default_factory=list)
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)

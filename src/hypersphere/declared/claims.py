@@ -1,19 +1,23 @@
 """Read and check paper/claims/<paper>.csv: every published number, comparison and statement."""
 
 import csv
+import io
 import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AllowInfNan, PositiveInt, model_validator
+from pydantic import AfterValidator, AllowInfNan, ConfigDict, NonNegativeFloat, StringConstraints, model_validator
 
+from hypersphere import files
 from hypersphere.declared.coordinates import IDENTITY, Scalar, ordered, parse, text
 from hypersphere.declared.measures import MeasureName
-from hypersphere.declared.validation import Strict, validate
+from hypersphere.declared.validation import PositiveInt, Strict, unknown_key, validate
 from hypersphere.errors import HypersphereError
+from hypersphere.nouns import counted
 
+_MAY_BE_EMPTY = ("metric", "reported", "reported_std", "reported_n", "direction")
 PRINTED = "as printed"
 """The ``reading`` of a claim that no erratum corrects."""
 
@@ -27,7 +31,9 @@ def _number(value: float) -> float:
 class Claim(Strict):
     """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
 
-    id: str
+    model_config = ConfigDict(strict=False)  # the fields of a CSV are text
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]+$", max_length=200)]
     kind: Literal["value", "comparison", "theorem"]
     origin: Literal["printed", "corrected", "ours"]
     """``printed``: in the document; ``corrected``: in an erratum's reading of the document; ``ours``: in no document
@@ -40,7 +46,7 @@ class Claim(Strict):
     setting: str
     metric: MeasureName | None
     reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
-    reported_std: float | None
+    reported_std: NonNegativeFloat | None
     reported_n: PositiveInt | None = None
     """Number of trials of a printed mean, if it is printed."""
     direction: Literal["larger"] | None = None
@@ -111,23 +117,47 @@ def read(file: Path) -> list[Claim]:
     Raises:
         HypersphereError: a sentence naming the file, the claim and the column.
     """
+    claims: dict[str, Claim] = {}
+    for line, row in _rows(file):
+        value = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
+        claim = validate(Claim, value, file, f"line {line} ({row['id'] or 'no id'})")
+        if claim.id in claims:
+            raise HypersphereError(f"{file}: line {line}: id: '{claim.id}' is given twice")
+        claims[claim.id] = claim
+    return list(claims.values())
+
+
+def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV of claims, each with the number of its last line.
+
+    Raises:
+        HypersphereError: it is missing, no CSV in UTF-8, has other columns, or a row has more or fewer fields.
+    """
+    lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
+    rows = []
     try:
-        with file.open(encoding="utf-8", newline="") as handle:
-            table = csv.DictReader(handle)
-            rows = [(row, table.line_num) for row in table]
-    except FileNotFoundError:
-        raise HypersphereError(f"{file}: the file is missing") from None
-    may_be_empty = ("metric", "reported", "reported_std", "reported_n", "direction")
-    claims = []
-    for row, line in rows:
-        value = {k: None if v == "" and k in may_be_empty else v for k, v in row.items() if k is not None}
-        claims.append(validate(Claim, value, file, f"line {line} ({row.get('id') or 'no id'})"))
-    ids: set[str] = set()
-    for claim in claims:
-        if claim.id in ids:
-            raise HypersphereError(f"{file}: id: '{claim.id}' is given twice")
-        ids.add(claim.id)
-    return claims
+        columns = next(lines, [])
+        _check_columns(columns, file)
+        for fields in lines:
+            if len(fields) != len(columns):
+                counts = f"{counted(len(fields), 'field')}, where the header has {len(columns)}"
+                raise HypersphereError(f"{file}: line {lines.line_num}: {counts}")
+            rows.append((lines.line_num, dict(zip(columns, fields, strict=True))))
+    except csv.Error as error:
+        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
+    return rows
+
+
+def _check_columns(columns: Sequence[str], file: Path) -> None:
+    required = [name for name, field in Claim.model_fields.items() if field.is_required()]
+    for column in columns:
+        if column not in Claim.model_fields:
+            raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, Claim.model_fields)}")
+        if columns.count(column) > 1:
+            raise HypersphereError(f"{file}: column '{column}' is given twice")
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise HypersphereError(f"{file}: line 1: column {missing[0]} is missing; a file of claims begins with a header")
 
 
 def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:

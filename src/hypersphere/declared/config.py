@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 
-from hypersphere import files
+from hypersphere import files, strict_yaml
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.run import Dataset
 from hypersphere.declared.settings import Scale, Settings
-from hypersphere.declared.validation import not_one_of, suggest, validate
+from hypersphere.declared.validation import not_one_of, suggest, unknown_key, validate
 from hypersphere.errors import HypersphereError
 
 DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
@@ -24,6 +23,7 @@ COMMAND_LINE = Path("command line")
 """Stands for a file in sentences about values that the command line set."""
 DATA_VARIABLE = "HYPERSPHERE_DATA"
 """The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
+_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
 
 
 class Config(BaseModel):
@@ -33,7 +33,7 @@ class Config(BaseModel):
     settings: Settings
     scale: Scale
     overrides: dict[str, Any]
-    """What the command line set; Snakemake hands over config.yaml's own settings among them."""
+    """What the command line set."""
     papers: dict[str, Paper]
     datasets: dict[str, Dataset]
     sources: dict[str, Path]
@@ -127,7 +127,6 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
         if key not in allowed:
             raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {suggest(key, allowed)}")
     changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
-    changed = {key: value for key, value in changed.items() if key not in written or value != written[key]}
     if changed:
         settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
     sources = {key: COMMAND_LINE if key in changed else file for key in Settings.model_fields}
@@ -178,8 +177,8 @@ def _typed(value: Any) -> Any:
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_typed(inner) for inner in value]
-    if isinstance(value, str) and re.fullmatch(r"true|false|null|[-+]?[0-9][-+.0-9e]*", value, re.IGNORECASE):
-        return yaml.safe_load(value)
+    if isinstance(value, str) and re.fullmatch(rf"true|false|null|{_NUMBER}", value, re.IGNORECASE):
+        return strict_yaml.parse(value)
     return value
 
 
@@ -205,8 +204,13 @@ def _cross_check(config: Config) -> None:
         check(name, papers, "per_paper", "per_paper")
         for method in replaced.methods:
             check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
-    for probe in scale.probes:
+    for probe, parameters in scale.probes.items():
         check(probe, registry.names("probes"), "probes", "probes")
+        taken = registry.schema("probes", probe).model_fields
+        for key in parameters:
+            if key not in taken:
+                place = f"{config.sources['probes']}: probes.{probe}.{key}"
+                raise HypersphereError(f"{place}: {unknown_key(key, taken, probe)}")
     for chosen, field in ((scale.leaves_out, "leaves_out"), (config.settings.only, "only")):
         for name in chosen:
             paper, slash, _ = name.partition("/")

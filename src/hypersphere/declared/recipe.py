@@ -5,10 +5,10 @@ The meaning of a default never changes, so that a run which leaves a field out k
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from hypersphere.declared.registry import Fraction
-from hypersphere.declared.validation import Strict
+from hypersphere.declared.validation import AsList, Epochs, PositiveInt, Strict
 
 DecayRate = Annotated[float, Field(ge=0, lt=1)]
 """The share of the past in a running mean; at 1, nothing new would count."""
@@ -21,7 +21,7 @@ class Views(Strict):
     In this order: crop, flip, jitter (brightness, contrast, saturation, hue), grayscale, blur, solarize.
     """
 
-    crop_scale: tuple[PositiveFloat, PositiveFloat] = (0.2, 1.0)
+    crop_scale: Annotated[tuple[PositiveFloat, PositiveFloat], AsList] = (0.2, 1.0)
     """Share of the image's area in a random resized crop."""
     crop_padding: PositiveInt | None = None
     """Black pixels added around the image before a crop of its own size, in place of a random resized crop."""
@@ -39,7 +39,7 @@ class Views(Strict):
     blur: Fraction = 0.0
     blur_kernel: PositiveInt = 3
     """Width of the Gaussian's window in pixels, odd."""
-    blur_sigma: tuple[PositiveFloat, PositiveFloat] = (0.1, 2.0)
+    blur_sigma: Annotated[tuple[PositiveFloat, PositiveFloat], AsList] = (0.1, 2.0)
     """Its standard deviation in pixels, uniform between the two."""
     solarize: Fraction = 0.0
     """Probability that values of at least one half are inverted."""
@@ -71,7 +71,7 @@ class Optimiser(Strict):
     """The parameters that decay: ``weights`` excludes biases and the scales and shifts of normalisations."""
     momentum: DecayRate = 0.9
     nesterov: bool = False
-    betas: tuple[DecayRate, DecayRate] = (0.9, 0.999)
+    betas: Annotated[tuple[DecayRate, DecayRate], AsList] = (0.9, 0.999)
     trust: PositiveFloat = 0.001
     """LARS's trust coefficient (You et al. 2017)."""
 
@@ -92,14 +92,14 @@ class Optimiser(Strict):
 class Schedule(Strict):
     """Linear warm-up over a fraction of the horizon, then ``shape``."""
 
-    epochs: PositiveInt
+    epochs: Epochs
     warmup: Fraction
     shape: Literal["cosine", "constant", "step"] = "cosine"
     """Half a cosine towards zero; the peak; or the peak times ``factor`` for each of the ``drops`` passed."""
-    drops: tuple[InnerFraction, ...] = ()
+    drops: Annotated[tuple[InnerFraction, ...], AsList] = ()
     """The places where a step schedule drops, as fractions of the horizon."""
     factor: InnerFraction = 0.1
-    horizon: PositiveInt | None = None
+    horizon: Epochs | None = None
     """Epochs of the whole schedule, if training stops earlier; None: ``epochs``."""
     counted_in: Literal["steps", "passes"] = "steps"
     """The unit of the horizon: optimiser steps; or forward passes, although the schedule advances once per optimiser

@@ -13,10 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-import pydantic
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
 
-from hypersphere.declared.validation import not_one_of
+from hypersphere.declared.validation import NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
 
 Kind = Literal[
@@ -58,9 +57,10 @@ _TYPES: dict[str, Any] = {
     "str": str,
     "Literal": Literal,
     "Fraction": Fraction,
-    **{
-        name: getattr(pydantic, name) for name in ("PositiveInt", "NonNegativeInt", "PositiveFloat", "NonNegativeFloat")
-    },
+    "PositiveInt": PositiveInt,
+    "NonNegativeInt": NonNegativeInt,
+    "PositiveFloat": PositiveFloat,
+    "NonNegativeFloat": NonNegativeFloat,
 }
 
 
@@ -111,8 +111,8 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
         annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
         kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
         fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
-    config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
-    return create_model(name, __config__=config, **fields)
+    model: type[BaseModel] = create_model(name, __base__=Strict, **fields)
+    return model
 
 
 @cache

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat
 
 from hypersphere import files
-from hypersphere.declared.validation import Strict, validate
+from hypersphere.declared.validation import PositiveInt, Strict, validate
 
 Probability = Annotated[float, Field(gt=0, lt=1)]
 

@@ -12,8 +12,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    NonNegativeInt,
-    PositiveInt,
     ValidationError,
     model_validator,
 )
@@ -21,7 +19,15 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.declared import registry
 from hypersphere.declared.recipe import Batch, Optimiser, Schedule, Views
-from hypersphere.declared.validation import Strict, nearest, sentence
+from hypersphere.declared.validation import (
+    Identifier,
+    NonNegativeInt,
+    PositiveInt,
+    Strict,
+    nearest,
+    sentence,
+    unknown_key,
+)
 from hypersphere.errors import HypersphereError
 
 
@@ -84,7 +90,7 @@ class Imbalance(Strict):
 class Dataset(Strict):
     """A source of images, and the part of its training and test sets that is used (by default, all)."""
 
-    name: str
+    name: Identifier
     source: Source | None = None
     """None: nothing loads it yet, so that runs on it are planned and not trained."""
     imbalance: Imbalance | None = None
@@ -174,3 +180,15 @@ class Run(Strict):
             files.digest(self.scientific(), 8),
         )
         return "-".join(parts)
+
+
+def _check_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    known = [name for name in Run.model_fields if name not in ("dataset", "seed")]
+    for key in fields:
+        if key not in known:
+            raise ValueError(f"{key}: {unknown_key(str(key), known)}")
+    return fields
+
+
+RunFields = Annotated[dict[str, Any], AfterValidator(_check_fields)]
+"""Some fields of a run, to be merged with others; dataset and seed come from the artifact and the scale."""

@@ -6,14 +6,13 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    NonNegativeInt,
     PositiveFloat,
-    PositiveInt,
     model_validator,
 )
 
 from hypersphere.declared.artifacts import Need
-from hypersphere.declared.validation import Strict
+from hypersphere.declared.run import RunFields
+from hypersphere.declared.validation import Epochs, NonNegativeInt, PositiveInt, Strict
 
 Level = Literal["quick", "laptop", "paper"]
 
@@ -65,9 +64,9 @@ class Resources(Strict):
 class Replaced(Strict):
     """What a scale replaces in the runs of one paper."""
 
-    epochs: PositiveInt | None = None
-    run: dict[str, Any] = Field(default_factory=dict)
-    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    epochs: Epochs | None = None
+    run: RunFields = Field(default_factory=dict)
+    methods: dict[str, RunFields] = Field(default_factory=dict)
 
 
 class Scale(Strict):
@@ -83,18 +82,18 @@ class Scale(Strict):
     """What is used in place of datasets that ``datasets`` does not name."""
     leaves_out: list[str] = Field(default_factory=list)
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
-    epochs: PositiveInt | Literal["published"]
+    epochs: Epochs | Literal["published"]
     """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""
     batch_divisor: PositiveInt
     learning_rate_factor: PositiveFloat
-    run: dict[str, Any]
-    methods: dict[str, dict[str, Any]]
+    run: RunFields
+    methods: dict[str, RunFields]
     per_paper: dict[str, Replaced] = Field(default_factory=dict)
     """The same for the runs of one paper, applied last."""
     probes: dict[str, dict[str, Any]]
     """Parameters to replace, by probe: a bank of hundreds needs fewer neighbours than one of thousands."""
     provides: list[Need] = Field(default_factory=list)
     """What exact studies may use at this scale beside their own arithmetic."""
-    threads: PositiveInt
+    threads: Annotated[int, Field(ge=1, le=1024)]
     runs_per_job: PositiveInt
     resources: Resources

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Tag, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, TypeAdapter, ValidationError
+from pydantic import types as types_of_pydantic
 
 from hypersphere.errors import HypersphereError
 
@@ -24,10 +25,36 @@ LISTED = 12
 """How many allowed names a sentence lists in full."""
 
 
-class Strict(BaseModel):
-    """Frozen, without infinities, and without keys that are not its fields."""
+LARGEST = 2**31 - 1
+"""The largest whole number that a file may hold: no count or seed needs a larger one."""
+PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
+NonNegativeInt = Annotated[int, Field(ge=0, le=LARGEST)]
+Epochs = Annotated[int, Field(gt=0, le=1_000_000)]
+AsList = types_of_pydantic.Strict(False)
+"""Marks a tuple, which YAML and JSON write as a list."""
+LONGEST_NAME = 60
+"""Characters of a name that files are named after; file systems allow 255 for a whole file name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+def _can_name_a_file(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ValueError("a name is a letter and then letters, digits and _, because files are named after it")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name has at most {LONGEST_NAME} characters, because files are named after it")
+    return name
+
+
+Identifier = Annotated[str, AfterValidator(_can_name_a_file)]
+"""The name of a paper, artifact, method, variant, evaluation or dataset."""
+
+
+class Strict(BaseModel):
+    """Frozen, without infinities, without keys that are not its fields, and without conversions.
+
+    Pydantic would take ``true`` for 1, ``"3"`` for 3 and 3.0 for 3.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
     def _changed(self, *names: str) -> list[str]:
         """The fields among ``names`` that differ from their defaults."""

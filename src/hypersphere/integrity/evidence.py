@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import PositiveInt
 
 from hypersphere import files
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
-from hypersphere.declared.validation import Strict, validate
+from hypersphere.declared.validation import PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_evaluation, check_files
 

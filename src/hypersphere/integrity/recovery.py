@@ -1,11 +1,6 @@
-"""Mend what a lost file or a killed Snakemake left behind, before the next Snakemake plans its jobs.
-
-Run folders and prepared arrays are not declared to Snakemake, because it deletes declared outputs before a job and
-after a killed one. It knows markers instead. A marker is removed here if files that it stands for are missing.
-"""
+"""Mend what a killed Snakemake left behind, before the next one plans its jobs."""
 
 import fcntl
-import json
 import os
 import platform
 import shutil
@@ -13,78 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.declared.cells import raw_pixels
-from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
 
 
-def forget_what_is_lost(plan: Plan) -> None:
-    """Remove the marker of each batch with a missing file of a run or evaluation, and of each dataset with a missing
-    array.
-
-    Only presence and, for arrays, size are checked here; bytes are checked on use and by `hypersphere verify`.
-
-    Raises:
-        HypersphereError: a marker cannot be removed.
-    """
-    for batch in plan.batches:
-        marker = plan.marker(batch)
-        marked = _content(marker)
-        if marker.exists() and not all(_is_run_complete(plan, run.name, marked) for run in batch.runs):
-            _forget(marker)
-        _forget_lost_evaluations(plan, batch.id, [run.name for run in batch.runs])
-    for name in plan.asked_of_pixels:
-        _forget_lost_evaluations(plan, raw_pixels(name), [])
-    for dataset in plan.datasets.values():
-        manifest = plan.data_folder(dataset) / MANIFEST
-        if manifest.exists() and not _are_arrays_complete(manifest):
-            _forget(manifest)
-
-
-def _forget_lost_evaluations(plan: Plan, identifier: str, runs: list[str]) -> None:
-    """Remove the marker of the evaluations of a batch (or of a dataset's raw pixels) if a file of them is missing."""
-    marker = plan.evaluated_marker(identifier)
-    if not marker.exists():
-        return
-    content = _content(marker)
-    subjects = {run: _mapping(content.get(run)) for run in runs} if runs else {identifier: content}
-    paths = [plan.evaluation(subject, digest) for subject, digests in subjects.items() for digest in digests]
-    if not all(map(_is_evaluation_complete, paths)) or (runs and not set(runs) <= content.keys()):
-        _forget(marker)
-
-
-def _is_evaluation_complete(path: Path) -> bool:
-    names = _mapping(_content(path.with_suffix(".json")).get("files"))
-    return path.name in names and all(path.with_name(name).is_file() for name in names)
-
-
-def _content(marker: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(marker.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return _mapping(files.read_json(path))
+    except HypersphereError:
         return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _is_run_complete(plan: Plan, name: str, marked: dict[str, Any]) -> bool:
-    folder = plan.run_folder(name)
-    names = _mapping(_mapping(marked.get(name)).get("files"))
-    return bool(names) and all((folder / file).is_file() for file in (MANIFEST, *names))
-
-
-def _are_arrays_complete(manifest: Path) -> bool:
-    described = _mapping(_content(manifest).get("files"))
-    sizes = {manifest.parent / name: _mapping(about).get("bytes") for name, about in described.items()}
-    return bool(sizes) and all(path.is_file() and path.stat().st_size == size for path, size in sizes.items())
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _forget(marker: Path) -> None:
-    with files.writing(marker):
-        marker.unlink(missing_ok=True)
 
 
 def check_writable(plan: Plan) -> None:

@@ -182,7 +182,7 @@ def test_open_says_which_file_is_wrong_and_what_to_run(folder: Path, name: str, 
     assert "\n" not in str(caught.value)
     # What Snakemake goes by is taken away, so that the next run prepares the dataset again.
     assert isinstance(caught.value, DamagedError)
-    assert caught.value.proof == folder / "manifest.json"
+    assert caught.value.proofs == (folder / "manifest.json",)
 
 
 @pytest.mark.parametrize("name", ["manifest.json", *ARRAYS])

@@ -177,7 +177,7 @@ def test_a_protocols_identity_is_its_content() -> None:
         ({"a": {"probe": {"name": "nn"}}}, "name: 'nn' is not one of "),
         ({"a": {"probe": {"name": "knn", "k": 0}}}, "greater than 0"),
         ({"a": KNN | {"layer": "middle"}}, "'backbone' or 'embeddings'"),
-        ({"a-b": KNN}, "String should match pattern"),
+        ({"a-b": KNN}, "a name is a letter and then letters, digits and _"),
     ],
 )
 def test_wrong_protocols(evaluations: dict[str, Any], words: str) -> None:

@@ -69,7 +69,7 @@ def test_a_study_names_what_it_measures(copy: Path) -> None:
     [
         ("config/statistics.yaml", "confidence:", "confidnce:", "confidnce: unknown; did you mean confidence?"),
         ("paper/errata.yaml", "decided:", "decded:", "decded: unknown; did you mean decided?"),
-        (str(CLAIMS), "metric", "metrc", "metrc: unknown; did you mean metric?"),
+        (str(CLAIMS), "metric", "metrc", "column 'metrc': unknown; did you mean metric?"),
     ],
 )
 def test_a_misspelt_key_of_each_file(copy: Path, file: str, old: str, new: str, words: str) -> None:

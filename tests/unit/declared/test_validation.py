@@ -166,15 +166,9 @@ def test_a_union_lists_all_that_it_allows(refused: Refused) -> None:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("snakemake", [False, True])
-def test_the_command_line_is_blamed_for_its_own(
-    project: Project, overrides: dict[str, Any], words: str, snakemake: bool
-) -> None:
-    """Snakemake hands over the settings of config.yaml together with those of ``--config``."""
-    root = project()
-    written = contents(root / "config" / "config.yaml") if snakemake else {}
+def test_the_command_line_is_blamed_for_its_own(project: Project, overrides: dict[str, Any], words: str) -> None:
     with pytest.raises(HypersphereError) as caught:
-        planning.make(root, written | overrides)
+        planning.make(project(), overrides)
     assert str(caught.value).startswith(f"command line: {words}")
 
 
@@ -188,11 +182,11 @@ def test_the_command_line_is_blamed_for_its_own(
     ],
     ids=str,
 )
-def test_the_file_is_blamed_for_its_own_under_snakemake(project: Project, settings: Any, words: str) -> None:
+def test_the_file_is_blamed_for_its_own(project: Project, settings: Any, words: str) -> None:
     root = project(config=settings)
     file = root / "config" / "config.yaml"
     with pytest.raises(HypersphereError) as caught:
-        planning.make(root, contents(file))
+        planning.make(root, {})
     assert str(caught.value).startswith(f"{file}: {words}")
 
 
@@ -200,7 +194,7 @@ def test_where_each_value_was_set(project: Project) -> None:
     root = project()
     config = cfg.load(root, {"scale": "small", "device": "cpu", "epochs": 3})
     line = {key for key, source in config.sources.items() if source == cfg.COMMAND_LINE}
-    assert line == {"device", "epochs"}
+    assert line == {"scale", "device", "epochs"}
     assert config.sources["only"] == root / "config" / "config.yaml"
     assert config.sources["seeds"] == root / "config" / "scales" / "small.yaml"
     assert config.settings == Settings(scale="small", device="cpu")

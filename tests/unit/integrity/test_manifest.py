@@ -52,7 +52,7 @@ def test_any_damage_is_one_sentence_with_the_remedy(
         check_run(tiny_plan, folder.name)
     assert str(caught.value).startswith(f"{folder / name}: the file")
     assert f"run again, or: hypersphere pretrain {folder.name}" in str(caught.value)
-    assert caught.value.proof == tiny_plan.marker(tiny_plan.batches[1])
+    assert caught.value.proofs == (tiny_plan.marker(tiny_plan.batches[1]),)
     others = {"encoder.safetensors", "history.csv"} - {name}
     assert check_run(tiny_plan, folder.name, *others)  # only what is asked for is read
 

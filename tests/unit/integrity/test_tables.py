@@ -42,7 +42,7 @@ def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path) -> None:
     assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
     with pytest.raises(DamagedError, match=r"b\.csv: the file's bytes are not those") as caught:
         check_tidy(tmp_path, "statistics/b.csv")
-    assert caught.value.proof == proof
+    assert caught.value.proofs == (proof,)
 
 
 @pytest.mark.parametrize("name", ["claims", "theory"])

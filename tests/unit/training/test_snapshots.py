@@ -15,7 +15,7 @@ from hypersphere import files
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import lock, recovery
+from hypersphere.integrity import lock, markers
 from hypersphere.integrity.manifest import check_files, read_manifest
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
@@ -266,8 +266,8 @@ def test_a_removed_snapshot_is_not_missed_and_a_lost_one_is(
     path, plan = marker(made), replace(made)
     vars(plan)["batches"] = (replace(made.batches[0], runs=made.batches[0].runs[:2]),)
     module.remove(made, [run.name for run in runs[:2]], [1])
-    recovery.forget_what_is_lost(plan)
+    markers.forget_what_is_lost(plan)
     assert path.exists()
     (made.run_folder(runs[1].name) / lost).unlink()
-    recovery.forget_what_is_lost(plan)
+    markers.forget_what_is_lost(plan)
     assert not path.exists()

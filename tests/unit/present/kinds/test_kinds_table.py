@@ -148,7 +148,7 @@ def test_a_missing_or_altered_tidy_table_is_refused_and_nothing_is_written(make:
     path.write_text(path.read_text(encoding="utf-8").replace("64", "65", 1), encoding="utf-8")
     with pytest.raises(DamagedError, match=r"summary\.csv: the file's bytes are not those of its manifest") as caught:
         shown.build(results, "made_up", "scores")
-    assert caught.value.proof == tidy_manifest(path)
+    assert caught.value.proofs == (tidy_manifest(path),)
     assert not (made.plan.config.results / "tables").exists()
 
 

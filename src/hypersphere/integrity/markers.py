@@ -1,0 +1,162 @@
+"""Forget, before Snakemake plans its jobs, what is lost or damaged, so that it is made again.
+
+Run folders, evaluations and prepared arrays are not declared to Snakemake, because it deletes declared outputs before a
+job and after a killed one. It knows markers instead: a batch's two, and a dataset's manifest. It looks at no file's
+bytes either. So this module checks what a file says of others, and removes the marker or manifest that is not true.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hypersphere import files
+from hypersphere.declared.cells import raw_pixels
+from hypersphere.declared.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.integrity.manifest import tidy_manifest
+
+SMALL = 1 << 20
+"""Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
+
+
+def forget_what_is_lost(plan: Plan) -> list[str]:
+    """Remove each marker and each manifest of tables or arrays that is not true.
+
+    Returns:
+        A sentence about each.
+
+    Raises:
+        HypersphereError: one of them cannot be removed.
+    """
+    sentences = []
+    for check in _checks(plan):
+        try:
+            check()
+        except DamagedError as error:
+            with files.writing(error.proofs[0]):
+                error.disprove()
+            sentences.append(str(error))
+    return sentences
+
+
+def _checks(plan: Plan) -> Iterator[Callable[[], None]]:
+    """A check of each marker and manifest that exists."""
+    for batch in plan.batches:
+        if plan.marker(batch).exists():
+            yield partial(check_marker, plan, batch)
+        if plan.evaluated_marker(batch.id).exists():
+            yield partial(check_evaluated_marker, plan, batch.id, [run.name for run in batch.runs])
+    for name in plan.asked_of_pixels:
+        if plan.evaluated_marker(raw_pixels(name)).exists():
+            yield partial(check_evaluated_marker, plan, raw_pixels(name), [])
+    for dataset in plan.datasets.values():
+        if (plan.data_folder(dataset) / MANIFEST).exists():
+            yield partial(check_arrays, plan.data_folder(dataset) / MANIFEST)
+    results = plan.config.results
+    tables = [results / "theory.csv", results / "claims.csv", results / "statistics" / "runs.csv"]
+    tables += [results / kind / paper / "x.csv" for paper in plan.config.papers for kind in _BY_PAPER]
+    tables += [plan.artifact_folder(*key) / "x.csv" for key in plan.made]
+    for proof in map(tidy_manifest, tables):
+        if proof.exists():
+            yield partial(check_listed_files, proof)
+
+
+_BY_PAPER = ("simulations", "statistics")
+
+
+def check_marker(plan: Plan, batch: BatchOfRuns) -> None:
+    """Check that a batch's marker says what the manifests of its runs say, and that their files are there.
+
+    Raises:
+        DamagedError: they are not; the proof is the marker.
+    """
+    marker = plan.marker(batch)
+    content = _content(marker)
+    for run in batch.runs:
+        folder, entry = plan.run_folder(run.name), _mapping(content.get(run.name))
+        recorded = _sealed(folder / MANIFEST, marker)
+        listed = _mapping(entry.get("files"))
+        true = {key: recorded.get(key) for key in entry if key != "files"}
+        if not listed or not listed.items() <= recorded["files"].items() or entry != {**true, "files": listed}:
+            raise DamagedError(f"{marker}: {run.name}: is not what this run's manifest says", marker)
+        for name, checksum in listed.items():
+            _check_file(folder / name, checksum, marker)
+
+
+def check_evaluated_marker(plan: Plan, identifier: str, runs: list[str]) -> None:
+    """Check that a marker of evaluations holds the checksums of its evaluations, and that their files are there.
+
+    Args:
+        plan: of the scale.
+        identifier: of a batch, or ``pixels-<dataset>``.
+        runs: names of the batch's runs; empty for raw pixels.
+
+    Raises:
+        DamagedError: they are not; the proof is the marker.
+    """
+    marker = plan.evaluated_marker(identifier)
+    content = _content(marker)
+    subjects = {run: _mapping(content.get(run)) for run in runs} if runs else {identifier: content}
+    for subject, checksums in subjects.items():
+        if not checksums and (not runs or subject not in content):
+            raise DamagedError(f"{marker}: {subject}: has no evaluation", marker)
+        for digest, checksum in checksums.items():
+            path = plan.evaluation(subject, digest)
+            listed = _sealed(path.with_suffix(".json"), marker)["files"]
+            if listed.get(path.name) != checksum:
+                raise DamagedError(f"{marker}: {subject}: is not what {path.with_suffix('.json')} says", marker)
+            for name in listed:
+                _check_file(path.with_name(name), listed[name], marker)
+
+
+def check_arrays(proof: Path) -> None:
+    """Check that a prepared dataset's arrays are there and have the size that its manifest says.
+
+    Raises:
+        DamagedError: they are not; the proof is the manifest.
+    """
+    for name, about in _sealed(proof, proof)["files"].items():
+        path = proof.parent / name
+        if not path.is_file() or path.stat().st_size != _mapping(about).get("bytes"):
+            raise DamagedError(f"{path}: the file is missing or has another size", proof)
+
+
+def check_listed_files(proof: Path) -> None:
+    """Check the files beside a manifest of tables.
+
+    Raises:
+        DamagedError: one is missing or altered; the proof is the manifest.
+    """
+    for name, checksum in _sealed(proof, proof)["files"].items():
+        _check_file(proof.with_name(name), checksum, proof)
+
+
+def _check_file(path: Path, checksum: Any, proof: Path) -> None:
+    large = path.is_file() and path.stat().st_size > SMALL
+    problem = None if large else files.problem(path, checksum)
+    if problem:
+        raise DamagedError(f"{path}: {problem}", proof)
+
+
+def _sealed(path: Path, proof: Path) -> dict[str, Any]:
+    """A manifest's content, with a mapping under ``files``."""
+    try:
+        content = files.read_sealed(path)
+    except HypersphereError as error:
+        raise DamagedError(str(error), proof) from None
+    if not isinstance(content.get("files"), dict):
+        raise DamagedError(f"{path}: files: must list the files with their checksums", proof)
+    return content
+
+
+def _content(marker: Path) -> dict[str, Any]:
+    """A marker's content; empty if it cannot be read."""
+    try:
+        return _mapping(files.read_json(marker))
+    except HypersphereError:
+        return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,107 @@
+"""Damage is mended: bytes that change without a new modification time, many at once, and what is lost alone."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import Checkout
+from .test_bytes import RESULTS, RUNS, differing
+
+KINDS = (
+    "data/processed/upright-*/train/images.npy",
+    "data/processed/turned-*/manifest.json",
+    "results/quick/runs/simclr-cut3-upright-s0-*/encoder.safetensors",
+    "results/quick/runs/simsiam-cut9-upright-s0-*/history.csv",
+    "results/quick/runs/simsiam-cut9-upright-s1-*/manifest.json",
+    "results/quick/runs/simclr-cut3-upright-s1-*/snapshots/*",
+    "results/quick/evaluations/simclr-default-turned-s0-*/????????.csv",
+    "results/quick/evaluations/pixels-upright/*.json",
+    "results/quick/batches/simclr-turned-????????.json",
+    "results/quick/statistics/embedding_norms/table5/summary.csv",
+    "results/quick/statistics/embedding_norms/table5/manifest.json",
+    "results/quick/simulations/*/answers.csv",
+    "results/quick/theory.csv",
+    "results/quick/claims.csv",
+    "results/quick/tables/embedding_norms/table5.md",
+    "results/quick/figures/embedding_norms/norms_over_epochs.png",
+    "results/quick/scorecard.html",
+    "results/quick/paper.pdf",
+)
+LOST = {
+    "a marker": "batches/simclr-turned-????????.json",
+    "an evaluation": "evaluations/simclr-default-turned-s0-*/*.csv",
+}
+
+
+def rot(path: Path) -> None:
+    """Flip one bit in the middle, and leave size and modification time as they were."""
+    before, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def everything(place: Checkout) -> dict[str, bytes]:
+    arrays = {
+        path.relative_to(place.root).as_posix(): path.read_bytes() for path in place.root.glob("data/processed/*/*/*")
+    }
+    return place.files(*RUNS, *RESULTS) | arrays  # a run's manifest says how long it took
+
+
+@pytest.mark.long
+def test_bit_rot_in_every_kind_of_file_is_mended_by_one_rebuild(copy: Checkout, finished: Checkout) -> None:
+    rotten = [sorted(copy.root.glob(kind))[0] for kind in KINDS]
+    for path in rotten:
+        rot(path)
+    assert copy.hypersphere("verify").returncode == 2  # the control: it is seen, and nothing was changed by looking
+    done = copy.hypersphere("verify", "--mend")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "forgotten; `make reproduce` makes all of that again" in done.stdout
+    copy.make("--cores", "2")
+    assert differing(everything(copy), everything(finished)) == set()
+    assert copy.hypersphere("verify").returncode == 0
+
+
+def test_small_files_that_rot_are_seen_before_jobs_are_planned(copy: Checkout, finished: Checkout) -> None:
+    """Without `verify`: the files that are read at every start."""
+    kinds = [kind for kind in KINDS if kind.endswith(("history.csv", "????????.csv", "summary.csv", "theory.csv"))]
+    assert len(kinds) == 4
+    for kind in kinds:
+        rot(sorted(copy.root.glob(kind))[0])
+    assert differing(everything(copy), everything(finished)) != set()
+    copy.make("--cores", "2")
+    assert differing(everything(copy), everything(finished)) == set()
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_what_is_lost_is_made_again_and_nothing_after_it(copy: Checkout, finished: Checkout, kind: str) -> None:
+    lost = sorted(copy.results.glob(LOST[kind]))[0]
+    lost.unlink()
+    done = copy.snakemake("--cores", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "making again what was lost: hypersphere " in done.stderr
+    assert "nothing to do: every result is up to date" in done.stderr
+    assert differing(everything(copy), everything(finished)) == set()
+
+
+def test_what_is_lost_and_has_other_bytes_makes_what_follows_again(copy: Checkout) -> None:
+    """The control of the test above: the same evaluation is lost, and the code that measures it has changed."""
+    sorted(copy.results.glob(LOST["an evaluation"]))[0].unlink()
+    copy.edit("src/hypersphere/probes/knn.py", "return nearer + tied", "return nearer + 0 * tied")
+    done = copy.snakemake("--cores", "2", "--dry-run")
+    assert "artifact_embedding_norms_table5" in done.stdout + done.stderr
+
+
+def test_verify_without_mend_changes_nothing(copy: Checkout) -> None:
+    rot(sorted(copy.root.glob(KINDS[2]))[0])
+    (copy.results / "tables" / "embedding_norms" / "stray.md").write_text("of an artifact that is gone")
+    before = everything(copy)
+    done = copy.hypersphere("verify")
+    assert done.returncode == 2
+    assert "stray.md: nothing of this checkout makes them" in done.stdout
+    assert "`make mend` makes what is damaged again" in done.stderr
+    assert differing(everything(copy), before) == set()
+    shutil.rmtree(copy.results / "runs")  # a mend of nothing but losses has nothing to forget that is not gone
+    assert copy.hypersphere("verify", "--mend").returncode == 0
