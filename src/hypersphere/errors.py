@@ -11,6 +11,10 @@ class HypersphereError(Exception):
 
     status = 2
 
+    def __init__(self, sentence: str) -> None:
+        # What a file holds may be quoted: a line break or another control character would break the sentence.
+        super().__init__("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence))
+
 
 class DamagedError(HypersphereError):
     """A file that the pipeline wrote is missing or altered, and the pipeline can make it again.

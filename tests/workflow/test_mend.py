@@ -64,6 +64,7 @@ def test_bit_rot_in_every_kind_of_file_is_mended_by_one_rebuild(copy: Checkout, 
     assert copy.hypersphere("verify").returncode == 0
 
 
+@pytest.mark.long
 def test_small_files_that_rot_are_seen_before_jobs_are_planned(copy: Checkout, finished: Checkout) -> None:
     """Without `verify`: the files that are read at every start."""
     kinds = [kind for kind in KINDS if kind.endswith(("history.csv", "????????.csv", "summary.csv", "theory.csv"))]
@@ -94,6 +95,7 @@ def test_what_is_lost_and_has_other_bytes_makes_what_follows_again(copy: Checkou
     assert "artifact_embedding_norms_table5" in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_verify_without_mend_changes_nothing(copy: Checkout) -> None:
     rot(sorted(copy.root.glob(KINDS[2]))[0])
     (copy.results / "tables" / "embedding_norms" / "stray.md").write_text("of an artifact that is gone")

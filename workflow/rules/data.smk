@@ -8,6 +8,7 @@ rule prepare:
         "logs/data/{folder}.log",
     wildcard_constraints:
         folder="|".join(FOLDERS),
+    priority: 2  # before any training: a dataset that does not fit the runs is said at once
     conda:
         "../../environment.yml"
     resources:

@@ -13,6 +13,7 @@ from typing import Any
 
 from hypersphere import files, strict_yaml
 from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
+from hypersphere.declared import checks
 from hypersphere.declared import plan as planning
 from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
@@ -30,6 +31,7 @@ def _prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     root = plan.config.settings.data_root
     for name in arguments.dataset:
         folder = store.prepare(find_dataset(plan, name), plan.config.root / "data", Path(root) if root else None)
+        checks.check_sizes(plan, [find_dataset(plan, name).name])
         print(folder)
 
 

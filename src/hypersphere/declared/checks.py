@@ -1,8 +1,12 @@
-"""Check the files that are read only after hours of training, before any job starts."""
+"""Check what would otherwise fail after hours of training, before any job starts."""
 
-from hypersphere.declared import claims, errata, rules
+from collections.abc import Collection
+
+from hypersphere import files
+from hypersphere.declared import claims, errata, registry, rules
+from hypersphere.declared.cells import raw_pixels
 from hypersphere.declared.coordinates import READINGS, of_run
-from hypersphere.declared.plan import Plan
+from hypersphere.declared.plan import MANIFEST, Asked, Plan
 from hypersphere.declared.run import Run
 from hypersphere.declared.validation import unknown_key
 from hypersphere.errors import HypersphereError
@@ -38,3 +42,45 @@ def _check_claims(plan: Plan, paper: str) -> None:
                     allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
                     raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
     claims.with_differences(rows, file)
+
+
+def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
+    """Check that each prepared dataset has enough training images for the runs and probes that use it.
+
+    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
+
+    Args:
+        plan: of the scale.
+        names: datasets; None: all of the plan.
+
+    Raises:
+        HypersphereError: a batch, or a probe's parameter, is larger than the number of training images.
+    """
+    for name, dataset in plan.datasets.items():
+        manifest = plan.data_folder(dataset) / MANIFEST
+        if (names is None or name in names) and manifest.is_file():
+            images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+            if isinstance(images, int):
+                _check_size(plan, name, images)
+
+
+def _check_size(plan: Plan, dataset: str, images: int) -> None:
+    for run in plan.runs.values():
+        if run.dataset.name == dataset and run.batch.size > images:
+            raise HypersphereError(
+                f"run {run.name}: batch.size {run.batch.size} is more than the {images} training images of {dataset}"
+            )
+    probed = [(name, one.protocol) for name, asked in plan.asked.items() for one in asked.values() if _on(one, dataset)]
+    probed += [(raw_pixels(dataset), protocol) for protocol in plan.asked_of_pixels.get(dataset, {}).values()]
+    for name, protocol in probed:
+        assert protocol.probe is not None
+        parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
+        default = registry.schema("probes", protocol.probe.name).model_fields[parameter].default if parameter else 0
+        value = protocol.probe.parameters.get(parameter, default)
+        if value > images:
+            where = f"{name}: probe {protocol.probe.name}: {parameter} {value}"
+            raise HypersphereError(f"{where} is more than the {images} training images of {dataset}")
+
+
+def _on(asked: Asked, dataset: str) -> bool:
+    return any(target == dataset for _, target in asked.at)

@@ -157,7 +157,9 @@ def _datasets(file: Path) -> dict[str, Dataset]:
     for name, entry in _mapping(file).items():
         if not isinstance(entry, dict):
             raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
-        datasets[name] = validate(Dataset, {"name": name, **entry}, file, name)
+        if "name" in entry:
+            raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
+        datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
     return datasets
 
 

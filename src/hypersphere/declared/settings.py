@@ -38,6 +38,13 @@ class Seeds(Strict):
         return {"tables": value, "sweeps": value} if isinstance(value, list) else value
 
 
+def _each_once(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"'{name}' is listed twice")
+    return names
+
+
 def _split(value: Any) -> Any:
     """Split a command line's text at spaces, into the list that the setting takes."""
     return value.split() if isinstance(value, str) else value
@@ -47,7 +54,7 @@ class Settings(Strict):
     """config/config.yaml: what to rebuild and where."""
 
     scale: str = "quick"
-    only: Annotated[list[str], BeforeValidator(_split)] = Field(default_factory=list)
+    only: Annotated[list[str], BeforeValidator(_split), AfterValidator(_each_once)] = Field(default_factory=list)
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
@@ -80,7 +87,7 @@ class Scale(Strict):
     """The dataset used in place of a published one; null: none."""
     other_datasets: Literal["themselves", "nothing"]
     """What is used in place of datasets that ``datasets`` does not name."""
-    leaves_out: list[str] = Field(default_factory=list)
+    leaves_out: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
     epochs: Epochs | Literal["published"]
     """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""

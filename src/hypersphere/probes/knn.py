@@ -7,11 +7,14 @@ from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
+AT_MOST_THE_BANK = "k"
+"""The parameter that may not be more than the number of training images, which is checked before any training."""
 
 BLOCK = 2**24
 """Entries of the largest array for one block of queries; it bounds memory and changes no result."""
@@ -29,15 +32,19 @@ def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.
 
     Args:
         frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
-        k: neighbours, or the whole bank where it is smaller.
+        k: neighbours, at most as many as the bank has images.
         temperature: in units of cosine.
 
     Returns:
         ``knn_top1`` and ``knn_top5``, in percent.
+
+    Raises:
+        HypersphereError: ``k`` is more than the images of the bank.
     """
     bank, queries = directions(frozen.features(TRAIN)), directions(frozen.features(TEST))
     labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
-    k = min(k, len(bank))
+    if k > len(bank):
+        raise HypersphereError(f"knn: k: {k} is more than the {len(bank)} images of the bank")
     rows = max(1, BLOCK // max(len(bank), k * (classes + 1)))
     scores = torch.cat(
         [votes((block @ bank.T).float(), labels, classes, k, temperature) for block in queries.split(rows)]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.declared import plan as planning
-from hypersphere.declared.checks import check_texts
+from hypersphere.declared.checks import check_sizes, check_texts
 from hypersphere.errors import HypersphereError
 
 PROJECT = Path(__file__).parents[2] / "project"
@@ -84,3 +85,65 @@ def test_a_plan_checks_them_first(copy: Path, monkeypatch: pytest.MonkeyPatch) -
     add(copy, setting="epohc=3")
     with pytest.raises(HypersphereError, match="epohc: unknown"):
         preview.show(planning.make(copy), {})
+
+
+HEADER = (
+    "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,"
+    "reading,sentence,source"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "line 1: column id is missing; a file of claims begins with a header"),
+        (b"id,kind\n", "line 1: column origin is missing"),
+        (f"{HEADER},id\n".encode(), "column 'id' is given twice"),
+        (f"{HEADER},note\n".encode(), "column 'note': unknown; "),
+        (f"{HEADER}\na,value\n".encode(), "line 2: 2 fields, where the header has 15"),
+        (f"{HEADER}\n{'x,' * 15}x\n".encode(), "line 2: 16 fields, where the header has 15"),
+        (f"{HEADER}\n{'x' * 200_000}\n".encode(), "line 2: not valid CSV (field larger than field limit"),
+        (f'{HEADER}\n"a"b\n'.encode(), "line 2: not valid CSV ("),
+        (f"{HEADER}\ncaf\xe9\n".encode("latin1"), "not UTF-8 text (byte "),
+        (f"{HEADER}\n\n".encode(), "line 2: 0 fields, where the header has 15"),
+        (f"{HEADER}\na b,value,printed,t,,,,,,,1,,r,s,p\n".encode(), "line 2 (a b).id: "),
+        (f"{HEADER}\na,value,printed,t,,,,,,knn_top1,nan,,r,s,p\n".encode(), "line 2 (a).reported: must be a number"),
+        (f"{HEADER}\na,value,printed,t,,,,,,knn_top1,1,-1,r,s,p\n".encode(), "line 2 (a).reported_std: "),
+    ],
+    ids=str,
+)
+def test_a_file_of_claims_that_cannot_be_read(copy: Path, content: bytes, words: str) -> None:
+    (copy / CLAIMS).write_bytes(content)
+    assert error(copy).startswith(f"{CLAIMS}: {words}")
+
+
+def prepared(root: Path, dataset: str, images: int) -> None:
+    """The manifest of a prepared dataset, as far as sizes are concerned."""
+    plan = planning.make(root)
+    manifest = plan.data_folder(plan.datasets[dataset]) / "manifest.json"
+    files.write_json(manifest, {"splits": {"train": {"images": images}}})
+
+
+def test_a_batch_larger_than_the_dataset(copy: Path) -> None:
+    plan = planning.make(copy)
+    check_sizes(plan)  # nothing is prepared, so nothing is known
+    largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
+    prepared(copy, "upright", max(largest, 1000))
+    check_sizes(plan)
+    prepared(copy, "upright", largest - 1)
+    with pytest.raises(
+        HypersphereError, match=rf"batch\.size {largest} is more than the {largest - 1} training images"
+    ):
+        check_sizes(plan)
+    check_sizes(plan, ["turned"])  # asked about another one
+
+
+def test_more_neighbours_than_the_bank(copy: Path) -> None:
+    largest = max(run.batch.size for run in planning.make(copy).runs.values())
+    prepared(copy, "upright", largest)
+    check_sizes(planning.make(copy))
+    plan = planning.make(copy, {"probes": {"knn": {"k": largest + 1}}})
+    with pytest.raises(
+        HypersphereError, match=rf"probe knn: k {largest + 1} is more than the {largest} training images"
+    ):
+        check_sizes(plan)

@@ -9,6 +9,7 @@ import torch
 from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.probes import knn as knn_module
 from hypersphere.probes.knn import directions, knn, votes
 
@@ -55,9 +56,11 @@ def test_weights_and_neighbours_matter(cloud: Any, scores: Scores) -> None:
     assert (scores(knn, data, k=10).argmax(dim=1).numpy() != ours).any()
 
 
-def test_it_takes_the_whole_bank_where_that_is_smaller(cloud: Any, scores: Scores) -> None:
+def test_more_neighbours_than_the_bank_has_images_are_a_sentence(cloud: Any, scores: Scores) -> None:
     data = cloud(n=30)
-    assert torch.equal(scores(knn, data, k=200), scores(knn, data, k=30))
+    scores(knn, data, k=30)  # the control
+    with pytest.raises(HypersphereError, match=r"^knn: k: 31 is more than the 30 images of the bank$"):
+        scores(knn, data, k=31)
 
 
 def test_votes_do_not_depend_on_the_block(cloud: Any, scores: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +97,7 @@ def test_ties_at_the_last_place_share_it(given: Any, scores: Scores) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("k", [1, 7, 100, 200])
+@pytest.mark.parametrize("k", [1, 7, 100, 150])
 def test_the_order_of_the_bank_decides_nothing(
     cloud: Any, scores: Scores, monkeypatch: pytest.MonkeyPatch, k: int, dtype: torch.dtype
 ) -> None:
