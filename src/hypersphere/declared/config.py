@@ -145,7 +145,7 @@ def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
     if given is None:
         return None
     folder = root / Path(given).expanduser()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # which is False, and no error, for a name that no file system takes
         raise HypersphereError(
             f"{where}: {folder}: no such folder; give the folder that holds the datasets, or leave it out"
         )
