@@ -1,6 +1,7 @@
 """Run all probes of a batch of runs: one sealed file for each run and protocol, skipped if it is current.
 
-Features are computed once per run, epoch, dataset and layer, for all protocols that use them.
+Features are computed once per run, epoch, dataset and layer, for all protocols that use them. Runs with the same weights
+are measured once: variants with one seed start from the same encoder.
 """
 
 import io
@@ -31,6 +32,8 @@ from hypersphere.training.frozen import load_frozen, weight_files
 
 COLUMNS = EVALUATION
 Row = dict[str, str | int | float | None]
+Measurements = dict[str, tuple[list[Row], pd.DataFrame | None]]
+"""Rows and table by digest of what decides them: weights, network, protocol and dataset."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
@@ -52,8 +55,9 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> dict[str, dict[str, str]]:
         HypersphereError: a run is missing or unfinished, or its files were altered.
     """
     make_deterministic(plan.config.scale.threads)
+    known: Measurements = {}
     with devices.acquire(plan.config.settings.device) as device:
-        return {run.name: _evaluate_run(plan, run, device) for run in runs}
+        return {run.name: _evaluate_run(plan, run, device, known) for run in runs}
 
 
 def evaluate_pixels(plan: Plan, dataset: str) -> None:
@@ -72,7 +76,7 @@ def evaluate_pixels(plan: Plan, dataset: str) -> None:
     files.write_json(plan.evaluated_marker(subject), checksums)
 
 
-def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
+def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Measurements) -> dict[str, str]:
     """Evaluate a run by all its protocols, unless the file is current. Returns the files' sha256 by protocol."""
     manifest = check_run(plan, run.name)
     encoders, checksums = _Encoders(plan, run, device), {}
@@ -80,7 +84,7 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> dict[str, str]:
         path = plan.evaluation(run.name, digest)
         about = _about(plan, asked.protocol, run, inputs(run, asked, manifest), asked.at)
         if not is_current(path, about):
-            rows, tables = _measure(encoders, asked, manifest)
+            rows, tables = _measure(encoders, asked, manifest, known)
             _write(path, rows, tables, about, device)
             print(f"{run.name}: {asked.protocol.probe and asked.protocol.probe.name} measured", flush=True)
         checksums[digest] = files.sha256(path)
@@ -112,8 +116,10 @@ class _Encoders:
         return self.frozen[key]
 
 
-def _measure(encoders: _Encoders, asked: Asked, manifest: dict[str, Any]) -> tuple[list[Row], dict[At, pd.DataFrame]]:
-    """Rows and tables of one protocol, at all its epochs and datasets."""
+def _measure(
+    encoders: _Encoders, asked: Asked, manifest: dict[str, Any], known: Measurements
+) -> tuple[list[Row], dict[At, pd.DataFrame]]:
+    """Rows and tables of one protocol, at all its epochs and datasets; what is measured is added to ``known``."""
     rows: list[Row] = []
     tables: dict[At, pd.DataFrame] = {}
     for at in sorted(asked.at):
@@ -121,10 +127,15 @@ def _measure(encoders: _Encoders, asked: Asked, manifest: dict[str, Any]) -> tup
         if manifest["status"] == "diverged" and epoch:
             rows += _diverged(encoders.run.name, asked.protocol, at)
             continue
-        frozen = encoders.at(epoch, target, asked.protocol)
-        classes = _open(encoders.plan, target).classes()
-        measured, table = _probe(encoders.run.name, asked.protocol, at, frozen, classes)
-        rows += measured
+        run = encoders.run
+        weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
+        network = run.model_dump(mode="json", include={"encoder", "method"})
+        key = files.digest([weights, network, epoch, target, asked.protocol.digest])
+        if key not in known or None in weights:
+            frozen, classes = encoders.at(epoch, target, asked.protocol), _open(encoders.plan, target).classes()
+            known[key] = _probe(run.name, asked.protocol, at, frozen, classes)
+        measured, table = known[key]
+        rows += [{**row, "run": run.name} for row in measured]
         if table is not None:
             tables[at] = table
     return rows, tables

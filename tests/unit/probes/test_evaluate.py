@@ -369,3 +369,42 @@ def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
     assert about["weights"] == {"status": "finished"} | {name: files.sha256(folder / name) for name in weights}
     assert about["data"] == {"upright": store.open(plan.data_folder(plan.datasets["upright"])).digest}
     assert (about["device"]["type"], about["threads"]) == ("cpu", 1)
+
+
+def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variants with one seed have one untrained encoder. One by one, the same runs give the same bytes."""
+    plan = planning.make(root, {"scale": "tiny"})
+    runs = plan.batches[0].runs
+    pretrain(plan, runs)
+    evaluations, probed = plan.config.results / "evaluations", evaluate._probe
+    calls: list[tuple[object, ...]] = []
+
+    def counted(*arguments: object) -> object:
+        calls.append(arguments[:3])
+        return probed(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluate, "_probe", counted)
+
+    def measured(*groups: tuple[Run, ...]) -> tuple[int, dict[str, bytes]]:
+        shutil.rmtree(evaluations)
+        calls.clear()
+        for group in groups:
+            evaluate.evaluate_runs(plan, group)
+        tables = {path.relative_to(evaluations).as_posix(): path.read_bytes() for path in evaluations.rglob("*.csv")}
+        return len(calls), tables
+
+    together, shared = measured(runs)
+    apart, own = measured(*((run,) for run in runs))
+    assert shared == own
+    weights = {
+        run.name: files.read_json(plan.run_folder(run.name) / "manifest.json")["files"][checkpoint.snapshot_names(0)[0]]
+        for run in runs
+    }
+    asked = [
+        (weights[run.name] if epoch == 0 else run.name, digest, epoch, target)
+        for run in runs
+        for digest, one in plan.asked[run.name].items()
+        for epoch, target in one.at
+    ]
+    assert apart == len(asked)
+    assert together == len(set(asked)) < apart
