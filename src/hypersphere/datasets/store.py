@@ -18,7 +18,7 @@ from filelock import FileLock
 from jaxtyping import Int64, Shaped, UInt8
 
 from hypersphere import files
-from hypersphere.datasets import fitting, imbalance
+from hypersphere.datasets import fitting, imbalance, pieces
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset, Imbalance
@@ -156,12 +156,9 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
     kept = _kept(dataset, arrays)
     described = {}
     for name, split in arrays.splits.items():
-        (folder / name).mkdir()
-        for array, content in _content(split, kept[name]):
-            path = folder / name / f"{array}.npy"
-            np.save(path, np.ascontiguousarray(content), allow_pickle=False)
-            file = path.relative_to(folder).as_posix()
-            described[file] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
+        for file in _write_split(folder / name, split, kept[name]):
+            path = folder / name / file
+            described[f"{name}/{file}"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -204,14 +201,16 @@ def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]
     return kept
 
 
-def _content(split: Split, kept: Int64[np.ndarray, "K"]) -> Iterator[tuple[str, np.ndarray]]:
-    """The kept images' arrays by file name; one at a time, because they may be large."""
-    yield "images", split.images[kept]
-    for name, labels in split.labels.items():
-        yield LABELS.format(name), labels[kept]
-    for name, values in split.attributes.items():
-        yield ATTRIBUTE.format(name), values[kept]
-    yield "index", kept
+def _write_split(folder: Path, split: Split, kept: Int64[np.ndarray, "K"]) -> list[str]:
+    """Write the kept images' arrays, and return the names of their files."""
+    folder.mkdir()
+    pieces.write(folder / "images.npy", split.images, kept)
+    arrays = {LABELS.format(name): labels[kept] for name, labels in split.labels.items()}
+    arrays |= {ATTRIBUTE.format(name): values[kept] for name, values in split.attributes.items()}
+    arrays["index"] = kept
+    for name, content in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+    return ["images.npy", *(f"{name}.npy" for name in arrays)]
 
 
 def _whole(folder: Path) -> bool:
