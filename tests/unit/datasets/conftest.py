@@ -61,10 +61,11 @@ class Habits:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive at every path (``/moved/…`` redirects to it)."""
+    """Serves one archive at every path (``/moved/…`` redirects to it), or files of ``shelf`` at their names."""
 
     daemon_threads = True
     archive = b""
+    shelf: dict[str, bytes] = {}  # noqa: RUF012
     patch: pytest.MonkeyPatch
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        habits, whole = self.server.habits, self.server.archive
+        habits, whole = self.server.habits, self.server.shelf.get(self.path[1:], self.server.archive)
         fault = habits.first.pop(0) if habits.first else habits.fault
         asked = Asked(self.path, self.headers.get("Range"), self.headers.get("User-Agent"))
         self.server.log.append(asked)
