@@ -55,7 +55,7 @@ def mnist(root: Path, download: bool = True) -> Arrays:
     splits = {}
     for part, scans in load(root, download).items():
         splits[part] = Split(_rgb(scans.pixels), {CLASS: scans.digit})
-    about = published.table()["mnist"].about("MNIST")
+    about = published.table()["mnist"].about()
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about)
 
 

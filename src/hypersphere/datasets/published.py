@@ -1,7 +1,8 @@
 """Published files of datasets, as data/datasets.csv lists them: addresses, checksums, licences, citations.
 
-A row is a file. What belongs to a whole dataset (version, homepage, licence, citation) is in its first row; later rows
-leave it empty. An empty ``archive_address`` means that no second place with the same bytes is known.
+A row is a file. What belongs to a whole dataset (title, content, version, homepage, licence, citation) is in its first
+row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
+``archive_address`` means that no second place with the same bytes is known.
 """
 
 import csv
@@ -10,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hypersphere.datasets.download import fetch
+from hypersphere.datasets.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
 
 TABLE = Path(__file__).parents[3] / "data" / "datasets.csv"
@@ -33,6 +34,9 @@ class Published(NamedTuple):
     """A dataset as its authors publish it."""
 
     name: str
+    title: str
+    content: str
+    """What it holds, in a line of Markdown."""
     version: str
     homepage: str
     licence: str
@@ -40,9 +44,9 @@ class Published(NamedTuple):
     files: Mapping[str, File]
     """By name."""
 
-    def about(self, source: str) -> dict[str, str]:
+    def about(self) -> dict[str, str]:
         """The plain words that ``Arrays.about`` holds."""
-        return {"source": f"{source}, {self.homepage}", "licence": self.licence, "citation": self.citation}
+        return {"source": f"{self.title}, {self.homepage}", "licence": self.licence, "citation": self.citation}
 
 
 @cache
@@ -68,7 +72,10 @@ def _add(found: dict[str, Published], row: Mapping[str, str]) -> None:
     """Add a row's file to its dataset, which its first row begins."""
     name = row["dataset"]
     if name not in found:
-        found[name] = Published(name, row["version"], row["homepage"], row["licence"], row["citation"], {})
+        words = {key: row[key] for key in ("title", "content", "version", "homepage", "licence", "citation")}
+        found[name] = Published(name, **words, files={})
+    if not row["file"]:
+        return
     size = int(row["bytes"]) if row["bytes"] else None
     file = File(row["file"], row["address"], row["archive_address"], row["md5"], size)
     found[name] = found[name]._replace(files={**found[name].files, file.name: file})
@@ -92,3 +99,20 @@ def obtain(file: File, path: Path) -> None:
         except HypersphereError:
             pass
         raise
+
+
+def require(file: File, path: Path, download: bool) -> None:
+    """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
+
+    Raises:
+        HypersphereError: it is missing or another file, or cannot be fetched.
+    """
+    if download:
+        obtain(file, path)
+    elif not path.exists():
+        raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
+    elif not has_md5(path, file.md5):
+        size = path.stat().st_size
+        raise HypersphereError(
+            f"{path}: damaged: {size} bytes with another md5 than the published one; put the official file there"
+        )
