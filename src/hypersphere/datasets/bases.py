@@ -1,4 +1,4 @@
-"""The images that generated sets start from: CIFAR, MNIST or scikit-learn's digits, all or some, perhaps shrunk."""
+"""The images that generated sets start from: CIFAR, MNIST and others, all or some of each class, perhaps shrunk."""
 
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,11 +10,12 @@ from hypersphere.datasets import imbalance
 from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.mnist import mnist
+from hypersphere.datasets.tiny_imagenet import tiny_imagenet
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.declared.run import Imbalance
 from hypersphere.errors import HypersphereError
 
-Base = Literal["cifar10", "cifar100", "mnist", "digits"]
+Base = Literal["cifar10", "cifar100", "mnist", "digits", "tiny_imagenet"]
 CANVAS, TRAIN_DIGITS, TEST_DIGITS = 12, 240, 100
 """Side of scikit-learn's digits, pixels, and their images per class, unless others are asked for."""
 
@@ -51,6 +52,8 @@ def load(root: Path, download: bool, wanted: Wanted) -> Arrays:
         )
     if wanted.base == "mnist":
         arrays = mnist(root, download)
+    elif wanted.base == "tiny_imagenet":
+        arrays = tiny_imagenet(root, download)
     else:
         arrays = cifar(root, download, classes=100 if wanted.base == "cifar100" else 10)
     per_class = {TRAIN: wanted.train_per_class, TEST: wanted.test_per_class}

@@ -29,7 +29,7 @@ def corruptions(
     root: Path,
     download: bool = True,
     *,
-    base: Literal["cifar10", "cifar100", "digits"],
+    base: Literal["cifar10", "cifar100", "tiny_imagenet", "digits"],
     origin: Literal["official", "made"] = "official",
     only: str = "",
     side: NonNegativeInt = 0,

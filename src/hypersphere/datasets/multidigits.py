@@ -185,7 +185,7 @@ def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UI
 
 
 def _about(scans: str, sides: tuple[int, ...], placement: str, two_sizes: bool) -> dict[str, str]:
-    from_ = published.table()["mnist"].about("MNIST") if scans == "mnist" else dict(scikit.ABOUT)
+    from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
     sizes = f"{sides[0]} and {sides[1]} px" if two_sizes else f"{len(sides)} of {sides[0]} px"
     how = "apart" if two_sizes else {"random": "at random places", "grid": "in a grid"}[placement]
     return {
