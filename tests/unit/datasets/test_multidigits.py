@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from scipy import ndimage
 
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import fitting, mnist
@@ -48,7 +47,7 @@ def test_digits_in_a_grid_each_have_a_cell(count: int) -> None:
     for i in range(60):
         digits = [train.labels[f"digit_{place + 1}"][i] for place in range(count)]
         assert sorted(levels[i][levels[i] > 0]) == sorted(brightness(np.array(digits)))
-    if count < 16:  # every cell is used by some image
+    if count > 1:  # every cell is used by some image
         assert (levels > 0).any(axis=0).all()
 
 
@@ -83,9 +82,6 @@ def test_two_digits_do_not_overlap(second: int) -> None:
             levels = brightness(np.array([split.labels["digit_1"][i], split.labels["digit_2"][i]]))
             pixels = [36 + second**2] if levels[0] == levels[1] else [36, second**2]
             assert [(images[i] == level).sum() for level in dict.fromkeys(levels.tolist())] == pixels
-            # without overlap the two squares are at most joined: their boxes hold nothing else
-            labelled, parts = ndimage.label(images[i] > 0)
-            assert 1 <= parts <= 2
     assert split.labels["class"].tolist() == split.labels["digit_1"].tolist()
 
 
