@@ -63,12 +63,12 @@ def folder(
     classes = classes_of(shelf, by_split[TRAIN], 1)
     if test != TEST and test not in by_split:
         raise HypersphereError(f"{shelf.place}: has no folder {test}, which folder: test: names")
-    splits = {}
-    for name, members in by_split.items():
-        called = TEST if name == test else name
-        if called in splits:
-            raise HypersphereError(f"{shelf.place}: has two folders for the split {TEST}: {test} and {TEST}")
-        splits[called] = _split(shelf, name, members, classes, size)
+    if test != TEST and TEST in by_split:
+        raise HypersphereError(f"{shelf.place}: has two folders for the split {TEST}: {test} and {TEST}")
+    splits = {
+        TEST if name == test else name: _split(shelf, name, members, classes, size)
+        for name, members in by_split.items()
+    }
     return Arrays(splits, {CLASS: tuple(classes)}, about)
 
 

@@ -55,16 +55,10 @@ def own(contents: dict[str, bytes], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shelf(contents: dict[str, bytes], server: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """The gzipped files by name, published at the server's address: the first of them is what it serves."""
+def shelf(contents: dict[str, bytes], server: Any) -> dict[str, bytes]:
+    """The gzipped files by name, which the server publishes."""
     packed = {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in contents.items()}
-    files = {
-        name: published.File(name, f"{server.address}/{name}", "", hashlib.md5(content).hexdigest(), len(content))
-        for name, content in packed.items()
-    }
-    row = published.table()["mnist"]._replace(files=files)
-    monkeypatch.setattr(published, "table", lambda: {"mnist": row})
-    server.shelf = packed
+    server.publish("mnist", packed)
     return packed
 
 
