@@ -80,5 +80,7 @@ def _chosen(split: Split, per_class: int, arrays: Arrays, wanted: Wanted) -> Spl
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:
     """Area averages, rounded half up; ``side`` divides the images' own."""
     n, factor, colours = len(images), images.shape[1] // side, images.shape[3]
+    if factor == 1:
+        return images
     sums = images.reshape(n, side, factor, side, factor, colours).sum(axis=(2, 4), dtype=np.int64)
     return ((2 * sums + factor**2) // (2 * factor**2)).astype(np.uint8)

@@ -36,6 +36,9 @@ NAMES = ("orange", "yellow", "mauve", "sage", "sky", "green", "blue", "purple", 
 NOISE = (0.05, 0.02, 0.01, 0.005, 0.002)
 """Standard deviation of each colour channel over images, by strength of the noise from 1 on; the published code."""
 
+BATCH = 256
+"""Images that are coloured at once."""
+
 
 def colored_mnist(
     root: Path,
@@ -90,8 +93,12 @@ def _coloured(split: Split, bias: Int64[np.ndarray, "N"], scale: float, seed: in
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
         draws = Draws(numbers, seed, ("colored_mnist", part))
         colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + scale * draws.normal("colour", 3), 0, 1)
-        # The images are grey, so that each channel holds the ink; the published code cuts off fractions too.
-        return np.floor(split.images[numbers] * colour[:, None, None]).astype(np.uint8)
+        images = np.empty((len(numbers), *split.images.shape[1:]), np.uint8)
+        for start in range(0, len(numbers), BATCH):
+            batch = slice(start, start + BATCH)
+            # The images are grey, so that each channel holds the ink. Fractions are cut off, as in the published code.
+            images[batch] = split.images[numbers[batch]] * colour[batch, None, None]
+        return images
 
     n, height, width, _ = split.images.shape
     return Pieces((n, height, width, 3), read)
