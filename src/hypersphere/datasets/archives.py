@@ -3,6 +3,7 @@
 So a member's name never becomes a path, and links, absolute paths and ``..`` in an archive do no harm.
 """
 
+import gzip
 import os
 import tarfile
 import tempfile
@@ -17,6 +18,7 @@ from hypersphere.errors import HypersphereError
 
 LARGEST = 2**27
 """Bytes of the largest file that is read whole."""
+BLOCK = 2**20
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 """What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member the two before."""
 
@@ -108,11 +110,13 @@ class Tar:
         self._places: dict[str, tuple[int, int]] = {}
         self._copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (it closes with this object)
         try:
-            with tarfile.open(path, "r:gz") as tar:
+            with gzip.open(path) as opened, tarfile.open(fileobj=opened, mode="r:") as tar:
                 for member in tar:
                     name = member.name.removeprefix("./").removeprefix(f"{folder}/")
                     if member.isfile() and wanted(name):
                         self._add(tar, member, name)
+                while opened.read(BLOCK):  # gzip's checksum comes after the last byte
+                    pass
         except BROKEN as error:
             raise _broken(path, error) from None
 

@@ -24,7 +24,7 @@ def folder(
     *,
     path: str,
     size: PositiveInt,
-    test: str = TEST,
+    test: str = "test",
     licence: str = "not stated",
     citation: str = "none",
 ) -> Arrays:

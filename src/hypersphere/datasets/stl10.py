@@ -6,6 +6,7 @@ place. Images are read a few at a time, so that the 100,000 unlabelled ones, 2.8
 
 import tarfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -97,7 +98,7 @@ def _runs(numbers: Int64[np.ndarray, "K"]) -> list[tuple[int, int]]:
     for place in range(len(numbers)):
         if not starts or place in after_gap or place - starts[-1] == AT_ONCE:
             starts.append(place)
-    return list(zip(starts, [*starts[1:], len(numbers)], strict=True))
+    return list(pairwise([*starts, len(numbers)]))
 
 
 def _labels(root: Path, part: str) -> Int64[np.ndarray, "N"]:

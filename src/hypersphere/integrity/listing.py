@@ -30,7 +30,9 @@ def of_source(source: Component, root: Path) -> str | None:
 
 
 def digest(folder: Path) -> str:
-    """Digest of the path, size and time of change of each file below ``folder``, except hidden ones.
+    """Digest of the path, size and time of change of each file below ``folder``, and of its folders' paths.
+
+    Hidden files and folders are left out.
 
     Raises:
         HypersphereError: the folder cannot be listed.
@@ -47,6 +49,7 @@ def _entries(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, int, 
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
+                yield f"{prefix}{entry.name}/", 0, 0
                 if depth:
                     yield from _entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
             else:

@@ -77,6 +77,7 @@ def test_what_is_missing_is_a_sentence(own: Path, tmp_path: Path) -> None:
     (root / "train" / IDS[2]).mkdir()
     with pytest.raises(HypersphereError, match=f"train/{IDS[2]}: has no images"):
         imagenet100(own, False)
+    (root / "away").rename(root / "train" / IDS[2])
     (root / "val").rename(root / "validation")
     with pytest.raises(HypersphereError, match=r"val: no such folder; imagenet100 reads train/<WordNet id> and val/"):
         imagenet100(own, False)

@@ -26,7 +26,7 @@ def make(root: Path) -> Path:
 CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "nothing": (lambda folder: None, False),
     "hidden": (lambda folder: (folder / "cat" / ".hidden").write_bytes(b"x"), False),
-    "empty folder": (lambda folder: (folder / "new").mkdir(), False),
+    "empty folder": (lambda folder: (folder / "new").mkdir(), True),
     "time": (lambda folder: os.utime(folder / "cat" / "1.png", ns=(1, 1)), True),
     "size": (lambda folder: (folder / "cat" / "1.png").write_bytes(b"four"), True),
     "name": (lambda folder: (folder / "cat" / "1.png").rename(folder / "cat" / "2.png"), True),
