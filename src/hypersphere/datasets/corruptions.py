@@ -13,9 +13,9 @@ from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
 from hypersphere.datasets import bases
-from hypersphere.datasets.corrupting import official
+from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import check, corrupt
-from hypersphere.datasets.corrupting.severities import FUNCTIONS, SEVERITIES
+from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -40,11 +40,12 @@ def corruptions(
     """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
 
     Args:
-        root: the folder that holds the clean set and, for official files, ``CIFAR-10-C`` or ``CIFAR-10-C.tar``.
-        download: fetch what is not there (an archive has 2.9 GB); False: only read.
+        root: the folder that holds the clean set and, for official files, ``CIFAR-10-C``, ``CIFAR-10-C.tar`` or the
+            like; of Tiny-ImageNet-C, the folder.
+        download: fetch what is not there (an archive has 2.9 GB), but not Tiny-ImageNet-C; False: only read.
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
-        only: corruptions, separated by spaces; empty: all 19, the benchmark's 15 first.
+        only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C's folder.
         side: of an image, pixels, by area averages; 0: as the source has it. Only for made ones.
         train_per_class: training images per class; 0: all.
         test_per_class: test images per class; 0: all. Only for made ones.
@@ -54,16 +55,21 @@ def corruptions(
         HypersphereError: there is no such corruption; there are no official files of the base, or they would be
             shrunk; a file is missing or damaged.
     """
-    names = tuple(dict.fromkeys(only.split())) or tuple(FUNCTIONS)
+    tiny = base == "tiny_imagenet" and origin == "official"
+    names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
     for name in names:
         check(name, SEVERITIES[0], "corruptions: only")
-    if origin == "official" and base not in official.OFFICIAL:
+    if origin == "official" and not tiny and base not in official.OFFICIAL:
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):
         raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
     plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
     test = plain.splits[TEST]
-    if origin == "official":
+    if tiny:
+        ids = [name.split()[0] for name in plain.class_names[CLASS]]
+        corrupted = {_split(*at): split for at, split in official_tiny.load(root, names, ids).items()}
+        about = {"source": f"{official_tiny.FOLDER}, {official_tiny.HOMEPAGE}; clean images: "}
+    elif origin == "official":
         images = official.load(root, download, base, names, test.labels[CLASS])
         corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}
         about = {"source": f"{official.OFFICIAL[base].folder}, {official.OFFICIAL[base].homepage}; clean images: "}

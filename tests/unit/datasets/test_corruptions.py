@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import fitting, store
-from hypersphere.datasets.corrupting import official
+from hypersphere.datasets import bases, fitting, store
+from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting.severities import BENCHMARK
 from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
@@ -69,6 +71,28 @@ def test_official_rows_are_the_severities(tmp_path: Path, monkeypatch: pytest.Mo
     assert "CIFAR-10-C" in found.about["source"]
     made = corruptions(tmp_path / "tiny", False, base="cifar10", origin="made", only="snow")
     assert "not their files" in made.about["source"]
+
+
+def test_official_tiny_imagenet_has_fifteen_ways_and_the_clean_sets_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = {"class": np.array([1, 0])}
+    split = Split(np.zeros((2, 64, 64, 3), np.uint8), labels)
+    names = {"class": ("n01 goldfish", "n02 bullfrog")}
+    about = {"source": "made up", "licence": "none", "citation": "none"}
+    monkeypatch.setattr(
+        bases, "tiny_imagenet", lambda root, download: Arrays({"train": split, "test": split}, names, about)
+    )
+    asked: list[Any] = []
+
+    def load(root: Path, names: Any, ids: Any) -> dict[tuple[str, int], Split]:
+        asked.append((names, ids))
+        return {(name, severity): split for name in names for severity in range(1, 6)}
+
+    monkeypatch.setattr(official_tiny, "load", load)
+    found = corruptions(NOWHERE, False, base="tiny_imagenet")
+    fitting.check(found, "datasets/corruptions")
+    assert asked == [(BENCHMARK, ["n01", "n02"])]
+    assert len(found.splits) == 2 + 15 * 5
+    assert "Tiny-ImageNet-C" in found.about["source"]
 
 
 @pytest.mark.parametrize(
