@@ -60,7 +60,7 @@ def flowers102(
     if (folder / IMAGES).is_dir():
         shelf = Folder(folder / IMAGES)
     else:
-        published.require(about.files[ARCHIVE], folder / ARCHIVE, download)
+        published.require(about.files[ARCHIVE], folder / ARCHIVE, download, unpacked=IMAGES)
         shelf = Tar(folder / ARCHIVE, IMAGES, lambda name: NAME.fullmatch(name) is not None)
     known = set(shelf.names())
     splits = {}

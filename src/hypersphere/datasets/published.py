@@ -101,8 +101,14 @@ def obtain(file: File, path: Path) -> None:
         raise
 
 
-def require(file: File, path: Path, download: bool) -> None:
+def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
     """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
+
+    Args:
+        file: the published file.
+        path: where it should be.
+        download: whether it may be fetched.
+        unpacked: the folder that would have done in its place, for the error.
 
     Raises:
         HypersphereError: it is missing or another file, or cannot be fetched.
@@ -110,7 +116,8 @@ def require(file: File, path: Path, download: bool) -> None:
     if download:
         obtain(file, path)
     elif not path.exists():
-        raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
+        instead = f", and so is the folder {unpacked}, unpacked from it" if unpacked else ""
+        raise HypersphereError(f"{path}: the file is missing{instead}; it is published at {file.address}")
     elif not has_md5(path, file.md5):
         size = path.stat().st_size
         raise HypersphereError(

@@ -50,7 +50,7 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
     """
     about = published.table()["stl10"]
     if not (root / FOLDER).is_dir():
-        published.require(about.files[ARCHIVE], root / ARCHIVE, download)
+        published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
     names = _read(root, "class_names.txt").decode("ascii", errors="replace").split()
     if len(names) != CLASSES:
         raise HypersphereError(

@@ -35,7 +35,7 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
     if (root / FOLDER).is_dir():
         shelf = Folder(root / FOLDER)
     else:
-        published.require(about.files[ARCHIVE], root / ARCHIVE, download)
+        published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
         shelf = Zip(root / ARCHIVE, FOLDER)
     ids = sorted(_lines(shelf, "wnids.txt"))
     if len(set(ids)) != CLASSES:

@@ -33,6 +33,7 @@ def test_a_page_says_all_that_the_table_says() -> None:
     assert "Cite: A. Author, A Title, 2001." in page
     assert "Not downloaded: put the folder" in page.partition("## Two")[2]
     assert "![" not in page.partition("## Two")[2]
+    assert "![Images of three](images/datasets/three.png)" in catalogue.page({"one": ONE}, {"three"})
 
 
 def test_sizes_are_rounded_to_three_digits() -> None:
@@ -40,11 +41,12 @@ def test_sizes_are_rounded_to_three_digits() -> None:
     assert {count: catalogue._size(count) for count in sizes} == sizes
 
 
-def test_pictures_are_small_and_of_datasets_in_the_table() -> None:
+def test_pictures_are_small_and_shown() -> None:
     folder = ROOT / "docs" / catalogue.IMAGES
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
     for path in folder.glob("*"):
         assert path.suffix == ".png"
-        assert path.stem in table()
+        assert f"({catalogue.IMAGES}/{path.name})" in page
         assert path.stat().st_size <= grid.LIMIT
         with Image.open(path) as image:
             image.load()

@@ -92,7 +92,10 @@ def test_a_missing_or_damaged_file_is_a_sentence(name: str, packed: Path) -> Non
     path.write_bytes(content[:-1])
     assert said_by(packed).startswith(f"{path}: damaged: {len(content) - 1} bytes with another md5")
     path.unlink()
-    assert said_by(packed).startswith(f"{path}: the file is missing; it is published at http://127")
+    said = said_by(packed)
+    assert said.startswith(f"{path}: the file is missing")
+    assert "it is published at http://127" in said
+    assert ("and so is the folder jpg" in said) == (name == module.ARCHIVE)
 
 
 def test_an_image_that_the_parts_list_and_the_folder_lacks_is_a_sentence(own: Path) -> None:

@@ -173,7 +173,7 @@ def test_real_mnist_is_prepared(real: Path, tmp_path: Path) -> None:
     theirs = torchvision.datasets.MNIST(real, train=False)
     split = prepared.split("test")
     assert np.bincount(split.labels["class"]).tolist() == [3] * 10
-    np.testing.assert_array_equal(split.images[..., 1], theirs.data[split.index])
+    np.testing.assert_array_equal(split.images[..., 1], theirs.data.numpy()[split.index])
     assert prepared.manifest["image_shape"] == [28, 28, 3]
 
 

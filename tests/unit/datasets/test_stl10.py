@@ -168,7 +168,10 @@ def test_files_that_are_not_as_published_are_a_sentence(harm: str, packing: bool
     [
         (lambda content: content[:-500], "damaged: .* bytes with another md5 than the published one"),
         (lambda content: b"", "damaged: 0 bytes with another md5"),
-        (None, "the file is missing; it is published at http://127"),
+        (
+            None,
+            "the file is missing, and so is the folder stl10_binary, unpacked from it; it is published at http://127",
+        ),
     ],
 )
 def test_a_damaged_or_missing_archive_is_a_sentence(

@@ -160,5 +160,5 @@ def test_an_archive_of_another_version_is_refused_by_its_checksum(packed: Path) 
 
 
 def test_neither_folder_nor_archive_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"tiny-imagenet-200\.zip: the file is missing; it is published at http"):
+    with pytest.raises(HypersphereError, match=r"\.zip: the file is missing, and so is the folder tiny-imagenet-200"):
         tiny_imagenet(tmp_path, False)
