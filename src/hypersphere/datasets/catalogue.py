@@ -28,13 +28,9 @@ def page(table: dict[str, Published], pictures: set[str]) -> str:
 
     Args:
         table: the published datasets by name.
-        pictures: names of those that have a picture, and of pictures of datasets that are made here.
+        pictures: names of those that have a picture; others are not shown.
     """
     sections = [_section(dataset, dataset.name in pictures) for dataset in table.values()]
-    made = sorted(pictures - table.keys())
-    if made:
-        shown = [f"`{name}`\n\n![Images of {name}]({IMAGES}/{name}.png)\n" for name in made]
-        sections.append("\n".join(["## Made here", "", *shown]))
     return "\n".join([HEAD, _overview(table), *sections])
 
 

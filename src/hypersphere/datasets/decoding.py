@@ -90,6 +90,4 @@ def _rgb(image: Image.Image, name: str) -> Image.Image:
         if values.min() < 0 or values.max() >= 1 << 16:
             raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
         return Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB")
-    if image.mode == "P":  # a palette may have transparent entries, which convert to RGB only by way of RGBA
-        image = image.convert("RGBA")
     return image.convert("RGB")

@@ -33,7 +33,6 @@ def test_a_page_says_all_that_the_table_says() -> None:
     assert "Cite: A. Author, A Title, 2001." in page
     assert "Not downloaded: put the folder" in page.partition("## Two")[2]
     assert "![" not in page.partition("## Two")[2]
-    assert "![Images of three](images/datasets/three.png)" in catalogue.page({"one": ONE}, {"three"})
 
 
 def test_sizes_are_rounded_to_three_digits() -> None:
@@ -46,7 +45,7 @@ def test_pictures_are_small_and_shown() -> None:
     page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
     for path in folder.glob("*"):
         assert path.suffix == ".png"
-        assert f"({catalogue.IMAGES}/{path.name})" in page
+        assert path.stem not in table() or f"({catalogue.IMAGES}/{path.name})" in page
         assert path.stat().st_size <= grid.LIMIT
         with Image.open(path) as image:
             image.load()

@@ -19,6 +19,7 @@ from .miniatures import noise, photograph, picture
 
 RGB = noise(0, 8, 8, 3)
 GREY = noise(1, 8, 8)
+COLOURS = np.array([(9, 8, 7), (250, 0, 0), (0, 251, 0), (0, 0, 252)], np.uint8)
 
 
 def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
@@ -31,10 +32,10 @@ def in_three(grey: np.ndarray) -> np.ndarray:
     return np.repeat(grey[..., None], 3, axis=2)
 
 
-def palette() -> bytes:
+def palette(transparency: int | bytes) -> bytes:
     image = Image.fromarray(GREY % 4, "P")
-    image.putpalette([value for colour in ((9, 8, 7), (250, 0, 0), (0, 251, 0), (0, 0, 252)) for value in colour])
-    return saved(image, transparency=1)
+    image.putpalette([value for colour in COLOURS.tolist() for value in colour])
+    return saved(image, transparency=transparency)
 
 
 def deep_png() -> bytes:
@@ -53,7 +54,8 @@ KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "rgb": (picture(RGB), RGB),
     "grey": (picture(GREY), in_three(GREY)),
     "black and white": (saved(Image.fromarray(GREY > 99)), in_three(np.where(GREY > 99, 255, 0).astype(np.uint8))),
-    "palette": (palette(), np.array([(9, 8, 7), (250, 0, 0), (0, 251, 0), (0, 0, 252)], np.uint8)[GREY % 4]),
+    "palette": (palette(1), COLOURS[GREY % 4]),
+    "palette of several transparencies": (palette(bytes([0, 128, 255, 9])), COLOURS[GREY % 4]),
     "transparent": (picture(np.dstack([RGB, GREY])), RGB),
     "grey and transparent": (saved(Image.fromarray(np.dstack([GREY, GREY]), "LA")), in_three(GREY)),
     "16 bits": (picture(GREY.astype(np.uint16) * 256 + 200), in_three(GREY)),
@@ -72,6 +74,7 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:Palette images")  # of Pillow, in torchvision
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("16 bits", "16 bits in a tiff")])
 def test_conversions_are_those_of_torchvisions_loader(kind: str, tmp_path: Path) -> None:
     """But for grey of 16 bits, which it clips."""
