@@ -17,6 +17,7 @@ import numpy as np
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere import files
+from hypersphere.datasets import human
 from hypersphere.datasets.download import fetch, has_md5
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
@@ -46,7 +47,7 @@ SHA256 = {
 }
 
 
-def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) -> Arrays:
+def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, human_labels: bool = False) -> Arrays:
     """50,000 training and 10,000 test images, 32 × 32.
 
     Args:
@@ -54,10 +55,18 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10) 
         download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
         classes: 10 for CIFAR-10, 100 for CIFAR-100. CIFAR-100's main labels are its 100 fine classes; its 20
             superclasses are the labels ``coarse``.
+        human_labels: add the labels that people gave: CIFAR-10N's or CIFAR-100N's to the training images, and
+            CIFAR-10H's to CIFAR-10's test images (see ``human.add``).
 
     Raises:
         HypersphereError: a file is missing or damaged, or the archive cannot be fetched.
     """
+    arrays = _official(root, download, classes)
+    return human.add(arrays, human.human(root, download)) if human_labels else arrays
+
+
+def _official(root: Path, download: bool, classes: int) -> Arrays:
+    """The set as its author publishes it. Raises the errors of ``cifar``."""
     official = SETS[classes]
     folder, archive = root / official.base_folder, root / official.filename
     if folder.is_dir():

@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from hypersphere.datasets.download import fetch
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
 
@@ -104,6 +105,27 @@ PUBLISHED = (
     ),
 )
 
+CIFAR10H = "cifar10h"
+AGREES = 0.9
+"""People's most frequent choice is the official label of 99.21 % of CIFAR-10's test images; of others', of a tenth."""
+# Number of classes -> our labels -> the field of HumanLabels with the same labels, by which the order is checked.
+CLEAN = {
+    10: {CLASS: "cifar10n_clean_label"},
+    100: {CLASS: "cifar100n_clean_label", "coarse": "cifar100n_clean_coarse_label"},
+}
+# Number of classes -> name of the added labels -> field of HumanLabels, and the labels whose classes they have.
+ADDED = {
+    10: {
+        "cifar10n-aggregate": ("cifar10n_aggre_label", CLASS),
+        "cifar10n-worst": ("cifar10n_worse_label", CLASS),
+        **{f"cifar10n-random-{i}": (f"cifar10n_random_label{i}", CLASS) for i in (1, 2, 3)},
+    },
+    100: {
+        "cifar100n": ("cifar100n_noisy_label", CLASS),
+        "cifar100n-coarse": ("cifar100n_noisy_coarse_label", "coarse"),
+    },
+}
+
 # The functions and classes that build a pickled array, under the names that numpy had when the files were made.
 ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
@@ -128,6 +150,39 @@ def human(root: Path, download: bool = True) -> HumanLabels:
         for name, content in _contents(root / "human", file, download).items():
             arrays[name.replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
     return HumanLabels(**arrays)
+
+
+def add(arrays: Arrays, people: HumanLabels) -> Arrays:
+    """CIFAR-10 or CIFAR-100 with people's labels beside the official ones, by the names in ``ADDED``.
+
+    CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
+    attribute ``cifar10h-agreement``, the share of people who chose it.
+
+    Raises:
+        HypersphereError: the images are in another order than the labels.
+    """
+    splits, class_names = dict(arrays.splits), dict(arrays.class_names)
+    fine = len(class_names[CLASS])
+    train = splits[TRAIN]
+    for label, clean in CLEAN[fine].items():
+        if not np.array_equal(train.labels[label], getattr(people, clean)):
+            raise HypersphereError(
+                f"human: {clean}: differs from the official labels of CIFAR-{fine}'s training images"
+            )
+    given = {name: getattr(people, field) for name, (field, _) in ADDED[fine].items()}
+    splits[TRAIN] = train._replace(labels={**train.labels, **given})
+    class_names |= {name: class_names[label] for name, (_, label) in ADDED[fine].items()}
+    if fine == 10:
+        votes, test = people.cifar10h_counts, splits[TEST]
+        chosen = votes.argmax(axis=1).astype(np.int64)
+        if len(votes) != len(test.images) or (chosen == test.labels[CLASS]).mean() < AGREES:
+            raise HypersphereError("human: cifar10h-counts: people's choices are not those of CIFAR-10's test images")
+        splits[TEST] = test._replace(
+            labels={**test.labels, CIFAR10H: chosen},
+            attributes={**test.attributes, f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1)},
+        )
+        class_names[CIFAR10H] = class_names[CLASS]
+    return arrays._replace(splits=splits, class_names=class_names)
 
 
 def _contents(folder: Path, file: Published, download: bool) -> dict[str, bytes]:

@@ -2,7 +2,8 @@
 
 Norms paper, Sec. 6: class sizes fall exponentially. Read as "class i keeps int(head · ratio^-i) images, i from 0", the
 paper's numbers give 14,736 images of CIFAR-10 (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): the
-"roughly 15K" of its text. The paper does not say which images are kept; here a keyed permutation per class decides.
+"roughly 15K" of its text. The paper does not say which images are kept; here a keyed permutation per class decides, or,
+with ``keep: first``, the official order, as in the authors' code.
 """
 
 import numpy as np
@@ -21,8 +22,8 @@ def counts(imbalance: Imbalance, classes: int) -> list[int]:
 def choose(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -> Int64[np.ndarray, "K"]:
     """Original numbers of the kept images, ascending.
 
-    The order in which a class keeps images depends only on the seed and the class: a smaller head or a larger ratio
-    keeps a subset.
+    The order in which a class keeps images depends only on the seed and the class, or is the official one: a smaller
+    head or a larger ratio keeps a subset.
 
     Raises:
         HypersphereError: a class has fewer images than it should keep, or would keep none.
@@ -35,6 +36,7 @@ def choose(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -
                 f"imbalance: head {imbalance.head} and ratio {imbalance.ratio:g} keep {count} images of class {label}; "
                 f"it has {len(members)}, and must keep at least one"
             )
-        order = keyed.permutation(len(members), imbalance.seed, "imbalance", label)
-        kept.append(members[order[:count]])
+        if imbalance.keep == "drawn":
+            members = members[keyed.permutation(len(members), imbalance.seed, "imbalance", label)]
+        kept.append(members[:count])
     return np.sort(np.concatenate(kept)).astype(np.int64)

@@ -18,11 +18,12 @@ from filelock import FileLock
 from jaxtyping import Int64, Shaped, UInt8
 
 from hypersphere import files
-from hypersphere.datasets import fitting, imbalance
+from hypersphere.datasets import fitting, imbalance, pieces
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.integrity import listing
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
@@ -112,6 +113,8 @@ class Prepared:
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.
 
+    It is prepared again if it is damaged, or if the source reads a folder without checksums whose listing has changed.
+
     Args:
         dataset: what to prepare.
         data: the repository's ``data`` folder; downloads go to ``data/raw``.
@@ -124,18 +127,19 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     if dataset.source is None:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
     folder = data / "processed" / dataset.folder
-    if _whole(folder):
+    root, download = (data / "raw", True) if data_root is None else (data_root, False)
+    listed = listing.of_source(dataset.source, root)
+    if _whole(folder, listed):
         return folder
     with _locked(folder):
-        if _whole(folder):  # another process prepared it while we waited
+        if _whole(folder, listed):  # another process prepared it while we waited
             return folder
         files.sweep(folder.parent, folder.name)
         source = registry.load("datasets", dataset.source.name)
-        root, download = (data / "raw", True) if data_root is None else (data_root, False)
         arrays = source(root, download=download, **dataset.source.parameters)
         fitting.check(arrays, f"datasets/{dataset.source.name}")
         with files.replacing_folder(folder) as temporary:
-            _write(temporary, dataset, arrays)
+            _write(temporary, dataset, arrays, listed)
     return folder
 
 
@@ -151,17 +155,14 @@ def _locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
+def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -> None:
     """Write the arrays, then the manifest that describes them."""
     kept = _kept(dataset, arrays)
     described = {}
     for name, split in arrays.splits.items():
-        (folder / name).mkdir()
-        for array, content in _content(split, kept[name]):
-            path = folder / name / f"{array}.npy"
-            np.save(path, np.ascontiguousarray(content), allow_pickle=False)
-            file = path.relative_to(folder).as_posix()
-            described[file] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
+        for file in _write_split(folder / name, split, kept[name]):
+            path = folder / name / file
+            described[f"{name}/{file}"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -184,6 +185,7 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays) -> None:
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
+        **({listing.KEY: listed} if listed else {}),
     }
     files.write_sealed(folder / MANIFEST, manifest)
 
@@ -204,23 +206,28 @@ def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]
     return kept
 
 
-def _content(split: Split, kept: Int64[np.ndarray, "K"]) -> Iterator[tuple[str, np.ndarray]]:
-    """The kept images' arrays by file name; one at a time, because they may be large."""
-    yield "images", split.images[kept]
-    for name, labels in split.labels.items():
-        yield LABELS.format(name), labels[kept]
-    for name, values in split.attributes.items():
-        yield ATTRIBUTE.format(name), values[kept]
-    yield "index", kept
+def _write_split(folder: Path, split: Split, kept: Int64[np.ndarray, "K"]) -> list[str]:
+    """Write the kept images' arrays, and return the names of their files."""
+    folder.mkdir()
+    pieces.write(folder / "images.npy", split.images, kept)
+    arrays = {LABELS.format(name): labels[kept] for name, labels in split.labels.items()}
+    arrays |= {ATTRIBUTE.format(name): values[kept] for name, values in split.attributes.items()}
+    arrays["index"] = kept
+    for name, content in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+    return ["images.npy", *(f"{name}.npy" for name in arrays)]
 
 
-def _whole(folder: Path) -> bool:
-    """Whether the manifest can be read and every file has the bytes that it lists."""
+def _whole(folder: Path, listed: str | None) -> bool:
+    """Whether every file has the bytes that the manifest lists, and the source's folder is listed as it was then.
+
+    A source's folder that is gone (None) does not count as changed.
+    """
     try:
-        verify(folder)
+        manifest = verify(folder)
     except HypersphereError:
         return False
-    return True
+    return listed in (None, manifest.get(listing.KEY))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

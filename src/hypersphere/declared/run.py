@@ -85,6 +85,14 @@ class Imbalance(Strict):
     head: PositiveInt
     ratio: Annotated[float, Field(ge=1)]
     seed: NonNegativeInt = 0
+    keep: Literal["drawn", "first"] = "drawn"
+    """Which images a class keeps: drawn by the seed, or its first ones, as the norms paper's code does."""
+
+    @model_validator(mode="after")
+    def _no_second_name(self) -> Self:
+        if self.keep == "first" and self.seed:
+            raise ValueError("seed: nothing is drawn if the first images are kept; leave it out")
+        return self
 
 
 class Dataset(Strict):

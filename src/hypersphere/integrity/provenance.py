@@ -4,6 +4,7 @@ The code digest of a run covers the modules that the run uses: those that the tr
 run names, import inside the package (see `sources`).
 """
 
+import contextlib
 import os
 import platform
 import sys
@@ -15,8 +16,10 @@ from hypersphere import files
 from hypersphere.declared import kinds, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol, Studied
 from hypersphere.declared.cells import Cell
-from hypersphere.declared.plan import BatchOfRuns, Plan
+from hypersphere.declared.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.declared.run import Component, Dataset, Run
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity import listing
 from hypersphere.integrity.sources import code_digest, exists
 
 
@@ -49,6 +52,22 @@ def dataset_digest(dataset: Dataset) -> str:
     """Digest of all code that decides a dataset's bytes, given its archives."""
     assert dataset.source is not None
     return code_digest("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
+
+
+def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
+    """Digest of the code that decides a dataset's bytes and, if its source reads a folder, of that folder's listing.
+
+    A folder that is gone counts as it was when the dataset was prepared.
+    """
+    assert dataset.source is not None
+    root = plan.config.settings.data_root
+    listed = listing.of_source(dataset.source, Path(root) if root else plan.config.root / "data" / "raw")
+    manifest = plan.data_folder(dataset) / MANIFEST
+    if listed is None and manifest.is_file():
+        with contextlib.suppress(HypersphereError):
+            listed = files.read_sealed(manifest).get(listing.KEY)
+    code = dataset_digest(dataset)
+    return files.digest([code, listed]) if listed else code
 
 
 def protocol_digest(protocol: Protocol, run: Run | None) -> str:

@@ -21,7 +21,7 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import download
+from hypersphere.datasets import download, published
 from hypersphere.datasets.types import Arrays
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
@@ -61,10 +61,11 @@ class Habits:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive at every path (``/moved/…`` redirects to it)."""
+    """Serves one archive at every path (``/moved/…`` redirects to it), or files of ``shelf`` at their names."""
 
     daemon_threads = True
     archive = b""
+    shelf: dict[str, bytes] = {}  # noqa: RUF012
     patch: pytest.MonkeyPatch
 
     def __init__(self) -> None:
@@ -96,6 +97,16 @@ class Server(ThreadingHTTPServer):
         self.patch.setattr(module.SETS[10], "url", self.url)
         self.patch.setattr(module.SETS[10], "tgz_md5", hashlib.md5(self.archive).hexdigest())
 
+    def publish(self, dataset: str, contents: dict[str, bytes]) -> None:
+        """Serve files by name as the published ones of a dataset, at this server's address and with their md5."""
+        listed = {
+            name: published.File(name, f"{self.address}/{name}", "", hashlib.md5(content).hexdigest(), len(content))
+            for name, content in contents.items()
+        }
+        table = {**published.table(), dataset: published.table()[dataset]._replace(files=listed)}
+        self.patch.setattr(published, "table", lambda: table)
+        self.shelf = {**self.shelf, **contents}
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Quiet: clients are killed, and give up."""
 
@@ -106,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        habits, whole = self.server.habits, self.server.archive
+        habits, whole = self.server.habits, self.server.shelf.get(self.path[1:], self.server.archive)
         fault = habits.first.pop(0) if habits.first else habits.fault
         asked = Asked(self.path, self.headers.get("Range"), self.headers.get("User-Agent"))
         self.server.log.append(asked)

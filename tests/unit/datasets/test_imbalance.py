@@ -1,10 +1,12 @@
 """Class imbalance: the paper's totals, and a choice that depends on its key alone."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from hypersphere.datasets import imbalance
-from hypersphere.declared.run import Imbalance
+from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import HypersphereError
 
 LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
@@ -57,6 +59,34 @@ def test_one_class_does_not_disturb_another() -> None:
     merged = imbalance.choose(np.minimum(LABELS, 1), Imbalance(head=10, ratio=1), 2)
     assert set(few[LABELS[few] == 0]) == set(merged[LABELS[merged] == 0])
     assert set(few) < set(imbalance.choose(LABELS, Imbalance(head=20, ratio=1), 5))
+
+
+@pytest.mark.parametrize(("head", "ratio", "classes"), [(40, 2, 5), (7, 1, 5), (30, 1.5, 3)])
+def test_n21_the_authors_choice_is_the_first_images_of_each_class(head: int, ratio: float, classes: int) -> None:
+    """Found here by walking through the images in order, as the norms paper's code does."""
+    spec = Imbalance(head=head, ratio=ratio, keep="first")
+    left = dict(enumerate(imbalance.counts(spec, classes)))
+    expected = []
+    for number, label in enumerate(LABELS.tolist()):
+        if left.get(label, 0) > 0:
+            left[label] -= 1
+            expected.append(number)
+    assert imbalance.choose(LABELS, spec, classes).tolist() == expected
+    drawn = imbalance.choose(LABELS, Imbalance(head=head, ratio=ratio), classes)
+    assert drawn.tolist() != expected  # control
+    assert np.bincount(LABELS[drawn]).tolist() == np.bincount(LABELS[expected]).tolist()
+
+
+def test_the_first_images_need_no_seed_and_the_drawn_ones_keep_their_name() -> None:
+    """A dataset that says what is the default anyway has the folder that it had before there was a choice."""
+    plain: dict[str, Any] = {"name": "lt", "source": {"name": "digits"}, "imbalance": {"head": 240, "ratio": 1.5}}
+    said = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "drawn"}}
+    first = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "first"}}
+    folders = [Dataset.model_validate(one).folder for one in (plain, said, first)]
+    assert folders[0] == folders[1] != folders[2]
+    assert "keep" not in Dataset.model_validate(plain).model_dump(exclude_defaults=True)["imbalance"]
+    with pytest.raises(ValueError, match="seed: nothing is drawn if the first images are kept"):
+        Imbalance(head=1, ratio=1, keep="first", seed=1)
 
 
 @pytest.mark.parametrize(

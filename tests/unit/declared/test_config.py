@@ -220,7 +220,7 @@ MISTAKES: dict[str, tuple[str, str, Any, str, list[str]]] = {
         "artifacts.table.rows: unknown; ",
         [],
     ),
-    "unknown source": ("datasets", "cats.source.name", "mnist", "cats.source", ["'mnist'", "cifar", "digits"]),
+    "unknown source": ("datasets", "cats.source.name", "cifer", "cats.source", ["'cifer'", "cifar"]),
     "an imbalance that grows": (
         "datasets",
         "cats.imbalance",

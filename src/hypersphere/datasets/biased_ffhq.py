@@ -1,0 +1,69 @@
+"""Biased FFHQ: faces whose age nearly always tells their gender in training, from the authors' folder.
+
+J. Lee, E. Kim, J. Lee, J. Lee, J. Choo, Learning Debiased Representation via Disentangled Feature Augmentation, NeurIPS
+2021. Their archive unpacks to ``bffhq``: ``0.5pct/align/<age>/<image>``, ``0.5pct/conflict/<age>/<image>``, and
+``valid`` and ``test`` without folders of class. An image is called ``<number>_<age>_<gender>.png``; its class is the
+age (0 or 1), and it conflicts with the bias if its gender is another number.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from pydantic import PositiveInt
+
+from hypersphere.datasets import published
+from hypersphere.datasets.archives import Folder
+from hypersphere.datasets.class_folders import images
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.errors import HypersphereError
+
+LISTED = "{path}"
+NAME = re.compile(r".*_([01])_([01])\.(?:png|jpg|jpeg)", re.IGNORECASE)
+SHARE = "0.5pct"
+CONFLICTING = "conflicting"
+
+
+def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size: PositiveInt = 128) -> Arrays:
+    """19,200 training images, of which 96 conflict, 1,000 validation and 1,000 test images; attribute ``conflicting``.
+
+    Args:
+        root: the data folder.
+        download: not used: the authors' archive is at https://github.com/kakaoenterprise/Learning-Debiased-Disentangled.
+        path: the authors' folder below ``root``.
+        size: side of the square to which images (128 × 128) are resized, pixels.
+
+    Raises:
+        HypersphereError: a folder is missing or empty, or an image's name does not say its age and gender, or says
+            another than its folders; or, when an image is read, it is damaged.
+    """
+    splits = {}
+    for part, name in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
+        folder = root / path / name
+        if not folder.is_dir():
+            raise HypersphereError(
+                f"{folder}: no such folder; biased_ffhq reads {SHARE}, valid and test of {root / path}"
+            )
+        splits[part] = _split(Folder(folder), size, sorted_by_bias=part == TRAIN)
+    about = published.table()["biased_ffhq"].about()
+    return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)
+
+
+def _split(shelf: Folder, size: int, sorted_by_bias: bool) -> Split:
+    """One part, with ages as classes. If it is sorted by bias, the folders must agree with the names."""
+    names = [name for name in shelf.names() if not name.endswith("/")]
+    if not names:
+        raise HypersphereError(f"{shelf.place}: has no images")
+    ages, genders = [], []
+    for name in names:
+        found = NAME.fullmatch(name.split("/")[-1])
+        if found is None:
+            raise HypersphereError(f"{shelf.place}/{name}: should be called <number>_<age>_<gender>.png")
+        age, gender = int(found[1]), int(found[2])
+        place = ("align" if age == gender else "conflict", str(age))
+        if sorted_by_bias and tuple(name.split("/")[:-1]) != place:
+            raise HypersphereError(f"{shelf.place}/{name}: by its name it belongs in {'/'.join(place)}")
+        ages.append(age)
+        genders.append(gender)
+    labels, other = np.array(ages, np.int64), np.array(genders, np.int64)
+    return Split(images(shelf, names, size), {CLASS: labels}, {CONFLICTING: labels != other})

@@ -1,0 +1,1 @@
+"""The corruptions of Hendrycks and Dietterich 2019, written from their definitions: not its bytes."""

@@ -1,0 +1,107 @@
+"""A set and its corrupted test images: CIFAR-10-C, CIFAR-100-C, or the like made from other images.
+
+D. Hendrycks, T. Dietterich, Benchmarking neural network robustness to common corruptions and perturbations, ICLR 2019.
+Official files are read byte for byte. Where they are not to be had, the corruptions can be made by ``corrupting``, from
+their published definitions and parameters, with our random numbers, so that their bytes are not the official ones.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+from pydantic import NonNegativeInt
+
+from hypersphere.datasets import bases
+from hypersphere.datasets.corrupting import official, official_tiny
+from hypersphere.datasets.corrupting.apply import check, corrupt
+from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
+from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
+from hypersphere.errors import HypersphereError
+
+PAPER = (
+    "D. Hendrycks, T. Dietterich, Benchmarking neural network robustness to common corruptions and perturbations, "
+    "ICLR 2019"
+)
+
+
+def corruptions(
+    root: Path,
+    download: bool = True,
+    *,
+    base: Literal["cifar10", "cifar100", "tiny_imagenet", "digits"],
+    origin: Literal["official", "made"] = "official",
+    only: str = "",
+    side: NonNegativeInt = 0,
+    train_per_class: NonNegativeInt = 0,
+    test_per_class: NonNegativeInt = 0,
+    seed: NonNegativeInt = 0,
+) -> Arrays:
+    """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
+
+    Args:
+        root: the folder that holds the clean set and, for official files, ``CIFAR-10-C``, ``CIFAR-10-C.tar`` or the
+            like; of Tiny-ImageNet-C, the folder.
+        download: fetch what is not there (an archive has 2.9 GB), but not Tiny-ImageNet-C; False: only read.
+        base: the clean set.
+        origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
+        only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C's folder.
+        side: of an image, pixels, by area averages; 0: as the source has it. Only for made ones.
+        train_per_class: training images per class; 0: all.
+        test_per_class: test images per class; 0: all. Only for made ones.
+        seed: of the choice of images and of all draws.
+
+    Raises:
+        HypersphereError: there is no such corruption; there are no official files of the base, or they would be
+            shrunk; a file is missing or damaged.
+    """
+    tiny = base == "tiny_imagenet" and origin == "official"
+    names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
+    for name in names:
+        check(name, SEVERITIES[0], "corruptions: only")
+    if origin == "official" and not tiny and base not in official.OFFICIAL:
+        raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
+    if origin == "official" and (side or test_per_class):
+        raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
+    plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
+    test = plain.splits[TEST]
+    if tiny:
+        ids = [name.split()[0] for name in plain.class_names[CLASS]]
+        corrupted = {_split(*at): split for at, split in official_tiny.load(root, names, ids).items()}
+        about = {"source": f"{official_tiny.FOLDER}, {official_tiny.HOMEPAGE}; clean images: "}
+    elif origin == "official":
+        images = official.load(root, download, base, names, test.labels[CLASS])
+        corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}
+        about = {"source": f"{official.OFFICIAL[base].folder}, {official.OFFICIAL[base].homepage}; clean images: "}
+    else:
+        corrupted = {_split(*at): Split(_made(test, *at, seed), test.labels) for at in _ways(names)}
+        about = {"source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: "}
+    about = {
+        "source": about["source"] + plain.about["source"],
+        "licence": plain.about["licence"] + ("; corrupted images: CC BY 4.0" if origin == "official" else ""),
+        "citation": f"{PAPER}; {plain.about['citation']}",
+    }
+    return plain._replace(splits={**plain.splits, **corrupted}, about=about)
+
+
+def _ways(names: tuple[str, ...]) -> list[tuple[str, int]]:
+    return [(name, severity) for name in names for severity in SEVERITIES]
+
+
+def _split(name: str, severity: int) -> str:
+    return f"{name}-{severity}"
+
+
+def _rows(images: UInt8[np.ndarray, "5N H W 3"], severity: int) -> Pieces:
+    """The official images of one severity."""
+    count = len(images) // len(SEVERITIES)
+    first = (severity - 1) * count
+    return Pieces((count, *images.shape[1:]), lambda numbers: np.array(images[first + numbers]))
+
+
+def _made(test: Split, name: str, severity: int, seed: int) -> Pieces:
+    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
+        return corrupt(test.images[numbers], name, severity, numbers, seed)
+
+    n, height, width, _ = test.images.shape
+    return Pieces((n, height, width, 3), read)

@@ -1,0 +1,64 @@
+"""ImageNet-100: the hundred classes of ImageNet that Tian, Krishnan and Isola (CMC, 2020) drew.
+
+Wang and Isola (2020) use that list, and the norms paper follows them. LMCL does not say which hundred classes it uses.
+data/imagenet100.txt holds the list. The images come from a folder of ImageNet (ILSVRC 2012) that the user has:
+``train/<WordNet id>/<image>`` and ``val/<WordNet id>/<image>``. Folders of other classes in it are ignored.
+"""
+
+from pathlib import Path
+
+from pydantic import PositiveInt
+
+from hypersphere.datasets import published
+from hypersphere.datasets.archives import Folder
+from hypersphere.datasets.class_folders import labelled, split
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
+from hypersphere.errors import HypersphereError
+
+LIST = Path(__file__).parents[3] / "data" / "imagenet100.txt"
+LISTED = "{path}"
+FOLDERS = {TRAIN: "train", TEST: "val"}
+
+
+def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", size: PositiveInt = 128) -> Arrays:
+    """About 126,700 training images and 5,000 test images (ImageNet's validation images), in the order of WordNet ids.
+
+    Args:
+        root: the data folder.
+        download: not used: ImageNet must be asked for at https://www.image-net.org.
+        path: the folder of ImageNet below ``root``.
+        size: side of the square to which each image is cut and resized, pixels.
+
+    Raises:
+        HypersphereError: the folder or the folder of a class is missing or has no images; or, when an image is read, it
+            is damaged.
+    """
+    ids = class_ids()
+    splits = {}
+    for part, name in FOLDERS.items():
+        folder = root / path / name
+        if not folder.is_dir():
+            raise HypersphereError(
+                f"{folder}: no such folder; imagenet100 reads train/<WordNet id> and val/<WordNet id> there, which are "
+                "not downloaded"
+            )
+        missing = [identifier for identifier in ids if not (folder / identifier).is_dir()]
+        if missing:
+            raise HypersphereError(f"{folder / missing[0]}: no such folder; {len(missing)} of {len(ids)} are missing")
+        shelf = Folder(folder)
+        names = [f"{identifier}/{name}" for identifier in ids for name in Folder(folder / identifier).names() or [""]]
+        splits[part] = split(shelf, labelled(shelf, names, 0, ids), size)
+    about = published.table()["imagenet100"].about()
+    return Arrays(splits, {CLASS: tuple(ids)}, about)
+
+
+def class_ids() -> list[str]:
+    """WordNet ids of the hundred classes, sorted.
+
+    Raises:
+        HypersphereError: the list is missing.
+    """
+    try:
+        return sorted(LIST.read_text(encoding="ascii").split())
+    except OSError as error:
+        raise HypersphereError(f"{LIST}: cannot be read ({error.strerror}); it belongs to the checkout") from None

@@ -1,0 +1,196 @@
+"""MultiDigits: several handwritten digits on one black canvas (lecture, Tables 3 and 4).
+
+T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021. Two sorts:
+
+- Digits of one size, 1 to 16 of them. At random places they may overlap ("more digits lead to more overlapping in
+  random placement", Fig. 2); in a grid each has a cell of its own. Images for probes have one digit.
+- Two digits of two sizes, each with its own labels. They do not overlap: Table 4's supervised network reads the digit
+  of 20 px beside one of 80 px in 99.0 % of the images, which hidden digits would not allow.
+
+Left open by the source, and ours: places are uniform over whole pixels; of two digits, over all pairs of places without
+overlap; in a grid, over the cells, some of which stay empty. Where digits overlap the brighter pixel wins. Image i has
+scan i of its part of MNIST first, and further scans at random, with repeats. Scans are shrunk by area averages and
+enlarged linearly.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+from PIL import Image
+from pydantic import NonNegativeInt, PositiveInt
+
+from hypersphere.datasets import digits as scikit
+from hypersphere.datasets import mnist, published
+from hypersphere.datasets.draws import Draws
+from hypersphere.datasets.placing import apart, cells, corners
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
+from hypersphere.errors import HypersphereError
+
+PROBE = "probe"
+"""The split of labelled training images with one digit."""
+SIZES = {TRAIN: 60_000, TEST: 10_000}
+DIGIT = "digit_{}"
+"""Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
+
+
+class Scans(NamedTuple):
+    """Scans of single digits: white ink (255) on black."""
+
+    pixels: UInt8[np.ndarray, "S h h"]
+    digit: Int64[np.ndarray, "S"]
+
+
+class Scene(NamedTuple):
+    """How the images of a split are composed, and the key of their draws."""
+
+    canvas: int
+    sides: tuple[int, ...]
+    """Of each digit, pixels."""
+    placement: str
+    """random: anywhere; grid: in cells; apart: two digits that do not overlap."""
+    seed: int
+    part: str
+
+
+def multidigits(
+    root: Path,
+    download: bool = True,
+    *,
+    scans: Literal["mnist", "digits"] = "mnist",
+    canvas: PositiveInt = 112,
+    side: PositiveInt = 28,
+    count: PositiveInt = 1,
+    placement: Literal["random", "grid"] = "random",
+    second_side: NonNegativeInt = 0,
+    train: NonNegativeInt = 0,
+    test: NonNegativeInt = 0,
+    seed: NonNegativeInt = 0,
+) -> Arrays:
+    """Images of ``count`` digits, or of two digits of two sizes.
+
+    Splits: ``train``, with all digits; ``test``, with one digit, but with both of two sizes; and, unless there are two
+    sizes, ``probe``: as many images as ``train``, with one digit. Labels: ``digit_1`` and so on in order of placement,
+    and ``class``, which is ``digit_1``.
+
+    Args:
+        root: the folder that holds ``MNIST/raw``.
+        download: fetch missing files into it; False: only read.
+        scans: MNIST's (28 px), or those of scikit-learn (8 px), of each digit two thirds for train and the rest for
+            test.
+        canvas: side of an image, pixels.
+        side: of a digit, pixels; of the first one, if there are two sizes.
+        count: digits of a training image; one or two if there are two sizes (either way there are two).
+        placement: random or grid; for two sizes random.
+        second_side: of the second of two digits, pixels; 0: all digits have one size.
+        train: number of training images; 0: 60,000.
+        test: number of test images; 0: 10,000.
+        seed: of the places and of the further digits.
+
+    Raises:
+        HypersphereError: the canvas is too small for the digits, or a file is missing or damaged.
+    """
+    sides = (side, second_side) if second_side else (side,) * count
+    _check(canvas, sides, count, placement, bool(second_side))
+    found = _load(scans, root, download, seed)
+    sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
+    splits = {}
+    for part, source, shown in (
+        (TRAIN, TRAIN, sides),
+        (PROBE, TRAIN, sides[:1]),
+        (TEST, TEST, sides if second_side else sides[:1]),
+    ):
+        if part != PROBE or not second_side:
+            scene = Scene(canvas, shown, "apart" if second_side else placement, seed, part)
+            splits[part] = _split(found[source], scene, sizes[source])
+    names = tuple(str(digit) for digit in range(10))
+    labels = [CLASS, *(DIGIT.format(place + 1) for place in range(len(sides)))]
+    about = _about(scans, sides, placement, bool(second_side))
+    return Arrays(splits, {label: names for label in labels}, about)
+
+
+def _check(canvas: int, sides: tuple[int, ...], count: int, placement: str, two_sizes: bool) -> None:
+    if max(sides) > canvas:
+        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
+    if two_sizes:
+        if count > 2 or placement == "grid":
+            raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
+        if sum(sides) > canvas:
+            raise HypersphereError(
+                f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {sides[0]} and {sides[1]} px "
+                f"need not overlap (given: {canvas})"
+            )
+    elif placement == "grid" and count > (canvas // sides[0]) ** 2:
+        cells_ = (canvas // sides[0]) ** 2
+        raise HypersphereError(f"multidigits: count: the grid has {cells_} cells of {sides[0]} px (given: {count})")
+
+
+def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]:
+    """The scans of both parts."""
+    if scans == "mnist":
+        return {part: Scans(*found) for part, found in mnist.load(root, download).items()}
+    found = scikit.load()
+    pixels = np.rint(found.pixels * 255).astype(np.uint8)
+    parts = dict(zip((TRAIN, TEST), scikit.split(found.digit, seed), strict=True))
+    return {part: Scans(pixels[numbers], found.digit[numbers]) for part, numbers in parts.items()}
+
+
+def _split(scans: Scans, scene: Scene, n: int) -> Split:
+    shown = _shown(scans, scene, np.arange(n, dtype=np.int64))
+    labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(scene.sides))}
+    sized = {side: resized(scans.pixels, side) for side in set(scene.sides)}
+
+    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
+        images = np.zeros((len(numbers), scene.canvas, scene.canvas), np.uint8)
+        for image, at, chosen in zip(images, _places(scene, numbers), shown[numbers], strict=True):
+            for (row, column), side, scan in zip(at, scene.sides, chosen, strict=True):
+                under = image[row : row + side, column : column + side]
+                np.maximum(under, sized[side](int(scan)), out=under)
+        return np.repeat(images[..., None], 3, axis=3)
+
+    return Split(Pieces((n, scene.canvas, scene.canvas, 3), read), {CLASS: labels[DIGIT.format(1)], **labels})
+
+
+def _draws(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Draws:
+    return Draws(numbers, scene.seed, ("multidigits", scene.part))
+
+
+def _shown(scans: Scans, scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits"]:
+    """The number of each digit's scan."""
+    shown = np.empty((len(numbers), len(scene.sides)), np.int64)
+    shown[:, 0] = numbers % len(scans.digit)
+    if len(scene.sides) > 1:
+        shown[:, 1:] = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
+    return shown
+
+
+def _places(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
+    """Row and column of each digit's upper left corner."""
+    draws = _draws(scene, numbers)
+    if scene.placement == "apart":
+        return apart(draws, scene.canvas, *scene.sides)
+    if scene.placement == "grid":
+        return cells(draws, scene.canvas, scene.sides[0], len(scene.sides))
+    return corners(draws, scene.canvas, scene.sides[0], len(scene.sides))
+
+
+def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UInt8[np.ndarray, "side side"]]:
+    """A function that returns a scan, by its number, with another side."""
+    if side == pixels.shape[1]:
+        return lambda scan: pixels[scan]
+    how = Image.Resampling.BOX if side < pixels.shape[1] else Image.Resampling.BILINEAR
+    return lambda scan: np.asarray(Image.fromarray(pixels[scan]).resize((side, side), how))
+
+
+def _about(scans: str, sides: tuple[int, ...], placement: str, two_sizes: bool) -> dict[str, str]:
+    from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
+    sizes = f"{sides[0]} and {sides[1]} px" if two_sizes else f"{len(sides)} of {sides[0]} px"
+    how = "apart" if two_sizes else {"random": "at random places", "grid": "in a grid"}[placement]
+    return {
+        "source": f"MultiDigits, {sizes} {how}, composed of: {from_['source']}",
+        "licence": from_["licence"],
+        "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
+        f"{from_['citation']}",
+    }

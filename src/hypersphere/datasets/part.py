@@ -1,0 +1,46 @@
+"""A part of CIFAR, MNIST or scikit-learn's digits: some images of each class, shrunk, by fine or coarse labels."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import NonNegativeInt
+
+from hypersphere.datasets import bases
+from hypersphere.datasets.cifar import COARSE
+from hypersphere.datasets.types import CLASS, Arrays
+from hypersphere.errors import HypersphereError
+
+
+def part(
+    root: Path,
+    download: bool = True,
+    *,
+    base: Literal["cifar10", "cifar100", "mnist", "digits"],
+    labels: Literal["class", "coarse"] = "class",
+    side: NonNegativeInt = 0,
+    train_per_class: NonNegativeInt = 0,
+    test_per_class: NonNegativeInt = 0,
+    seed: NonNegativeInt = 0,
+) -> Arrays:
+    """A small set of real images, to stand for a published one where that is too large.
+
+    Args:
+        root: the folder that holds the source.
+        download: fetch it if it is not there; False: only read.
+        base: the source.
+        labels: the main labels. coarse: the 20 superclasses of CIFAR-100; its 100 classes then have no labels here.
+        side: of an image, pixels, by area averages; 0: as the source has it.
+        train_per_class: training images of each class of the source; 0: all.
+        test_per_class: test images of each class of the source; 0: all.
+        seed: of the choice of images.
+
+    Raises:
+        HypersphereError: the source is missing, has no such labels or too few images, or ``side`` does not divide its.
+    """
+    arrays = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
+    if labels not in arrays.class_names:
+        raise HypersphereError(f"part: labels: {base} has no superclasses")
+    if labels == CLASS:
+        return arrays
+    splits = {name: split._replace(labels={CLASS: split.labels[COARSE]}) for name, split in arrays.splits.items()}
+    return arrays._replace(splits=splits, class_names={CLASS: arrays.class_names[COARSE]})

@@ -1,0 +1,91 @@
+"""Corruption by name: any piece has the bytes of the whole, and severities get worse, on two real photographs."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_sample_image
+
+from hypersphere.datasets.bases import shrunk
+from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting.severities import FUNCTIONS
+from hypersphere.errors import HypersphereError
+
+NOT_WORSE = {"saturate", "spatter", "elastic_transform", "glass_blur"}
+"""Their tables do not grow: less or more colour, water or mud, wide or narrow waves, copies less or more blurred."""
+ALIKE = {"frost", "motion_blur"}
+"""Their severities 3 and 4 differ little: less of the image under the same ice, and a longer tail of small weights."""
+WITHOUT_DRAWS = {
+    "defocus_blur",
+    "zoom_blur",
+    "brightness",
+    "contrast",
+    "pixelate",
+    "jpeg_compression",
+    "gaussian_blur",
+    "saturate",
+}
+NUMBERS = np.arange(24)
+
+
+def photographs(side: int) -> np.ndarray:
+    """Pieces of scikit-learn's two photographs, shrunk to squares of ``side`` pixels."""
+    size = 128
+    pieces = [
+        load_sample_image(name)[row : row + size, column : column + size]
+        for name in ("china.jpg", "flower.jpg")
+        for row in (20, 140, 280)
+        for column in (0, 130, 260, 390)
+    ]
+    return shrunk(np.stack(pieces), side)
+
+
+SMALL, MEDIUM = photographs(32), photographs(64)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_piece_has_the_bytes_of_the_whole(name: str) -> None:
+    whole = corrupt(SMALL, name, 3, NUMBERS, 0)
+    assert whole.dtype == np.uint8
+    assert whole.shape == SMALL.shape
+    for piece in ([7], [2, 5, 6, 23]):
+        np.testing.assert_array_equal(corrupt(SMALL[piece], name, 3, NUMBERS[piece], 0), whole[piece])
+    again = corrupt(SMALL[::-1].copy(), name, 3, NUMBERS[::-1], 0)
+    np.testing.assert_array_equal(again[::-1], whole)
+    assert corrupt(SMALL[:0], name, 3, NUMBERS[:0], 0).shape == (0, 32, 32, 3)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_seed_number_and_purpose_change_what_is_drawn(name: str) -> None:
+    few = SMALL[:3]
+    first = corrupt(few, name, 4, NUMBERS[:3], 0)
+    others = (
+        corrupt(few, name, 4, NUMBERS[:3], 1),
+        corrupt(few, name, 4, NUMBERS[3:6], 0),
+        corrupt(few, name, 4, NUMBERS[:3], 0, "train"),
+    )
+    for other in others:
+        assert np.array_equal(other, first) == (name in WITHOUT_DRAWS)
+
+
+@pytest.mark.parametrize("images", [SMALL, MEDIUM], ids=["32px", "64px"])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - NOT_WORSE))
+def test_each_severity_is_further_from_the_clean_image(name: str, images: np.ndarray) -> None:
+    severities = (1, 2, 3, 5) if name in ALIKE else (1, 2, 3, 4, 5)
+    errors = [((corrupt(images, name, s, NUMBERS, 0) / 255 - images / 255) ** 2).mean() for s in severities]
+    assert errors[0] > 0
+    assert errors == sorted(errors)
+
+
+def test_large_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = corrupt(SMALL, "shot_noise", 2, NUMBERS, 0)
+    monkeypatch.setattr("hypersphere.datasets.corrupting.apply.BATCH", 5)
+    np.testing.assert_array_equal(corrupt(SMALL, "shot_noise", 2, NUMBERS, 0), whole)
+
+
+def test_a_wrong_name_or_severity_is_a_sentence() -> None:
+    with pytest.raises(
+        HypersphereError, match=r"^corruption: 'gausian_noise' is not one .*did you mean gaussian_noise"
+    ):
+        corrupt(SMALL, "gausian_noise", 1, NUMBERS, 0)
+    for severity in (0, 6):
+        with pytest.raises(HypersphereError, match=rf"severity must be from 1 to 5 \(given: {severity}\)"):
+            corrupt(SMALL, "fog", severity, NUMBERS, 0)

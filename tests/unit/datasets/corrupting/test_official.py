@@ -1,0 +1,168 @@
+"""The benchmark's own files: a miniature in their layout is read byte for byte; whatever differs is a sentence."""
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets.corrupting import official
+from hypersphere.errors import HypersphereError
+
+TESTS = np.array([3, 8], dtype=np.int64)
+RNG = np.random.default_rng(0)
+ARRAYS = {
+    "fog": RNG.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8),
+    "snow": RNG.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8),
+    "labels": np.tile(TESTS, 5).astype(np.uint8),
+}
+Publish = Callable[[dict[str, np.ndarray]], Path]
+
+
+def npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=array.dtype == object)
+    return buffer.getvalue()
+
+
+def tar(contents: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(f"CIFAR-10-C/{name}.npy")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
+    """Arrays as CIFAR-10-C's official folder; their checksums are taken for the published ones."""
+
+    def published(arrays: dict[str, np.ndarray]) -> Path:
+        contents = {name: npy(array) for name, array in arrays.items()}
+        folder = tmp_path / "CIFAR-10-C"
+        folder.mkdir()
+        for name, content in contents.items():
+            (folder / f"{name}.npy").write_bytes(content)
+        files = {name: hashlib.md5(content).hexdigest() for name, content in contents.items()}
+        md5 = hashlib.md5(tar(contents)).hexdigest()
+        monkeypatch.setitem(official.OFFICIAL, "cifar10", official.OFFICIAL["cifar10"]._replace(files=files, md5=md5))
+        return folder
+
+    return published
+
+
+def packed(folder: Path) -> Path:
+    """The folder's archive instead of it."""
+    archive = folder.with_suffix(".tar")
+    archive.write_bytes(tar({name: (folder / f"{name}.npy").read_bytes() for name in ARRAYS}))
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    return archive
+
+
+def load(root: Path, download: bool = False) -> dict[str, np.ndarray]:
+    return official.load(root, download, "cifar10", ["fog", "snow"], TESTS)
+
+
+def test_a_folder_is_read_byte_for_byte(publish: Publish, tmp_path: Path) -> None:
+    publish(ARRAYS)
+    found = load(tmp_path)
+    assert list(found) == ["fog", "snow"]
+    for name, images in found.items():
+        assert isinstance(images, np.memmap)
+        assert not images.flags.writeable
+        np.testing.assert_array_equal(images, ARRAYS[name])
+
+
+def test_an_archive_is_read_in_place(publish: Publish, tmp_path: Path) -> None:
+    packed(publish(ARRAYS))
+    found = load(tmp_path)
+    for name in ("fog", "snow"):
+        np.testing.assert_array_equal(found[name], ARRAYS[name])
+    assert [path.name for path in tmp_path.iterdir()] == ["CIFAR-10-C.tar"]
+
+
+def test_an_archive_is_fetched(
+    publish: Publish, tmp_path: Path, server: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = packed(publish(ARRAYS))
+    server.archive = archive.read_bytes()  # type: ignore[attr-defined]
+    address = f"{server.address}/CIFAR-10-C.tar"  # type: ignore[attr-defined]
+    monkeypatch.setitem(official.OFFICIAL, "cifar10", official.OFFICIAL["cifar10"]._replace(url=address))
+    found = load(tmp_path / "raw", download=True)
+    np.testing.assert_array_equal(found["snow"], ARRAYS["snow"])
+
+
+def test_nothing_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match=r"holds neither the folder CIFAR-10-C nor the archive CIFAR-10-C\.tar"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("as_archive", [False, True])
+@pytest.mark.parametrize(
+    ("name", "array", "words"),
+    [
+        ("fog", ARRAYS["fog"][:9], r"fog\.npy: holds uint8 \(9, 32, 32, 3\), not uint8 \(10, 32, 32, 3\)"),
+        ("snow", ARRAYS["snow"].astype(np.float32), r"snow\.npy: holds float32 \(10, 32, 32, 3\), not uint8"),
+        ("snow", np.asfortranarray(ARRAYS["snow"]), r"snow\.npy: holds uint8"),
+        ("fog", np.array([{"a": 1}], dtype=object), r"fog\.npy: holds object \(1,\), not uint8"),
+        (
+            "labels",
+            ARRAYS["labels"][::-1].copy(),
+            r"labels\.npy: does not repeat the labels of the test set of cifar10",
+        ),
+    ],
+)
+def test_another_size_type_or_order_is_a_sentence(
+    publish: Publish, tmp_path: Path, name: str, array: np.ndarray, words: str, as_archive: bool
+) -> None:
+    """Though the checksum is right: what is published could change. Pickled objects are never opened."""
+    folder = publish({**ARRAYS, name: array})
+    if as_archive:
+        packed(folder)
+    with pytest.raises(HypersphereError, match=words) as caught:
+        load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_or_damaged_file_is_a_sentence(publish: Publish, tmp_path: Path) -> None:
+    folder = publish(ARRAYS)
+    content = bytearray((folder / "snow.npy").read_bytes())
+    content[1000] ^= 1
+    (folder / "snow.npy").write_bytes(content)
+    with pytest.raises(HypersphereError, match=r"snow\.npy: damaged: its md5 is not the published one"):
+        load(tmp_path)
+    (folder / "snow.npy").unlink()
+    with pytest.raises(HypersphereError, match=r"snow\.npy: the file is missing"):
+        load(tmp_path)
+
+
+def test_a_damaged_or_incomplete_archive_is_a_sentence(
+    publish: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = packed(publish(ARRAYS))
+    with archive.open("ab") as handle:
+        handle.write(b"\0")
+    with pytest.raises(HypersphereError, match=r"CIFAR-10-C\.tar: damaged: its md5 is not the published one"):
+        load(tmp_path)
+    lacking = tar({name: npy(array) for name, array in ARRAYS.items() if name != "fog"})
+    for content, words in ((lacking, r"has no CIFAR-10-C/fog\.npy"), (b"no tar", "cannot be read")):
+        archive.write_bytes(content)
+        changed = official.OFFICIAL["cifar10"]._replace(md5=hashlib.md5(content).hexdigest())
+        monkeypatch.setitem(official.OFFICIAL, "cifar10", changed)
+        with pytest.raises(HypersphereError, match=words):
+            load(tmp_path)
+
+
+def test_every_official_set_lists_all_its_files() -> None:
+    """Nineteen corruptions and the labels, with 32 hex digits each, all different."""
+    for published in official.OFFICIAL.values():
+        assert len(published.files) == 20
+        assert len(set(published.files.values()) | {published.md5}) == 21
+        assert all(len(md5) == 32 and int(md5, 16) >= 0 for md5 in published.files.values())

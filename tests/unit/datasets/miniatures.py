@@ -1,0 +1,124 @@
+"""Small datasets in the layouts of the official archives, for what cannot be had where tests run.
+
+The layouts are those that the datasets' pages and torchvision's readers describe; contents are noise.
+"""
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.io import savemat
+
+
+def noise(number: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8)
+
+
+def picture(array: np.ndarray, kind: str = "PNG") -> bytes:
+    """An image file of an array [h, w, 3] or [h, w]."""
+    buffer = io.BytesIO()
+    Image.fromarray(array).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def photograph(number: int, width: int, height: int) -> bytes:
+    """A JPEG that is no square, smooth enough that resizing has something to keep."""
+    small = Image.fromarray(noise(number, 6, 8, 3))
+    return picture(np.asarray(small.resize((width, height), Image.Resampling.BICUBIC)), "JPEG")
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """Files by name below a folder; an empty folder is a name that ends in /."""
+    for name, content in files.items():
+        path = folder / name
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
+    """Files below ``folder`` of a .tar.gz."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"{folder}/{name}" if folder else name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
+    """Files below ``folder`` of a .zip."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(f"{folder}/", b"")
+        for name, content in files.items():
+            made.writestr(f"{folder}/{name}", content)
+    return buffer.getvalue()
+
+
+STL10_COUNTS = {"train": 30, "test": 20, "unlabeled": 7}
+STL10_NAMES = ["airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck"]
+
+
+def stl10() -> dict[str, bytes]:
+    """Binary files: images as colours, columns, rows; labels from 1."""
+    files = {"class_names.txt": ("\n".join(STL10_NAMES) + "\n").encode(), "fold_indices.txt": b"0 1 2\n"}
+    for place, (part, count) in enumerate(STL10_COUNTS.items()):
+        files[f"{part}_X.bin"] = noise(place, count, 3, 96, 96).tobytes()
+        if part != "unlabeled":
+            files[f"{part}_y.bin"] = (np.arange(count) % 10 + 1).astype(np.uint8).tobytes()
+    return files
+
+
+TINY_IDS = ("n02124075", "n01443537", "n04067472")  # not sorted, as in the official wnids.txt
+TINY_WORDS = {"n01443537": "goldfish, Carassius auratus", "n02124075": "Egyptian cat", "n04067472": "reel"}
+TINY_PER_CLASS, TINY_TESTED = 2, 4
+
+
+def tiny_imagenet() -> dict[str, bytes]:
+    """Training images by class, one of them grey; validation images in one folder, with annotations."""
+    files = {
+        "wnids.txt": "".join(f"{identifier}\n" for identifier in TINY_IDS).encode(),
+        "words.txt": "".join(f"{key}\t{words}\n" for key, words in TINY_WORDS.items()).encode(),
+        "test/images/test_0.JPEG": picture(noise(99, 64, 64, 3), "JPEG"),
+    }
+    for place, identifier in enumerate(TINY_IDS):
+        for number in range(TINY_PER_CLASS):
+            shape = (64, 64) if (place, number) == (1, 1) else (64, 64, 3)
+            image = picture(noise(10 * place + number, *shape), "JPEG")
+            files[f"train/{identifier}/images/{identifier}_{number}.JPEG"] = image
+        files[f"train/{identifier}/{identifier}_boxes.txt"] = b""
+    rows = []
+    for number in range(TINY_TESTED):
+        files[f"val/images/val_{number}.JPEG"] = picture(noise(50 + number, 64, 64, 3), "JPEG")
+        rows.append(f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n")
+    files["val/val_annotations.txt"] = "".join(rows).encode()
+    return files
+
+
+FLOWERS_PARTS = {"trnid": [3, 1], "valid": [6, 4], "tstid": [8, 2, 7, 5]}
+FLOWERS_LABELS = [1, 2, 3, 1, 2, 3, 1, 2]
+FLOWERS_SIZES = [(40, 60), (60, 40), (50, 50), (41, 60), (60, 41), (90, 31), (32, 32), (500, 20)]
+
+
+def matlab(**arrays: list[int]) -> bytes:
+    """A MATLAB file of rows of numbers."""
+    buffer = io.BytesIO()
+    savemat(buffer, {name: np.array([values]) for name, values in arrays.items()})
+    return buffer.getvalue()
+
+
+def flowers102() -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Photographs of several shapes by name, and the two MATLAB files."""
+    images = {
+        f"image_{number:05d}.jpg": photograph(number, *size) for number, size in enumerate(FLOWERS_SIZES, start=1)
+    }
+    return images, {"imagelabels.mat": matlab(labels=FLOWERS_LABELS), "setid.mat": matlab(**FLOWERS_PARTS)}

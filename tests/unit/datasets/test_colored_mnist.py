@@ -1,0 +1,87 @@
+"""Coloured digits: the ink is the scan, the colour is the bias, and few conflict."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets import colored_mnist as module
+from hypersphere.datasets import fitting, mnist
+from hypersphere.datasets.colored_mnist import colored_mnist
+from hypersphere.datasets.digits import digits
+from hypersphere.errors import HypersphereError
+
+NOWHERE = Path("/nonexistent")
+FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class": 20}
+
+
+def test_each_pixel_is_its_ink_times_one_colour() -> None:
+    """The grey digits are those of `digits`; the colour is near the mean one of the bias: noise of strength 4."""
+    found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
+    fitting.check(found, "datasets/colored_mnist")
+    grey = digits(NOWHERE, train_per_class=40, test_per_class=20)
+    for name, n in (("train", 400), ("test", 200)):
+        split = found.splits[name]
+        images, ink = split.images[np.arange(n)], grey.splits[name].images[..., 0] / 255
+        assert split.labels["class"].tolist() == grey.splits[name].labels["class"].tolist()
+        bright = ink.reshape(n, -1).argmax(axis=1)
+        shown = images.reshape(n, -1, 3)[np.arange(n), bright] / ink.reshape(n, -1).max(axis=1)[:, None] / 255
+        assert np.abs(shown - module.COLOURS[split.labels["bias"]]).max() < 5 * 0.005 + 2 / 255
+        assert np.abs(images - 255 * ink[..., None] * shown[:, None, None]).max() < 2.1
+
+
+def test_as_many_conflict_as_declared() -> None:
+    """4 of 40 of each digit; in the test split each digit has each colour twice."""
+    found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
+    train, test = found.splits["train"], found.splits["test"]
+    conflicting = train.attributes["conflicting"]
+    np.testing.assert_array_equal(conflicting, train.labels["class"] != train.labels["bias"])
+    assert np.bincount(train.labels["class"][conflicting]).tolist() == [4] * 10
+    pairs = np.unique(np.stack([test.labels["class"], test.labels["bias"]]), axis=1, return_counts=True)[1]
+    assert pairs.tolist() == [2] * 100
+    assert found.class_names["bias"][0] == "orange"
+
+
+def test_noise_spreads_the_colours_of_one_class() -> None:
+    """Of 0.05 and of 0.002, by the ratio of 25 up to sampling and whole numbers."""
+    spreads = []
+    for noise in (1, 5):
+        train = colored_mnist(NOWHERE, conflicting_percent=1, noise=noise, **FEW).splits["train"]
+        ones = np.flatnonzero((train.labels["class"] == 4) & (train.labels["bias"] == 4))
+        colour = train.images[ones].reshape(len(ones), -1, 3).max(axis=1) / 255
+        spreads.append(colour[:, 1].std())
+    assert spreads[0] == pytest.approx(0.05, rel=0.4)
+    assert spreads[1] < 0.005
+
+
+def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ() -> None:
+    train, again, other = (
+        colored_mnist(NOWHERE, conflicting_percent=5, seed=seed, **FEW).splits["train"] for seed in (0, 0, 1)
+    )
+    whole, some = train.images[np.arange(400)], np.array([0, 17, 399])
+    np.testing.assert_array_equal(again.images[some], whole[some])
+    assert not np.array_equal(other.images[np.arange(400)], whole)
+    assert not np.array_equal(other.labels["bias"], train.labels["bias"])
+
+
+def test_mnist_is_its_scans(monkeypatch: pytest.MonkeyPatch) -> None:
+    scans = mnist.Scans(np.full((30, 28, 28), 255, np.uint8), np.arange(30) % 10)
+    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
+    found = colored_mnist(NOWHERE, conflicting_percent=0.5, noise=5).splits["train"]
+    assert found.images.shape == (30, 28, 28, 3)
+    shown = found.images[np.arange(30)][:, 0, 0] / 255
+    assert np.abs(shown - module.COLOURS[found.labels["bias"]]).max() < 0.02
+    assert not found.attributes["conflicting"].any()  # 0.5 % of three images
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"conflicting_percent": 101}, "colored_mnist: conflicting_percent: must be at most 100"),
+        ({"conflicting_percent": 1, "noise": 6}, r"colored_mnist: noise: must be from 1 to 5 \(given: 6\)"),
+    ],
+)
+def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        colored_mnist(NOWHERE, False, **asked)

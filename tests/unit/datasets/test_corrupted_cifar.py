@@ -1,0 +1,70 @@
+"""Corrupted images: each has the corruption of its bias, and few conflict with their class."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets import corrupted_cifar as module
+from hypersphere.datasets import fitting
+from hypersphere.datasets.corrupted_cifar import corrupted_cifar
+from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting.severities import FUNCTIONS
+from hypersphere.datasets.digits import digits
+from hypersphere.errors import HypersphereError
+
+NOWHERE = Path("/nonexistent")
+FEW: dict[str, Any] = {"base": "digits", "train_per_class": 20, "test_per_class": 10, "conflicting_percent": 10}
+
+
+@pytest.mark.parametrize("type", [0, 1])
+def test_each_image_has_the_corruption_of_its_bias(type: Any) -> None:
+    found = corrupted_cifar(NOWHERE, type=type, **FEW)
+    fitting.check(found, "datasets/corrupted_cifar")
+    clean = digits(NOWHERE, train_per_class=20, test_per_class=10)
+    names = found.class_names["bias"]
+    assert names == module.TYPES[type]
+    for part, n in (("train", 200), ("test", 100)):
+        split = found.splits[part]
+        images = split.images[np.arange(n)]
+        for i in range(n):
+            name, plain = names[split.labels["bias"][i]], clean.splits[part].images[i : i + 1]
+            expected = plain if name == "original" else corrupt(plain, name, 5, np.array([i]), 0, part)
+            np.testing.assert_array_equal(images[i], expected[0])
+
+
+def test_as_many_conflict_as_declared() -> None:
+    """2 of 20 of each class; in the test split each class has each corruption once."""
+    found = corrupted_cifar(NOWHERE, **FEW)
+    train, test = found.splits["train"], found.splits["test"]
+    assert np.bincount(train.labels["class"][train.attributes["conflicting"]]).tolist() == [2] * 10
+    pairs = np.stack([test.labels["class"], test.labels["bias"]])
+    assert len(np.unique(pairs, axis=1).T) == 100
+
+
+def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ() -> None:
+    train, other = (corrupted_cifar(NOWHERE, seed=seed, **FEW).splits["train"] for seed in (0, 1))
+    whole, some = train.images[np.arange(200)], np.array([0, 17, 199])
+    np.testing.assert_array_equal(train.images[some], whole[some])
+    assert not np.array_equal(other.labels["bias"], train.labels["bias"])
+    assert not np.array_equal(other.images[np.arange(200)], whole)
+
+
+def test_the_two_lists_are_corruptions_or_none() -> None:
+    assert {len(names) for names in module.TYPES.values()} == {10}
+    both = [*module.TYPES[0], *module.TYPES[1]]
+    assert set(both) == {*FUNCTIONS, "original"}
+    assert len(set(both)) == 20
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"conflicting_percent": 200}, "corrupted_cifar: conflicting_percent: must be at most 100"),
+        ({"conflicting_percent": 1, "severity": 6}, r"corrupted_cifar: severity must be from 1 to 5 \(given: 6\)"),
+    ],
+)
+def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        corrupted_cifar(NOWHERE, False, **asked)

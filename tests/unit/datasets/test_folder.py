@@ -1,0 +1,204 @@
+"""Images of one's own: both layouts, what is refused, and a prepared copy that follows its folder.
+
+Expected pixels and classes are those of torchvision's ImageFolder, an independent reader.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from torchvision.datasets import ImageFolder
+from torchvision.transforms import CenterCrop, Compose, Resize
+
+from hypersphere.command.cli import main
+from hypersphere.datasets import store
+from hypersphere.datasets.folder import folder
+from hypersphere.datasets.types import Split
+from hypersphere.declared.run import Dataset
+from hypersphere.errors import HypersphereError
+
+from .miniatures import noise, photograph, picture, write
+
+PLAIN = {
+    "cat/1.jpg": photograph(1, 40, 60),
+    "cat/10.JPEG": photograph(2, 60, 40),
+    "cat/2.png": picture(noise(3, 30, 30)),
+    "ant/a picture.png": picture(noise(4, 30, 33, 3)),
+    "Zebra/z.gif": picture(noise(5, 40, 40), "GIF"),
+    "cat/.DS_Store": b"hidden",
+}
+SPLITS = {
+    **{f"train/{name}": content for name, content in PLAIN.items()},
+    "val/ant/5.png": picture(noise(6, 30, 33, 3)),
+    "val/cat/6.png": picture(noise(7, 30, 33, 3)),
+    "val/Zebra/7.png": picture(noise(8, 30, 33, 3)),
+    "more/8.png": picture(noise(9, 30, 33, 3)),
+    "more/9.png": picture(noise(10, 30, 33, 3)),
+}
+DATASET = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
+
+
+def squares(root: Path) -> tuple[list[np.ndarray], list[int], list[str]]:
+    """Images, classes and their names as torchvision finds them."""
+    found = ImageFolder(root, is_valid_file=lambda path: not Path(path).name.startswith("."))
+    images = [np.asarray(Compose([CenterCrop(min(image.size)), Resize(20)])(image)) for image, _ in found]
+    return images, found.targets, found.classes
+
+
+def agrees(split: Split, names: tuple[str, ...], root: Path) -> None:
+    images, targets, classes = squares(root)
+    np.testing.assert_array_equal(split.images[np.arange(len(images))], np.stack(images))
+    assert split.labels["class"].tolist() == targets
+    assert list(names) == classes
+
+
+def test_a_folder_for_each_class_is_what_torchvision_reads(tmp_path: Path) -> None:
+    write(tmp_path / "mine", PLAIN)
+    arrays = folder(tmp_path, path="mine", size=20, licence="ours", citation="us")
+    assert arrays.splits.keys() == {"train"}
+    agrees(arrays.splits["train"], arrays.class_names["class"], tmp_path / "mine")
+    assert arrays.about == {"source": "the folder mine", "licence": "ours", "citation": "us"}
+
+
+def test_folders_for_splits_and_one_without_classes(tmp_path: Path) -> None:
+    write(tmp_path / "of" / "mine", SPLITS)
+    arrays = folder(tmp_path, path="of/mine", size=20, test="val")
+    assert arrays.splits.keys() == {"train", "test", "more"}
+    for part, name in (("train", "train"), ("test", "val")):
+        agrees(arrays.splits[part], arrays.class_names["class"], tmp_path / "of" / "mine" / name)
+    assert arrays.splits["more"].labels == {}
+    assert arrays.splits["more"].images.shape == (2, 20, 20, 3)
+
+
+def test_a_class_may_be_called_train(tmp_path: Path) -> None:
+    """A folder ``train`` with images in it is a class: there are no splits."""
+    write(tmp_path / "mine", {"train/1.png": picture(noise(0, 9, 9, 3)), "car/1.png": picture(noise(0, 9, 9, 3))})
+    assert folder(tmp_path, path="mine", size=20).class_names["class"] == ("car", "train")
+
+
+def test_class_folders_may_be_links(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere", PLAIN)
+    (tmp_path / "mine").mkdir()
+    for name in ("cat", "ant"):
+        (tmp_path / "mine" / name).symlink_to(tmp_path / "elsewhere" / name)
+    assert folder(tmp_path, path="mine", size=20).class_names["class"] == ("ant", "cat")
+
+
+def _without(files: dict[str, bytes], start: str) -> dict[str, bytes]:
+    return {name: content for name, content in files.items() if not name.startswith(start)}
+
+
+REFUSED: dict[str, tuple[dict[str, bytes], dict[str, Any], str]] = {
+    "no folder": ({}, {}, "mine: no such folder"),
+    "empty": ({"none/": b""}, {"path": "mine/none"}, "none: holds neither <split>/<class>/<image> nor <class>"),
+    "absolute": (PLAIN, {"path": "/etc"}, r"folder: path: must be a folder below the data folder \(given: /etc\)"),
+    "upwards": (PLAIN, {"path": "mine/../.."}, "folder: path: must be a folder below the data folder"),
+    "class without images": (PLAIN | {"dog/": b""}, {}, "mine/dog: has no images"),
+    "class with hidden files": (PLAIN | {"dog/.DS_Store": b""}, {}, "mine/dog: has no images"),
+    "image beside classes": (PLAIN | {"1.png": b"x"}, {}, "mine/1.png: lies beside the folders of the classes"),
+    "deeper": (PLAIN | {"cat/more/1.png": b"x"}, {}, "mine/cat/more/1.png: lies deeper than <class>/<image>"),
+    "empty and deeper": (PLAIN | {"cat/more/": b""}, {}, "mine/cat/more/: lies deeper than <class>/<image>"),
+    "no image": (PLAIN | {"cat/notes.txt": b"x"}, {}, r"mine/cat/notes.txt: is no image by its name \(\.jpg"),
+    "another class": (SPLITS | {"val/dog/1.png": b"x"}, {}, "mine/val/dog: is a class that the training images do not"),
+    "class less": (_without(SPLITS, "val/cat"), {}, "mine/val/cat: has no images"),
+    "no test": (SPLITS, {"test": "valid"}, "mine: has no folder valid, which folder: test: names"),
+    "two tests": (
+        SPLITS | {"test/ant/1.png": b"x"},
+        {"test": "val"},
+        "mine: has two folders for the split test: val and test",
+    ),
+    "mixed": (SPLITS | {"more/ant/1.png": b"x"}, {}, "mine/more/8.png: lies beside the folders of the classes"),
+    "words in a split": (SPLITS | {"more/notes.txt": b"x"}, {}, "mine/more/notes.txt: is no image by its name"),
+    "file beside splits": (SPLITS | {"notes.txt": b"x"}, {}, "mine/notes.txt: lies beside the folders"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path) -> None:
+    files, parameters, words = REFUSED[case]
+    if files:
+        write(tmp_path / "mine", files)
+    with pytest.raises(HypersphereError, match=words) as caught:
+        folder(tmp_path, **{"path": "mine", "size": 20, **parameters})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "the file is empty"), (b"words", "is no image in a format"), (PLAIN["cat/1.jpg"][:300], "damaged")],
+)
+def test_an_image_that_is_none_leaves_nothing_half_prepared(content: bytes, words: str, tmp_path: Path) -> None:
+    write(tmp_path / "mine", PLAIN | {"cat/3.png": content})
+    with pytest.raises(HypersphereError, match=f"mine/cat/3.png: {words}"):
+        store.prepare(Dataset.model_validate(DATASET), tmp_path, tmp_path)
+    assert [path.name for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
+
+
+def _touch(root: Path) -> None:
+    os.utime(root / "cat" / "1.jpg", ns=(1, 1))
+
+
+def _replace(root: Path) -> None:
+    """By an image of the same size in bytes; the time tells."""
+    content = (root / "ant" / "a picture.png").read_bytes()
+    (root / "ant" / "a picture.png").write_bytes(content[:-1] + content[-1:])
+    _touch(root)
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (lambda root: None, False),
+        (lambda root: (root / "cat" / ".thumbnails").write_bytes(b"x"), False),
+        (_touch, True),
+        (lambda root: (root / "cat" / "2.png").unlink(), True),
+        (lambda root: (root / "cat" / "2.png").rename(root / "cat" / "3.png"), True),
+        (lambda root: (root / "cat" / "4.png").write_bytes(picture(noise(1, 30, 30, 3))), True),
+        (lambda root: write(root, {"new/4.png": picture(noise(1, 30, 30, 3))}), True),
+    ],
+)
+def test_a_changed_folder_is_prepared_again(change: Callable[[Path], None], again: bool, tmp_path: Path) -> None:
+    """And an unchanged one is not: its copy's files are the same ones."""
+    root = write(tmp_path / "mine", PLAIN)
+    dataset = Dataset.model_validate(DATASET)
+    made = store.prepare(dataset, tmp_path, tmp_path)
+    before = (made / "manifest.json").stat()
+    change(root)
+    assert store.prepare(dataset, tmp_path, tmp_path) == made
+    assert ((made / "manifest.json").stat().st_ino != before.st_ino) == again
+    agrees(
+        Split(*(store.open(made).split("train").images, store.open(made).split("train").labels)),
+        store.open(made).class_names(),
+        root,
+    )
+
+
+def test_a_touched_folder_keeps_its_digest_and_one_that_is_gone_keeps_its_copy(tmp_path: Path) -> None:
+    root = write(tmp_path / "mine", PLAIN)
+    dataset = Dataset.model_validate(DATASET)
+    before = store.open(store.prepare(dataset, tmp_path, tmp_path)).digest
+    _touch(root)
+    assert store.open(store.prepare(dataset, tmp_path, tmp_path)).digest == before
+    root.rename(tmp_path / "away")
+    assert store.open(store.prepare(dataset, tmp_path, tmp_path)).digest == before
+
+
+def test_the_command_prepares_a_folder_that_yaml_names(
+    tiny_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tiny_root)
+    with (tiny_root / "config" / "datasets.yaml").open("a") as handle:
+        handle.write("\nmine: {source: {name: folder, path: mine, size: 20}}\n")
+    write(tmp_path / "data of ours" / "mine", PLAIN)
+    command = ["prepare", "mine", "--set", f"data_root={tmp_path / 'data of ours'}"]
+    assert main(command) == 0
+    made = Path(capsys.readouterr().out.splitlines()[-1])
+    assert store.open(made).manifest["counts"] == {"train": [1, 1, 3]}
+    write(tmp_path / "data of ours" / "mine", {"dog/": b""})
+    assert main(command) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"hypersphere: {tmp_path / 'data of ours' / 'mine' / 'dog'}: has no images"]
+    store.verify(made)  # the copy of before is whole

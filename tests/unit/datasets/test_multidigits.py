@@ -1,0 +1,159 @@
+"""MultiDigits: as many digits as declared, where they should be, with the labels of what is shown."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from hypersphere.datasets import digits as scikit
+from hypersphere.datasets import fitting, mnist
+from hypersphere.datasets import multidigits as module
+from hypersphere.datasets.multidigits import multidigits
+from hypersphere.errors import HypersphereError
+
+NOWHERE = Path("/nonexistent")
+SMALL: dict[str, Any] = {"scans": "digits", "canvas": 32, "side": 8, "train": 60, "test": 30}
+TWO: dict[str, Any] = {**SMALL, "side": 6, "second_side": 23}
+ALL = np.arange(60)
+
+
+@pytest.fixture
+def painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every scan is a full square, as bright as its digit: (digit + 1) / 16."""
+    scans = scikit.load()
+    pixels = np.ones_like(scans.pixels) * ((scans.digit + 1) / 16)[:, None, None]
+    monkeypatch.setattr(scikit, "load", lambda: scikit.Scans(pixels, scans.digit))
+
+
+def brightness(digit: np.ndarray) -> np.ndarray:
+    """Of a painted digit."""
+    return np.rint((digit + 1) / 16 * 255).astype(np.uint8)
+
+
+@pytest.mark.usefixtures("painted")
+@pytest.mark.parametrize("count", [1, 2, 12, 16])
+def test_digits_in_a_grid_each_have_a_cell(count: int) -> None:
+    """4 × 4 cells of 8 pixels: ``count`` of them are filled, with the digits of the labels."""
+    found = multidigits(NOWHERE, count=count, placement="grid", **SMALL)
+    fitting.check(found, "datasets/multidigits")
+    train = found.splits["train"]
+    images = train.images[ALL]
+    assert (images == images[..., :1]).all()
+    cells = images[..., 0].reshape(60, 4, 8, 4, 8)
+    assert (cells == cells[:, :, :1, :, :1]).all()
+    levels = cells[:, :, 0, :, 0].reshape(60, 16)
+    for i in range(60):
+        digits = [train.labels[f"digit_{place + 1}"][i] for place in range(count)]
+        assert sorted(levels[i][levels[i] > 0]) == sorted(brightness(np.array(digits)))
+    if count > 1:  # every cell is used by some image
+        assert (levels > 0).any(axis=0).all()
+
+
+@pytest.mark.usefixtures("painted")
+def test_digits_at_random_places_are_whole_and_may_overlap() -> None:
+    """One digit covers 64 pixels wherever it is; of 16, some overlap in every image, and the brightest is on top."""
+    one = multidigits(NOWHERE, **SMALL).splits["train"]
+    images = one.images[ALL][..., 0]
+    assert ((images > 0).sum(axis=(1, 2)) == 64).all()
+    assert images.max(axis=(1, 2)).tolist() == brightness(one.labels["class"]).tolist()
+    corners = (images > 0).any(axis=2).argmax(axis=1)
+    assert set(corners) <= set(range(25))
+    assert len(set(corners)) > 15
+    many = multidigits(NOWHERE, count=16, **SMALL).splits["train"]
+    shown = many.images[ALL][..., 0]
+    assert ((shown > 0).sum(axis=(1, 2)) < 16 * 64).all()
+    brightest = np.max([many.labels[f"digit_{place}"] for place in range(1, 17)], axis=0)
+    assert shown.max(axis=(1, 2)).tolist() == brightness(brightest).tolist()
+
+
+@pytest.mark.usefixtures("painted")
+@pytest.mark.parametrize("second", [6, 9, 23, 26])
+def test_two_digits_do_not_overlap(second: int) -> None:
+    """Their pixels add up to both squares'; 26 px just fits beside 6 px."""
+    found = multidigits(NOWHERE, **{**TWO, "second_side": second})
+    assert set(found.splits) == {"train", "test"}
+    for name, n in (("train", 60), ("test", 30)):
+        split = found.splits[name]
+        images = split.images[np.arange(n)][..., 0]
+        assert ((images > 0).sum(axis=(1, 2)) == 36 + second**2).all()
+        for i in range(n):
+            levels = brightness(np.array([split.labels["digit_1"][i], split.labels["digit_2"][i]]))
+            pixels = [36 + second**2] if levels[0] == levels[1] else [36, second**2]
+            assert [(images[i] == level).sum() for level in dict.fromkeys(levels.tolist())] == pixels
+    assert split.labels["class"].tolist() == split.labels["digit_1"].tolist()
+
+
+def test_labels_are_the_digits_of_the_scans() -> None:
+    """With one digit in a grid, the cell is a scan; each is known by its pixels. No test scan is in train or probe."""
+    scans = scikit.load()
+    pixels = np.rint(scans.pixels * 255).astype(np.uint8)
+    known = {scan.tobytes(): number for number, scan in enumerate(pixels)}
+    train, test = scikit.split(scans.digit, 0)
+    found = multidigits(NOWHERE, placement="grid", **SMALL)
+    for name, n, allowed in (("train", 60, train), ("probe", 60, train), ("test", 30, test)):
+        split = found.splits[name]
+        cells = split.images[np.arange(n)][..., 0].reshape(n, 4, 8, 4, 8).transpose(0, 1, 3, 2, 4).reshape(n, 16, 8, 8)
+        filled = cells[np.arange(n), cells.any(axis=(2, 3)).argmax(axis=1)]
+        numbers = [known[np.ascontiguousarray(scan).tobytes()] for scan in filled]
+        assert scans.digit[numbers].tolist() == split.labels["class"].tolist()
+        assert numbers == allowed[:n].tolist()  # image i shows scan i of its part
+
+
+def test_probes_see_one_digit_whatever_is_trained_on() -> None:
+    one, many = (multidigits(NOWHERE, count=count, **SMALL) for count in (1, 8))
+    for name, n in (("probe", 60), ("test", 30)):
+        numbers = np.arange(n)
+        np.testing.assert_array_equal(one.splits[name].images[numbers], many.splits[name].images[numbers])
+        assert list(many.splits[name].labels) == ["class", "digit_1"]
+    assert many.splits["train"].images[ALL].sum() > 3 * one.splits["train"].images[ALL].sum()
+    assert not np.array_equal(one.splits["train"].images[ALL], one.splits["probe"].images[ALL])
+
+
+@pytest.mark.parametrize("asked", [{**SMALL, "count": 5}, {**SMALL, "count": 5, "placement": "grid"}, TWO])
+def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ(asked: dict[str, Any]) -> None:
+    train = multidigits(NOWHERE, **asked).splits["train"]
+    whole, some = train.images[ALL], np.array([0, 7, 59])
+    np.testing.assert_array_equal(train.images[some], whole[some])
+    longer = multidigits(NOWHERE, **{**asked, "train": 80}).splits["train"]
+    np.testing.assert_array_equal(longer.images[ALL], whole)
+    other = multidigits(NOWHERE, seed=1, **asked).splits["train"]
+    assert not np.array_equal(other.images[ALL], whole)
+
+
+def test_scans_are_resized_by_area_or_linearly() -> None:
+    """Half the side: means of two by two, within half a step. Twice: Pillow's bilinear, the ends as they are."""
+    pixels = np.random.default_rng(0).integers(0, 256, (1, 8, 8), dtype=np.uint8)
+    half = module.resized(pixels, 4)(0)
+    assert np.abs(half - pixels[0].reshape(4, 2, 4, 2).mean(axis=(1, 3))).max() <= 1
+    double = module.resized(pixels, 16)(0)
+    np.testing.assert_array_equal(double, np.asarray(Image.fromarray(pixels[0]).resize((16, 16), Image.BILINEAR)))
+    np.testing.assert_array_equal(module.resized(pixels, 8)(0), pixels[0])
+
+
+def test_mnist_is_its_scans_on_112_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    scans = mnist.Scans(np.full((5, 28, 28), 200, np.uint8), np.arange(5))
+    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
+    found = multidigits(NOWHERE, count=16, placement="grid")
+    assert found.splits["train"].images.shape == (60_000, 112, 112, 3)
+    assert found.splits["test"].images.shape == (10_000, 112, 112, 3)
+    assert (found.splits["train"].images[np.array([0, 59_999])] == 200).all()
+    one = found.splits["test"].images[np.array([4, 9])]
+    assert (one == 200).sum(axis=(1, 2, 3)).tolist() == [3 * 28**2] * 2
+    assert found.splits["test"].labels["class"][[4, 9]].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"canvas": 20}, r"multidigits: canvas: must be at least 28, a digit's side \(given: 20\)"),
+        ({"count": 17, "placement": "grid"}, r"multidigits: count: the grid has 16 cells of 28 px \(given: 17\)"),
+        ({"side": 20, "second_side": 93}, "canvas: must be at least 113, so that digits of 20 and 93 px need not"),
+        ({"second_side": 30, "placement": "grid"}, "second_side: two digits at random places; leave out count"),
+        ({"second_side": 30, "count": 3}, "second_side: two digits at random places; leave out count"),
+    ],
+)
+def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        multidigits(NOWHERE, False, **asked)

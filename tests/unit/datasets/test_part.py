@@ -1,0 +1,50 @@
+"""A part of a set: as many images as asked for, by class or by superclass."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets import bases, fitting
+from hypersphere.datasets.part import part
+from hypersphere.datasets.types import Arrays, Split
+from hypersphere.errors import HypersphereError
+
+NOWHERE = Path("/nonexistent")
+
+
+@pytest.fixture
+def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
+    """In place of CIFAR-100: four classes in two superclasses, five images each, in two splits."""
+    labels = {"class": np.repeat(np.arange(4), 5), "coarse": np.repeat([1, 0, 0, 1], 5)}
+    images = np.random.default_rng(0).integers(0, 256, (20, 32, 32, 3), dtype=np.uint8)
+    arrays = Arrays(
+        {"train": Split(images, labels), "test": Split(images[::-1], labels)},
+        {"class": ("oak", "cod", "ray", "fir"), "coarse": ("fish", "trees")},
+        {"source": "made up", "licence": "none", "citation": "none"},
+    )
+    monkeypatch.setattr(bases, "cifar", lambda root, download, classes: arrays)
+    return arrays
+
+
+def test_superclasses_replace_the_classes(cifar100: Arrays) -> None:
+    found = part(NOWHERE, base="cifar100", labels="coarse", side=16, train_per_class=2, test_per_class=3)
+    fitting.check(found, "datasets/part")
+    assert found.class_names == {"class": ("fish", "trees")}
+    for name, per_class in (("train", 2), ("test", 3)):
+        split = found.splits[name]
+        assert split.images.shape == (4 * per_class, 16, 16, 3)
+        assert np.bincount(split.labels["class"]).tolist() == [2 * per_class] * 2
+        assert list(split.labels) == ["class"]
+
+
+def test_without_wishes_it_is_the_whole_set(cifar100: Arrays) -> None:
+    found = part(NOWHERE, base="cifar100")
+    for name, split in cifar100.splits.items():
+        np.testing.assert_array_equal(found.splits[name].images[np.arange(20)], split.images)
+        assert found.splits[name].labels["coarse"].tolist() == split.labels["coarse"].tolist()
+
+
+def test_superclasses_that_there_are_not_are_a_sentence() -> None:
+    with pytest.raises(HypersphereError, match=r"^part: labels: digits has no superclasses$"):
+        part(NOWHERE, base="digits", labels="coarse")
