@@ -1,7 +1,7 @@
 """Run all probes of a batch of runs: one sealed file for each run and protocol, skipped if it is current.
 
-Features are computed once per run, epoch, dataset and layer, for all protocols that use them. Runs with the same weights
-are measured once: variants with one seed start from the same encoder.
+Features are computed once per run, epoch, dataset and layer, for all protocols that use them. Runs with the same
+weights are measured once: variants with one seed start from the same encoder.
 """
 
 import io
