@@ -67,7 +67,7 @@ def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> N
 
 
 def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
-    copy.edit("paper/claims/embedding_norms.csv", "Table 5", "Table 5, checked")
+    copy.edit("paper/claims/embedding_norms.csv", "Table 5\n", "Table 5; checked\n")
     studied = {"simulate_embedding_norms": 1, "studies_embedding_norms": 1}
     assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES}
 

@@ -33,7 +33,7 @@ class Claim(Strict):
 
     model_config = ConfigDict(strict=False)  # the fields of a CSV are text
 
-    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]+$", max_length=200)]
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     kind: Literal["value", "comparison", "theorem"]
     origin: Literal["printed", "corrected", "ours"]
     """``printed``: in the document; ``corrected``: in an erratum's reading of the document; ``ours``: in no document

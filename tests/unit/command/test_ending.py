@@ -65,7 +65,7 @@ def test_of_chosen_artifacts_their_own_files_are_named_and_no_verdicts(planned: 
         ({}, "SCALE=small"),
         ({"epochs": 3, "seeds": [0, 1]}, "SCALE=small 'SET=epochs=3 '\"'\"'seeds=[0,1]'\"'\"''"),
         ({"device": "cpu"}, "SCALE=small SET=device=cpu"),
-        ({"scale": "small", "device": "auto"}, "SCALE=small"),  # as Snakemake hands over config.yaml's own
+        ({"scale": "small", "only": ["p"]}, "SCALE=small ONLY=p"),
     ],
 )
 def test_the_next_command_has_the_settings_of_this_one(

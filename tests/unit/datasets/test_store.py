@@ -163,7 +163,7 @@ def _other_hash(path: Path) -> None:
     [
         ("manifest.json", Path.unlink, "the file is missing"),
         ("manifest.json", _truncate, "not valid JSON"),
-        ("manifest.json", lambda path: path.write_bytes(b"\xff\xfe"), "not valid JSON"),
+        ("manifest.json", lambda path: path.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
         ("manifest.json", lambda path: path.write_text("[]"), "was altered"),
         ("manifest.json", _drop_key, "was altered"),
         ("manifest.json", _other_hash, "was altered"),

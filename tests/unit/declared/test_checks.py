@@ -106,7 +106,7 @@ HEADER = (
         (f'{HEADER}\n"a"b\n'.encode(), "line 2: not valid CSV ("),
         (f"{HEADER}\ncaf\xe9\n".encode("latin1"), "not UTF-8 text (byte "),
         (f"{HEADER}\n\n".encode(), "line 2: 0 fields, where the header has 15"),
-        (f"{HEADER}\na b,value,printed,t,,,,,,,1,,r,s,p\n".encode(), "line 2 (a b).id: "),
+        (f"{HEADER}\n,value,printed,t,,,,,,,1,,r,s,p\n".encode(), "line 2 (no id).id: "),
         (f"{HEADER}\na,value,printed,t,,,,,,knn_top1,nan,,r,s,p\n".encode(), "line 2 (a).reported: must be a number"),
         (f"{HEADER}\na,value,printed,t,,,,,,knn_top1,1,-1,r,s,p\n".encode(), "line 2 (a).reported_std: "),
     ],

@@ -136,7 +136,7 @@ def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Modul
 
 @pytest.mark.parametrize("name", [name for name in registry.names("probes") if name != "norms"])
 def test_every_probe_gives_all_its_measures(data: Any, encoder: nn.Module, head: nn.Module, name: str) -> None:
-    quick = {"epochs": 2} if name == "mlp" else {}
+    quick = {"mlp": {"epochs": 2}, "knn": {"k": 20}}.get(name, {})
     found = registry.load("probes", name)(Frozen(encoder, head, data, CPU), **quick)
     assert tuple(found.values) == registry.read_constant("probes", name, "MEASURES", ())
     assert all(0 <= value <= 100 for value in found.values.values())

@@ -347,7 +347,7 @@ def test_all_runs_of_the_scale_are_listed_beside_the_claims(world: World) -> Non
 
 WRONG: list[tuple[list[dict[str, Any]], str]] = [
     ([gain("g", reported="")], r"norms\.csv: g: needs exactly one value claim for 'method=simclr;.*' of table5"),
-    ([claim("d"), claim("d")], r"norms\.csv: id: 'd' is given twice"),
+    ([claim("d"), claim("d")], r"norms\.csv: line 3: id: 'd' is given twice"),
     ([claim("d", reported="fifty")], r"norms\.csv: line 2 \(d\)\.reported: "),
     ([claim("d", reported="")], r"norms\.csv: d: reported: a value claim needs"),
     ([claim("d", metric="knn")], r"norms\.csv: line 2 \(d\)\.metric: "),
