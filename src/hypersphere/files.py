@@ -141,6 +141,19 @@ def read_json(path: Path) -> Any:
     return _read(path, json.loads, "JSON")
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is a mapping, else an empty one: for a file that may hold anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """A JSON file's mapping; empty if the file is missing, cannot be read or holds something else."""
+    try:
+        return mapping(read_json(path))
+    except HypersphereError:
+        return {}
+
+
 def read_yaml(path: Path) -> Any:
     """Parse a YAML file.
 

@@ -30,8 +30,9 @@ def _prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 
     root = plan.config.settings.data_root
     for name in arguments.dataset:
-        folder = store.prepare(find_dataset(plan, name), plan.config.root / "data", Path(root) if root else None)
-        checks.check_sizes(plan, [find_dataset(plan, name).name])
+        dataset = find_dataset(plan, name)
+        folder = store.prepare(dataset, plan.config.root / "data", Path(root) if root else None)
+        checks.check_sizes(plan, [dataset.name])
         print(folder)
 
 

@@ -27,8 +27,7 @@ def lost(plan: Plan) -> list[list[str]]:
     commands = []
     for batch in plan.batches:
         names = [run.name for run in batch.runs]
-        trained = plan.marker(batch).exists()
-        if not trained:
+        if not plan.marker(batch).exists():
             if not all(_is_whole(plan.run_folder(name)) for name in names):
                 continue
             commands.append(["pretrain", "--batch", batch.id])

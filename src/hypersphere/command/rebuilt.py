@@ -44,7 +44,7 @@ def check(plan: Plan, overrides: dict[str, Any]) -> None:
             names = _names(part.patterns, before, after)
             known += names
             if reason is None:
-                differing += [name for name in names if _bytes(before / name) != _bytes(after / name)]
+                differing += _differing(before, after, names)
             else:
                 reasons[reason] = None
                 unproven += names
@@ -126,6 +126,11 @@ def _strays(results: Path, known: set[str]) -> list[str]:
     return [name for name in _names(tuple(f"{folder}/**/*" for folder in FOLDERS), results) if name not in known]
 
 
+def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
+    """The files that are in one folder only or differ in bytes."""
+    return [name for name in names if _bytes(before / name) != _bytes(after / name)]
+
+
 def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
@@ -139,7 +144,7 @@ def compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
     names = _names(patterns, before, after)
     if not names:
         raise HypersphereError(f"{before}: has no file to compare")
-    differing = [name for name in names if _bytes(before / name) != _bytes(after / name)]
+    differing = _differing(before, after, names)
     if differing:
         raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again")
 

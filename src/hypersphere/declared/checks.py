@@ -75,8 +75,8 @@ def _check_size(plan: Plan, dataset: str, images: int) -> None:
     for name, protocol in probed:
         assert protocol.probe is not None
         parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
-        default = registry.schema("probes", protocol.probe.name).model_fields[parameter].default if parameter else 0
-        value = protocol.probe.parameters.get(parameter, default)
+        parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
+        value = getattr(parameters, parameter) if parameter else 0
         if value > images:
             where = f"{name}: probe {protocol.probe.name}: {parameter} {value}"
             raise HypersphereError(f"{where} is more than the {images} training images of {dataset}")

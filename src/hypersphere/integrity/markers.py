@@ -72,11 +72,11 @@ def check_marker(plan: Plan, batch: BatchOfRuns) -> None:
         DamagedError: they are not; the proof is the marker.
     """
     marker = plan.marker(batch)
-    content = _content(marker)
+    content = files.read_mapping(marker)
     for run in batch.runs:
-        folder, entry = plan.run_folder(run.name), _mapping(content.get(run.name))
+        folder, entry = plan.run_folder(run.name), files.mapping(content.get(run.name))
         recorded = _sealed(folder / MANIFEST, marker)
-        listed = _mapping(entry.get("files"))
+        listed = files.mapping(entry.get("files"))
         true = {key: recorded.get(key) for key in entry if key != "files"}
         if not listed or not listed.items() <= recorded["files"].items() or entry != {**true, "files": listed}:
             raise DamagedError(f"{marker}: {run.name}: is not what this run's manifest says", marker)
@@ -96,8 +96,8 @@ def check_evaluated_marker(plan: Plan, identifier: str, runs: list[str]) -> None
         DamagedError: they are not; the proof is the marker.
     """
     marker = plan.evaluated_marker(identifier)
-    content = _content(marker)
-    subjects = {run: _mapping(content.get(run)) for run in runs} if runs else {identifier: content}
+    content = files.read_mapping(marker)
+    subjects = {run: files.mapping(content.get(run)) for run in runs} if runs else {identifier: content}
     for subject, checksums in subjects.items():
         if not checksums and (not runs or subject not in content):
             raise DamagedError(f"{marker}: {subject}: has no evaluation", marker)
@@ -118,7 +118,7 @@ def check_arrays(proof: Path) -> None:
     """
     for name, about in _sealed(proof, proof)["files"].items():
         path = proof.parent / name
-        if not path.is_file() or path.stat().st_size != _mapping(about).get("bytes"):
+        if not path.is_file() or path.stat().st_size != files.mapping(about).get("bytes"):
             raise DamagedError(f"{path}: the file is missing or has another size", proof)
 
 
@@ -148,15 +148,3 @@ def _sealed(path: Path, proof: Path) -> dict[str, Any]:
     if not isinstance(content.get("files"), dict):
         raise DamagedError(f"{path}: files: must list the files with their checksums", proof)
     return content
-
-
-def _content(marker: Path) -> dict[str, Any]:
-    """A marker's content; empty if it cannot be read."""
-    try:
-        return _mapping(files.read_json(marker))
-    except HypersphereError:
-        return {}
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -5,22 +5,10 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import Any
 
 from hypersphere import files
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-
-
-def _content(path: Path) -> dict[str, Any]:
-    try:
-        return _mapping(files.read_json(path))
-    except HypersphereError:
-        return {}
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def check_writable(plan: Plan) -> None:
@@ -55,7 +43,7 @@ def join(folder: Path) -> str | None:
         return None
     record, stale = place / "hypersphere.json", place / "locks"
     locked, me = stale.is_dir() and any(stale.iterdir()), platform.node()
-    hosts = _mapping(_content(record).get("hosts")) or ({"unknown": 0} if locked else {})
+    hosts = files.mapping(files.read_mapping(record).get("hosts")) or ({"unknown": 0} if locked else {})
     note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
     if alone and locked and hosts.keys() == {me}:
         _clean_up(folder, stale)
