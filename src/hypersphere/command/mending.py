@@ -18,6 +18,19 @@ MOST = 4
 """Commands that are run one after another here; more are left to Snakemake, which runs them side by side."""
 
 
+_NOT_HERE = {
+    *("--executor", "-e", "--profile", "--workflow-profile"),
+    *("--lint", "--report", "--touch", "-t", "--unlock", "--list-rules", "--list", "-l", "--summary", "-S"),
+    *("--detailed-summary", "-D", "--dag", "--rulegraph", "--filegraph", "--d3dag", "--containerize", "--archive"),
+}
+"""Options of Snakemake with which jobs may run on another machine, or not at all."""
+
+
+def runs_jobs_here(arguments: Sequence[str]) -> bool:
+    """Whether a Snakemake of these arguments runs its jobs on this machine. It knows so itself only after planning."""
+    return not any(argument.partition("=")[0] in _NOT_HERE for argument in arguments)
+
+
 def lost(plan: Plan) -> list[list[str]]:
     """The commands that make lost markers again from what is still there; empty if more is lost than is quick to make.
 
