@@ -56,8 +56,8 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fre
 def test_the_real_scales_that_need_a_gpu_say_so() -> None:
     scales = {file.stem: yaml.safe_load(file.read_text()) for file in (REPOSITORY / "config" / "scales").glob("*.yaml")}
     asking = {name for name, scale in scales.items() if scale["resources"]["gpu"] >= 1}
-    assert asking == {"laptop", "paper"}
-    assert scales.keys() - asking == {"quick", "smoke"}
+    assert asking == {"workstation", "paper"}
+    assert scales.keys() - asking == {"quick", "smoke", "laptop"}
 
 
 def test_resources_are_the_rules_own(fresh: Checkout) -> None:

@@ -22,9 +22,6 @@ BRIGHTEST = 16  # a scan's largest value
 FRAGMENT = 4  # side of a piece of clutter, pixels
 FRAGMENT_INK = 0.5  # brightness of clutter relative to the digit, which stays the brightest
 TRAIN_SHARE = 2 / 3
-# Red, green and blue of the coloured variant: yellow on blue. All images have the same colours, so colour does not tell
-# images apart, and a shape shows in lightness as well as in colour.
-INK, PAPER = np.array([1.0, 0.8, 0.2]), np.array([0.1, 0.1, 0.5])
 
 # Task "turned": digits that no quarter turn maps to themselves or to each other (a 6 turned by 180° is a 9, so no 9).
 TURNED = (3, 4, 6, 7)
@@ -52,7 +49,7 @@ class Scene(NamedTuple):
     shift: int
     clutter: int
     noise: float
-    coloured: bool
+    colours: float
     seed: int
 
 
@@ -65,7 +62,7 @@ def digits(
     shift: NonNegativeInt = 2,
     clutter: NonNegativeInt = 1,
     noise: Fraction = 0.1,
-    coloured: bool = False,
+    colours: Fraction = 0.0,
     train_per_class: PositiveInt = 240,
     test_per_class: PositiveInt = 100,
     seed: NonNegativeInt = 0,
@@ -80,7 +77,9 @@ def digits(
         shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.
         clutter: number of half-bright 4 × 4 fragments of scans of the same split, anywhere on the canvas.
         noise: uniform noise in ± this share of full brightness, independent for each pixel.
-        coloured: yellow ink on blue paper; else white on black.
+        colours: each image has its own ink and paper. Red, green and blue of the ink are drawn from [1 - colours, 1],
+            those of the paper from [0, colours]; at 0 all images are white on black. Colours say nothing about the
+            class, so that neighbours among raw pixels are often neighbours in colour alone.
         train_per_class: training images per class (scans are reused at other places and with other clutter).
         test_per_class: test images per class.
         seed: of the division of the scans and of all draws.
@@ -92,7 +91,7 @@ def digits(
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
     classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
-    scene = Scene(canvas, shift, clutter, noise, coloured, seed)
+    scene = Scene(canvas, shift, clutter, noise, colours, seed)
     scans = load()
     train, test = split(scans.digit, seed)
     parts = {TRAIN: (train, train_per_class), TEST: (test, test_per_class)}
@@ -142,9 +141,11 @@ def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene
         _paste(images, *_fragments(scans.pixels, len(labels), scene, part, piece))
     noise = 2 * keyed.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
     ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
-    if not scene.coloured:
+    if not scene.colours:
         return Split(np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), {CLASS: labels})
-    return Split(np.rint((PAPER + (INK - PAPER) * ink) * 255).astype(np.uint8), {CLASS: labels})
+    draws = scene.colours * keyed.uniform((len(labels), 2, 1, 1, 3), scene.seed, "digits", part, "colours")
+    inks, papers = 1 - draws[:, 0], draws[:, 1]
+    return Split(np.rint((papers + (inks - papers) * ink) * 255).astype(np.uint8), {CLASS: labels})
 
 
 def _deal(
