@@ -1,0 +1,281 @@
+"""benchmarks/throughput.py: what it compares is the same work, and its page says what it measured."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import matplotlib.image
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hypersphere.declared.recipe import Views
+from hypersphere.objectives.nt_xent import nt_xent
+from hypersphere.training import build
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+MODULES = ("throughput_page", "throughput_steps", "throughput")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The clock counts the process's own time."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    """The scripts, which import one another as neighbours in a folder that is no package."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return {name: importlib.import_module(name) for name in MODULES}
+
+
+@pytest.fixture
+def page(modules: dict[str, ModuleType]) -> ModuleType:
+    return modules["throughput_page"]
+
+
+@pytest.fixture
+def steps(modules: dict[str, ModuleType]) -> ModuleType:
+    return modules["throughput_steps"]
+
+
+@pytest.fixture
+def throughput(modules: dict[str, ModuleType]) -> ModuleType:
+    return modules["throughput"]
+
+
+@pytest.fixture
+def tiny(page: ModuleType) -> tuple:
+    return page.Case("tiny", {"name": "resnet8", "width": 4}, 8, 6)
+
+
+@pytest.fixture
+def clock(throughput: ModuleType) -> tuple:
+    return throughput.Clock(torch.device("cpu"), 1)
+
+
+def needs_lightly(steps: ModuleType) -> None:
+    if steps.LIGHTLY is None:
+        pytest.skip("lightly is not installed")
+
+
+# The same work
+
+
+def test_lightlys_model_is_ours(steps: ModuleType, tiny: tuple) -> None:
+    """Tensor by tensor in one order, so that ours can be put into theirs; then both give the same embeddings."""
+    needs_lightly(steps)
+    run = steps.run_of(tiny, steps.PLAIN)
+    ours, theirs = steps.our_model(run, torch.device("cpu"))[0], steps.LightlyModel(run)
+    weights = {"encoder": ours.encoder.state_dict(), "head": ours.projector.state_dict()}
+    theirs.encoder.load_state_dict(weights["encoder"])
+    names = theirs.head.state_dict().keys()
+    theirs.head.load_state_dict(dict(zip(names, weights["head"].values(), strict=True)))
+    images = torch.rand(5, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    theirs = theirs.to(memory_format=torch.channels_last).train()
+    torch.testing.assert_close(ours.projector(ours.encoder(images)), theirs(images), rtol=1e-5, atol=1e-6)
+
+
+def test_both_losses_agree(steps: ModuleType) -> None:
+    """lightly's NTXentLoss; the control is another temperature."""
+    needs_lightly(steps)
+    z_a, z_b = torch.randn(2, 7, 5, generator=torch.Generator().manual_seed(0))
+    theirs = steps.NTXentLoss(temperature=steps.TEMPERATURE)(z_a, z_b)
+    torch.testing.assert_close(nt_xent(z_a, z_b, temperature=steps.TEMPERATURE), theirs)
+    assert (nt_xent(z_a, z_b, temperature=2 * steps.TEMPERATURE) - theirs).abs() > 0.01
+
+
+def test_both_transforms_have_the_same_strengths(steps: ModuleType, tiny: tuple) -> None:
+    needs_lightly(steps)
+    for settings in (steps.PLAIN, steps.BLURRED):
+        views = Views.model_validate(settings)
+        both = steps.lightly_loader(tiny, settings).dataset.transform.transforms
+        assert len(both) == 2
+        named = {type(one).__name__: one for one in both[0].transform.transforms}
+        (jitter,) = named["RandomApply"].transforms
+        assert named["RandomResizedCrop"].scale == views.crop_scale
+        assert named["RandomHorizontalFlip"].p == views.flip
+        assert named["RandomApply"].p == views.jitter_probability
+        for name in ("brightness", "contrast", "saturation"):
+            strength = getattr(views, name)
+            assert getattr(jitter, name) == pytest.approx((1 - strength, 1 + strength))
+        assert jitter.hue == pytest.approx((-views.hue, views.hue))
+        assert named["RandomGrayscale"].p == views.grayscale
+        assert named["GaussianBlur"].prob == views.blur
+        assert tuple(named["GaussianBlur"].sigmas) == views.blur_sigma
+        assert named["RandomVerticalFlip"].p == 0
+        assert "Normalize" not in named
+
+
+@pytest.mark.parametrize("name", ["our_step", "lightly_step", "floor_step"])
+def test_every_step_trains_one_encoder_on_two_views_of_the_batch(
+    steps: ModuleType, tiny: tuple, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen from the encoder: what it is given, whether its memory is channels last, and that gradients reach it."""
+    if name == "lightly_step":
+        needs_lightly(steps)
+    built: list[nn.Module] = []
+    seen: list[tuple[int, ...]] = []
+    make = build.build_encoder
+
+    def build_encoder(run: object) -> nn.Module:
+        encoder = make(run)
+        encoder.register_forward_pre_hook(lambda _, given: seen.append(tuple(given[0].shape)))
+        encoder.conv1.weight.register_hook(lambda gradient: gradients.append(gradient.abs().sum().item()))
+        built.append(encoder)
+        return encoder
+
+    gradients: list[float] = []
+    monkeypatch.setattr(build, "build_encoder", build_encoder)
+    monkeypatch.setattr(steps, "build_encoder", build_encoder)
+    getattr(steps, name)(tiny, torch.device("cpu"))()
+    (encoder,) = built
+    assert seen == [(6, 3, 8, 8)] * 2
+    assert encoder.training
+    assert encoder.layer1.conv1.weight.is_contiguous(memory_format=torch.channels_last)
+    assert gradients
+    assert max(gradients) > 0
+
+
+def test_our_views_are_two_of_each_image(steps: ModuleType, tiny: tuple) -> None:
+    views = steps.our_views(tiny, steps.BLURRED, torch.device("cpu"))()
+    assert views.shape == (2, 6, 3, 8, 8)
+    if steps.LIGHTLY:
+        theirs, _ = next(iter(steps.lightly_loader(tiny, steps.BLURRED)))
+        assert [one.shape for one in theirs] == [views[0].shape] * 2
+
+
+# What is made of the seconds
+
+
+def test_a_ratio_is_the_median_of_the_repeats_ratios(throughput: ModuleType, tiny: tuple) -> None:
+    """By hand: 6 images in a median of 2 s; 4/1, 4/2, 9/3, and 1/1, 2/2, 3/2."""
+    seconds = {"ours": [1.0, 2.0, 3.0], "lightly": [4.0, 4.0, 9.0], "floor": [1.0, 2.0, 2.0]}
+    measured = throughput.summarise(tiny, {name: np.array(values) for name, values in seconds.items()})
+    assert measured.images_per_second == 3.0
+    assert measured.faster == pytest.approx((3.0, 2.5, 3.5))
+    assert measured.floor == pytest.approx((1.0, 1.0, 1.25))
+
+
+def test_everything_is_timed_in_turn(throughput: ModuleType, clock: tuple) -> None:
+    """One call of each before it counts."""
+    order: list[str] = []
+    times = throughput.in_turn({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, clock, 2)
+    assert order == ["a", "b"] * 3
+    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 2, "b": 2}
+
+
+def test_without_lightly_the_floor_is_still_measured(
+    throughput: ModuleType, steps: ModuleType, tiny: tuple, clock: tuple, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LIGHTLY", None)
+    measured = throughput.measure_step(tiny, clock, 1)
+    assert measured.faster is None
+    assert measured.floor.median > 0
+
+
+def test_shares_add_up_to_one(throughput: ModuleType, page: ModuleType, tiny: tuple, clock: tuple) -> None:
+    shares = throughput.our_phases(tiny, clock, 2)
+    assert tuple(shares) == page.PHASES
+    assert sum(shares.values()) == pytest.approx(1)
+    assert min(shares.values()) > 0
+
+
+def test_a_measurement_leaves_determinism_as_it_was(steps: ModuleType, tiny: tuple) -> None:
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("default")
+    try:
+        steps.our_step(tiny, torch.device("cpu"))()
+        assert torch.get_deterministic_debug_mode() == 0
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+# The page
+
+
+@pytest.fixture
+def fixed(page: ModuleType, tiny: tuple) -> tuple:
+    """A page of made-up numbers."""
+    spread = page.Spread(2.5, 2.0, 3.25)
+    row = page.Measured(tiny, 12345.6, spread, page.Spread(1.5, 1.25, 1.75))
+    wide = row._replace(case=tiny._replace(encoder={"name": "resnet8", "width": 8}, batch=12))
+    return page.Page(
+        device="A Processor",
+        clock="wall time",
+        threads=2,
+        repeats=7,
+        torch="1.2.3",
+        lightly="4.5.6",
+        day="2001-02-03",
+        views=[row._replace(case=tiny._replace(label="crop"), floor=None)],
+        steps=[row],
+        by_batch=[row, wide],
+        by_width=[row, wide],
+        shares=[(tiny, dict(zip(page.PHASES, (0.1, 0.2, 0.6, 0.1), strict=True)))],
+    )
+
+
+def test_the_page_says_the_numbers_it_is_given(page: ModuleType, fixed: tuple) -> None:
+    text = page.text(fixed)
+    assert "on 2001-02-03: A Processor, 2 threads, torch 1.2.3, lightly 4.5.6." in text
+    assert "| crop | 12,300 | 2.50 (2.00–3.25) |" in text
+    assert "| tiny | 8 px | 6 | 12,300 | 2.50 (2.00–3.25) | 1.50 (1.25–1.75) |" in text
+    assert "| tiny | 8 px | 6 | 10 % | 20 % | 60 % | 10 % |" in text
+    rows = [line.count("|") for line in text.splitlines() if line.startswith("|")]
+    assert sorted(set(rows)) == [4, 7, 8]  # no row has a cell more or less than one of the tables
+
+
+def test_the_page_says_what_is_missing(page: ModuleType, fixed: tuple) -> None:
+    alone = fixed._replace(
+        lightly=None,
+        **{
+            name: [one._replace(faster=None) for one in getattr(fixed, name)]
+            for name in ("views", "steps", "by_batch", "by_width")
+        },
+    )
+    text = page.text(alone)
+    assert "lightly not installed" in text
+    assert "| crop | 12,300 | not measured |" in text
+
+
+def picture(page: ModuleType, given: tuple, path: Path) -> Tensor:
+    page.draw(given, path)
+    return torch.from_numpy(matplotlib.image.imread(path)[..., :3].copy())
+
+
+def test_the_figure_shows_other_numbers_otherwise(page: ModuleType, fixed: tuple, tmp_path: Path) -> None:
+    """And without lightly it has one row of panels instead of two."""
+    first = picture(page, fixed, tmp_path / "a.png")
+    assert torch.equal(first, picture(page, fixed, tmp_path / "b.png"))
+    row = fixed.by_batch[1]
+    other = fixed._replace(by_batch=[fixed.by_batch[0], row._replace(faster=row.faster._replace(median=2.9))])
+    assert not torch.equal(first, picture(page, other, tmp_path / "c.png"))
+    alone = fixed._replace(by_batch=[one._replace(faster=None) for one in fixed.by_batch])
+    assert picture(page, alone, tmp_path / "d.png").shape[0] == pytest.approx(first.shape[0] / 2, abs=2)
+
+
+def test_every_point_lies_in_its_panel(page: ModuleType, fixed: tuple) -> None:
+    """Panels of a row share their axis, so a large ratio in either must widen both."""
+    high = fixed.by_width[1]._replace(faster=page.Spread(9.0, 8.0, 10.0), floor=page.Spread(5.0, 4.0, 6.0))
+    for one in (fixed._replace(by_width=[high, high]), fixed._replace(by_batch=[high, high])):
+        figure = page.figure_of(one)
+        assert len(figure.axes) == 4
+        for axes in figure.axes:
+            (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+            for x, y in axes.containers[0].lines[0].get_xydata():
+                assert low_x < x < high_x
+                assert low_y < y < high_y
+        page.plt.close(figure)
+
+
+def test_page_and_figure_are_written_where_the_page_looks(page: ModuleType, fixed: tuple, tmp_path: Path) -> None:
+    page.write(fixed, tmp_path)
+    assert f"]({page.FIGURE.as_posix()})" in (tmp_path / "performance.md").read_text(encoding="utf-8")
+    assert (tmp_path / page.FIGURE).exists()
