@@ -69,7 +69,7 @@ def _view(images: Images, draws: Draws, views: Views) -> Images:
     if views.crop_padding is None:
         images = crop_and_flip(images, draws.box, draws.flip)
     else:
-        images = shift_and_flip(images, draws.box, draws.flip, views.crop_padding)
+        images = shift_and_flip(images, draws.box, draws.flip)
     if views.jitter_probability:
         images = jitter(images, draws, views)
     if views.grayscale:
@@ -127,24 +127,25 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     size = images.shape[-1]
     step = (torch.arange(size, device=box.device) + 0.5) / size
     start, length = box[:, :2, None], box[:, 2:, None]
-    place = torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start)  # y and x of each new pixel
-    place[:, 1] = torch.where(flip[:, None], place[:, 1].flip(1), place[:, 1])
+    return _resample(images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip)
+
+
+def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
+    """Cut a box of the image's own size, black beyond its border, and mirror it (``pad``, ``crop``, ``hflip``)."""
+    return _resample(images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip)
+
+
+def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor, "n"]) -> Images:
+    """Interpolate bilinearly at ``place``, in old pixels: the y of each new row, and the x of each new column."""
+    size = images.shape[-1]
+    y, x = place.unbind(1)
+    x = torch.where(flip[:, None], x.flip(1), x)
     # Weights of each old pixel in each new one. An image is the product of its own and two matrices; each product takes
     # its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
     old = torch.arange(size, device=images.device, dtype=images.dtype)[:, None]
-    weights = torch.rsub((place.to(images.device)[:, :, None] - old).abs_(), 1).relu_()
-    rows = images.permute(0, 2, 3, 1).flatten(2).transpose(1, 2).bmm(weights[:, 0])
-    return rows.view(-1, size, 3 * size).transpose(1, 2).bmm(weights[:, 1]).view(-1, 3, size, size)
-
-
-def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"], padding: int) -> Images:
-    """Pad the image with black, cut out a box of its original size, mirror it (``pad``, ``crop``, ``hflip``)."""
-    pixels = torch.arange(images.shape[-1], device=images.device)
-    corner = box.to(images.device).long() + padding
-    y, x = corner[:, :1] + pixels, corner[:, 1:2] + pixels
-    x = torch.where(flip.to(images.device)[:, None], x.flip(1), x)
-    rows = torch.take_along_dim(F.pad(images, (padding,) * 4), y[:, None, :, None], dim=2)
-    return torch.take_along_dim(rows, x[:, None, None, :], dim=3)
+    of_rows, of_columns = (torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x))
+    rows = images.permute(0, 2, 3, 1).flatten(2).transpose(1, 2).bmm(of_rows)
+    return rows.view(-1, size, 3 * size).transpose(1, 2).bmm(of_columns).view(-1, 3, size, size)
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
