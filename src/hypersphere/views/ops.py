@@ -7,7 +7,6 @@ with the torchvision function that its docstring names. Parameters may be on the
 from collections.abc import Callable, Sequence
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
@@ -183,8 +182,8 @@ def hue(images: Images, shift: PerImage) -> Images:
     red, green, blue = images.split(1, dim=1)
     value, low = images.amax(dim=1, keepdim=True), images.amin(dim=1, keepdim=True)
     chroma = value - low
-    # Turns from red, with green's side positive: red + green + blue = low + value + a third, so that this one formula
-    # is HSV's in each of its cases. Where there is no colour it is 0 / tiny.
+    # Turns from red, positive towards green. HSV has a formula for each case of which channel is largest; the distance
+    # is this in all of them. It is 0 where there is no colour.
     hues = (green + blue).sub_(red).add_(chroma).sub_(low).div_((chroma * 6).clamp_(min=1e-30))
     hues = hues.copysign_(green - blue)
     # HSV to RGB: a channel that is d sixths of a turn away from its own hue is low + chroma · clamp(2 - d, 0, 1).
@@ -205,9 +204,11 @@ def blur(images: Images, sigma: PerImage, width: int) -> Images:
     weight = torch.exp(-0.5 * (offset / sigma.to(images.device)[:, None].clamp(min=0.01)) ** 2)
     weight = weight / weight.sum(dim=1, keepdim=True)
     # A product with one matrix for rows and one for columns: each weight at the place of its pixel, mirrored.
-    place = (torch.arange(size, device=images.device) + offset[:, None]).abs()
+    pixels = torch.arange(size, device=images.device)
+    place = (pixels + offset[:, None]).abs()
     place = torch.minimum(place, 2 * (size - 1) - place)
-    matrix = (weight @ F.one_hot(place, size).transpose(1, 2).flatten(1).to(weight)).view(-1, size, size)
+    is_there = place[:, None] == pixels[:, None]  # window, old, new
+    matrix = (weight @ is_there.flatten(1).to(weight)).view(-1, size, size)
     rows = images.flatten(1, 2).bmm(matrix).view_as(images)
     return matrix.transpose(1, 2)[:, None] @ rows
 
