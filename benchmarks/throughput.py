@@ -5,6 +5,7 @@ one ratio; reported are the median and the quartiles of the ratios. It writes do
 """
 
 import argparse
+import os
 import platform
 import time
 from datetime import UTC, datetime
@@ -18,8 +19,10 @@ import torch
 from jaxtyping import Float
 from throughput_page import Case, Measured, Page, Spread
 
+from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.training.determinism import make_deterministic
+from hypersphere.training.device import devices
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
@@ -129,21 +132,33 @@ def device_name(device: torch.device) -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def counted(text: str) -> int:
+    """A number of at least one, from the command line."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1 (given: {text})")
+    return int(text)
+
+
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="cpu", help="cpu or cuda (default: cpu)")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads of one operation (default: 1)")
-    parser.add_argument("--repeats", type=int, default=5, help="of everything that is compared (default: 5)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="what to measure (default: cpu)")
+    parser.add_argument("--threads", type=counted, default=1, help="CPU threads of one operation (default: 1)")
+    parser.add_argument("--repeats", type=counted, default=5, help="of everything that is compared (default: 5)")
     given = parser.parse_args()
+    try:
+        device = devices(given.device)[0]
+    except HypersphereError as error:
+        parser.error(str(error))
     make_deterministic(given.threads)
     torch.set_deterministic_debug_mode("default")
-    clock = Clock(torch.device(given.device), given.threads)
+    clock = Clock(device, given.threads)
     if not steps.LIGHTLY:
         print("lightly is not installed (make setup installs it): our steps are compared with the bare encoder alone")
     kinds = {"crop, flip, colour jitter, grayscale": steps.PLAIN, "the same, and blur": steps.BLURRED}
     views = [measure_views(label, kind, clock, given.repeats) for label, kind in kinds.items()]
     named, batches, widths = ([measure_step(case, clock, given.repeats) for case in cases] for cases in CASES)
+    shares = [(case, our_phases(case, clock, given.repeats)) for case in CASES[0]]
     page = Page(
         device=device_name(clock.device),
         clock=clock.describe(),
@@ -152,11 +167,13 @@ def main() -> None:
         torch=torch.__version__.split("+")[0],
         lightly=steps.LIGHTLY,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
+        cores=os.cpu_count() or 1,
+        load=os.getloadavg()[1],
         views=views,
         steps=named,
         by_batch=sorted([*batches, named[1]], key=lambda measured: measured.case.batch),
         by_width=sorted([*widths, named[1]], key=lambda measured: measured.case.encoder["width"]),
-        shares=[(case, our_phases(case, clock, given.repeats)) for case in CASES[0]],
+        shares=shares,
     )
     throughput_page.write(page, DOCS)
 

@@ -63,6 +63,9 @@ class Page(NamedTuple):
     torch: str
     lightly: str | None
     day: str
+    cores: int
+    load: float
+    """Processes that ran or waited to run at the end, this one among them: the average over five minutes."""
     views: list[Measured]
     steps: list[Measured]
     by_batch: list[Measured]
@@ -85,6 +88,7 @@ def text(page: Page) -> str:
     return f"""# Performance
 
 `python benchmarks/throughput.py` wrote this page on {page.day}: {page.device}, {threads}, torch {page.torch}, {other}.
+{_busy(page)}
 
 What a row compares was timed in turn, {page.repeats} times after a first time that is not counted. A ratio is the
 median over these times, with its quartiles in brackets. Times are {page.clock}. Images are random
@@ -104,8 +108,8 @@ Pillow's approximation of a Gaussian, ours a Gaussian in a window of 13 px.
 A whole step of SimCLR with SGD, by the functions that train a run: drawing, views, forward, loss, backward, update.
 lightly's step takes the same encoder in the same memory format, its own transforms, loader, head and loss, and torch's
 SGD. The floor is forward and backward of the bare encoder on as many images, which lie ready as floats: no training
-step with this encoder can take less. Ours runs with torch's deterministic algorithms, as in training; the others
-do not.
+step with this encoder takes less, and a ratio below 1 is noise. Ours runs with torch's deterministic algorithms, as in
+training; the others do not.
 
 {_table(HEADINGS, [_step_row(measured) for measured in page.steps])}
 
@@ -126,6 +130,13 @@ loss.
 
 {_table(("encoder", "images", "batch", *PHASES), [_share_row(*row) for row in page.shares])}
 """
+
+
+def _busy(page: Page) -> str:
+    other = page.load - page.threads
+    if other < 0.25:
+        return "Nothing else ran on the machine."
+    return f"Beside it other work kept {other:.1f} of the machine's {page.cores} cores busy or waiting (load average)."
 
 
 HEADINGS = ("encoder", "images", "batch", "images/s", "lightly / ours", "ours / floor")

@@ -197,6 +197,28 @@ def test_a_measurement_leaves_determinism_as_it_was(steps: ModuleType, tiny: tup
         torch.set_deterministic_debug_mode(before)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--device", "cuda"], "torch finds no CUDA device"),
+        (["--repeats", "0"], "at least 1 (given: 0)"),
+        (["--threads", "two"], "at least 1 (given: two)"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(
+    throughput: ModuleType,
+    given: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr("sys.argv", ["throughput.py", *given])
+    with pytest.raises(SystemExit):
+        throughput.main()
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
 # The page
 
 
@@ -214,6 +236,8 @@ def fixed(page: ModuleType, tiny: tuple) -> tuple:
         torch="1.2.3",
         lightly="4.5.6",
         day="2001-02-03",
+        cores=4,
+        load=3.5,
         views=[row._replace(case=tiny._replace(label="crop"), floor=None)],
         steps=[row],
         by_batch=[row, wide],
@@ -230,6 +254,12 @@ def test_the_page_says_the_numbers_it_is_given(page: ModuleType, fixed: tuple) -
     assert "| tiny | 8 px | 6 | 10 % | 20 % | 60 % | 10 % |" in text
     rows = [line.count("|") for line in text.splitlines() if line.startswith("|")]
     assert sorted(set(rows)) == [4, 7, 8]  # no row has a cell more or less than one of the tables
+
+
+def test_the_page_says_whether_the_machine_was_its_own(page: ModuleType, fixed: tuple) -> None:
+    """A load of 3.5, of which two threads are the benchmark's own."""
+    assert "other work kept 1.5 of the machine's 4 cores busy" in page.text(fixed)
+    assert "Nothing else ran on the machine." in page.text(fixed._replace(load=2.1))
 
 
 def test_the_page_says_what_is_missing(page: ModuleType, fixed: tuple) -> None:
