@@ -133,10 +133,12 @@ loss.
 
 
 def _busy(page: Page) -> str:
-    other = page.load - page.threads
-    if other < 0.25:
+    if page.load - page.threads < 0.25:
         return "Nothing else ran on the machine."
-    return f"Beside it other work kept {other:.1f} of the machine's {page.cores} cores busy or waiting (load average)."
+    return (
+        f"Other work ran beside it: on {page.cores} cores there was a load of {page.load:.1f} in five minutes, "
+        f"of which {page.threads} is the benchmark's own."
+    )
 
 
 HEADINGS = ("encoder", "images", "batch", "images/s", "lightly / ours", "ours / floor")

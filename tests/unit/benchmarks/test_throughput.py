@@ -258,7 +258,7 @@ def test_the_page_says_the_numbers_it_is_given(page: ModuleType, fixed: tuple) -
 
 def test_the_page_says_whether_the_machine_was_its_own(page: ModuleType, fixed: tuple) -> None:
     """A load of 3.5, of which two threads are the benchmark's own."""
-    assert "other work kept 1.5 of the machine's 4 cores busy" in page.text(fixed)
+    assert "on 4 cores there was a load of 3.5 in five minutes, of which 2 is" in page.text(fixed)
     assert "Nothing else ran on the machine." in page.text(fixed._replace(load=2.1))
 
 
