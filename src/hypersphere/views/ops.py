@@ -1,13 +1,12 @@
 """Augmentation of a batch of images at once, each image with its own parameters.
 
 Shapes: n images, h = w pixels, channels red, green, blue, values in [0, 1]. With equal parameters each function agrees
-with the torchvision function that its docstring names.
+with the torchvision function that its docstring names. Parameters may be on the CPU when images are on a GPU.
 """
 
 from collections.abc import Callable, Sequence
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
@@ -16,67 +15,106 @@ from hypersphere.views.draws import JITTERS, Draws
 
 Images = Float[Tensor, "n 3 h w"]
 PerImage = Float[Tensor, "n"]
-Step = Callable[[Images, PerImage], Images]
 
 LUMA = (0.2989, 0.587, 0.114)
 """Weights of torchvision's ``rgb_to_grayscale``."""
+CHUNK_BYTES = 3 * 2**19
+"""Size of the images that a CPU augments together: larger, and they and what is made of them fall out of its cache."""
+HUE = JITTERS.index("hue")
 
 
 def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]) -> Float[Tensor, "v n 3 h w"]:
-    """All views of a batch; ``draws`` holds the same images in the same order, on the same device."""
-    plain = to_float(images)
-    draws_by_view = (Draws(*(part[:, v] for part in draws)) for v in range(len(branches)))
-    return torch.stack([_view(plain, one, views) for one, views in zip(draws_by_view, branches, strict=True)])
+    """All views of a batch; ``draws`` holds the same images in the same order.
+
+    Draws decide which operations run: those on the CPU make no GPU wait.
+    """
+    n, size = images.shape[:2]
+    draws = draws.to(torch.device("cpu"))
+    made = torch.empty(len(branches) * n, 3, size, size, device=images.device)
+    for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
+        rows = torch.cat([torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views])
+        of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
+        for chunk in _chunks(of_rows, views, 12 * size**2 if images.device.type == "cpu" else 0):
+            row = rows[chunk].to(images.device)
+            made.index_copy_(0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views))
+    return made.unflatten(0, (len(branches), n))
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
     """Bytes to [0, 1], channels first; mean and standard deviation are left as they are."""
-    return images.permute(0, 3, 1, 2).float() / 255
+    return (images.float() / 255).permute(0, 3, 1, 2)
+
+
+def _chunks(draws: Draws, views: Views, bytes_of_one: int) -> list[Int[Tensor, "m"]]:
+    """Which images to augment together: all; or, if they are too large, those that take hue at the same place.
+
+    Images that turn grey, or are blurred, become neighbours.
+    """
+    limit = CHUNK_BYTES // bytes_of_one if bytes_of_one else len(draws.gray)
+    if len(draws.gray) <= limit:
+        return [torch.arange(len(draws.gray))]
+    place = torch.where(draws.hue == 0, len(JITTERS), _order(draws, views).argsort(dim=1)[:, HUE])
+    order = (4 * place + 2 * (draws.sigma > 0) + draws.gray).argsort(stable=True)
+    groups = order.split(place.bincount().tolist())
+    return [chunk for group in groups if len(group) for chunk in group.chunk(-(-len(group) // max(1, limit)))]
+
+
+def _order(draws: Draws, views: Views) -> Int[Tensor, "n 4"]:
+    fixed = torch.arange(len(JITTERS), device=draws.order.device).expand_as(draws.order)
+    return draws.order if views.jitter_order == "random" else fixed
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
     if views.crop_padding is None:
         images = crop_and_flip(images, draws.box, draws.flip)
     else:
-        images = shift_and_flip(images, draws.box, draws.flip, views.crop_padding)
+        images = shift_and_flip(images, draws.box, draws.flip)
     if views.jitter_probability:
         images = jitter(images, draws, views)
     if views.grayscale:
-        images = torch.where(draws.gray[:, None, None, None], gray(images).expand_as(images), images)
+        images = _only(draws.gray, images, lambda some: gray(some).expand_as(some))
     if views.blur:
-        images = blur(images, draws.sigma, views.blur_kernel)
+        images = _only(draws.sigma > 0, images, lambda some, sigma: blur(some, sigma, views.blur_kernel), draws.sigma)
     if views.solarize:
-        images = torch.where(draws.solarize[:, None, None, None], solarize(images), images)
+        images = _only(draws.solarize, images, solarize)
     return images
+
+
+def _only(chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Images], *parameters: PerImage) -> Images:
+    """Change the chosen images, and leave the others."""
+    index = chosen.nonzero()[:, 0]
+    if len(index) == len(images):
+        return change(images, *parameters)
+    if not len(index):
+        return images
+    place = index.to(images.device)
+    return images.index_copy(0, place, change(images.index_select(0, place), *(part[index] for part in parameters)))
 
 
 def jitter(images: Images, draws: Draws, views: Views) -> Images:
     """Brightness, contrast, saturation and hue, in the fixed order or in each image's own order (``ColorJitter``)."""
-    # Skipping a step of strength zero saves time and changes nothing, except the rounding of hue (below 1e-6).
-    steps = [
-        function if getattr(views, name) else None
-        for name, function in zip(JITTERS, (brightness, contrast, saturation, hue), strict=True)
-    ]
-    factors = torch.stack([getattr(draws, name) for name in JITTERS], dim=1)
-    if views.jitter_order == "random":
-        return _in_order(images, steps, factors, draws.order)
-    for step, factor in zip(steps, factors.unbind(dim=1), strict=True):
-        images = step(images, factor) if step else images
+    order = _order(draws, views)
+    factor = torch.stack([getattr(draws, name) for name in JITTERS], dim=1).gather(1, order)
+    # n, turn, jitter. A factor of 1 changes nothing, nor does a shift of 0.
+    takes = (order[..., None] == torch.arange(len(JITTERS))) & (factor != (order != HUE))[..., None]
+    # Images that take hue or nothing in a turn keep their colours: as all are in [0, 1], a factor of 1 changes no bit.
+    keep = torch.where(order == HUE, 1, factor)
+    mean, luma = torch.where(takes[..., 1:HUE], 1 - keep[..., None], 0).unbind(dim=2)
+    for turn, (*others, turns_hue) in enumerate(takes.any(dim=0).tolist()):
+        if sum(others) > 1:
+            images = _mix(images, keep[:, turn], mean[:, turn], luma[:, turn])
+        elif any(others):
+            images = (brightness, contrast, saturation)[others.index(True)](images, keep[:, turn])
+        if turns_hue:
+            images = _only(takes[:, turn, HUE], images, hue, factor[:, turn])
     return images
 
 
-def _in_order(
-    images: Images, steps: Sequence[Step | None], factors: Float[Tensor, "n k"], order: Int[Tensor, "n k"]
-) -> Images:
-    """Apply all k steps to each image in its own order: k turns, each over groups of images that take the same step."""
-    place = torch.arange(len(steps), device=order.device)
-    sizes = (order[..., None] == place).sum(dim=0).tolist()  # of all turns at once: the only wait for the device
-    for turn, groups in zip(order.unbind(dim=1), sizes, strict=True):
-        by_step = turn.argsort(stable=True)
-        factor = factors[by_step, turn[by_step]]
-        parts = zip(steps, images[by_step].split(groups), factor.split(groups), strict=True)
-        images = torch.cat([step(part, value) if step else part for step, part, value in parts])[by_step.argsort()]
-    return images
+def _mix(images: Images, keep: PerImage, mean: PerImage, luma: PerImage) -> Images:
+    """Brightness, contrast and saturation in one formula, so that each image may take another of the three."""
+    other = gray(images)
+    level = other.mean(dim=(1, 2, 3), keepdim=True) * _wide(mean, images)
+    return _blend(images, other.mul_(_wide(luma, images)).add_(level), keep)
 
 
 def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
@@ -86,68 +124,73 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     the box's border, as if the crop had been cut out first.
     """
     size = images.shape[-1]
-    step = (torch.arange(size, device=images.device, dtype=images.dtype) + 0.5) / size
-    top, left, height, width = box[..., None].unbind(1)
-    y = torch.minimum(torch.relu(step * height - 0.5), height - 1) + top
-    x = torch.minimum(torch.relu(step * width - 0.5), width - 1) + left
-    x = torch.where(flip[:, None], x.flip(1), x)
-    pixels = torch.stack(torch.broadcast_tensors(x[:, None, :], y[:, :, None]), dim=-1)
-    grid = (2 * pixels + 1) / size - 1
-    return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
+    step = (torch.arange(size, device=box.device) + 0.5) / size
+    start, length = box[:, :2, None], box[:, 2:, None]
+    return _resample(images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip)
 
 
-def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"], padding: int) -> Images:
-    """Pad the image with black, cut out a box of its original size, mirror it (``pad``, ``crop``, ``hflip``)."""
-    pixels = torch.arange(images.shape[-1], device=images.device)
-    corner = box.long() + padding
-    y, x = corner[:, :1] + pixels, corner[:, 1:2] + pixels
+def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
+    """Cut a box of the image's own size, black beyond its border, and mirror it (``pad``, ``crop``, ``hflip``)."""
+    return _resample(images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip)
+
+
+def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor, "n"]) -> Images:
+    """Interpolate bilinearly at ``place``, in old pixels: the y of each new row, and the x of each new column."""
+    size = images.shape[-1]
+    y, x = place.unbind(1)
     x = torch.where(flip[:, None], x.flip(1), x)
-    rows = torch.take_along_dim(F.pad(images, (padding,) * 4), y[:, None, :, None], dim=2)
-    return torch.take_along_dim(rows, x[:, None, None, :], dim=3)
+    # Weights of each old pixel in each new one. An image is the product of its own and two matrices; each product takes
+    # its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
+    old = torch.arange(size, device=images.device, dtype=images.dtype)[:, None]
+    of_rows, of_columns = (torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x))
+    rows = images.permute(0, 2, 3, 1).flatten(2).transpose(1, 2).bmm(of_rows)
+    return rows.view(-1, size, 3 * size).transpose(1, 2).bmm(of_columns).view(-1, 3, size, size)
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
     """Luma (``rgb_to_grayscale``)."""
-    red, green, blue = images.unbind(1)
-    return (LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue)[:, None]
+    red, green, blue = images.split(1, dim=1)
+    return (red * LUMA[0]).add_(green, alpha=LUMA[1]).add_(blue, alpha=LUMA[2])
 
 
-def _blend(images: Images, other: Tensor, factor: PerImage) -> Images:
-    weight = factor[:, None, None, None]
-    return (weight * images + (1 - weight) * other).clamp(0, 1)
+def _wide(parameter: PerImage, images: Images) -> Float[Tensor, "n 1 1 1"]:
+    return parameter.to(images.device, non_blocking=True).view(-1, 1, 1, 1)
+
+
+def _blend(images: Images, rest: Tensor, factor: PerImage) -> Images:
+    """factor · images + rest."""
+    return torch.addcmul(rest, images, _wide(factor, images)).clamp_(0, 1)
 
 
 def brightness(images: Images, factor: PerImage) -> Images:
     """Multiply (``adjust_brightness``)."""
-    return (images * factor[:, None, None, None]).clamp(0, 1)
+    return (images * _wide(factor, images)).clamp_(0, 1)
 
 
 def contrast(images: Images, factor: PerImage) -> Images:
     """Blend with the image's mean luma (``adjust_contrast``)."""
-    return _blend(images, gray(images).mean(dim=(1, 2, 3), keepdim=True), factor)
+    return _blend(images, gray(images).mean(dim=(1, 2, 3), keepdim=True) * _wide(1 - factor, images), factor)
 
 
 def saturation(images: Images, factor: PerImage) -> Images:
     """Blend with the luma (``adjust_saturation``)."""
-    return _blend(images, gray(images), factor)
+    return _blend(images, gray(images).mul_(_wide(1 - factor, images)), factor)
 
 
 def hue(images: Images, shift: PerImage) -> Images:
     """Turn the hue by ``shift`` turns at equal saturation and value (``adjust_hue``)."""
-    value, largest = images.max(dim=1)
-    chroma = value - images.amin(dim=1)
-    red, green, blue = images.unbind(1)
-    divisor = torch.where(chroma == 0, 1, chroma)
-    sixth = torch.where(
-        largest == 0,
-        (green - blue) / divisor,
-        torch.where(largest == 1, 2 + (blue - red) / divisor, 4 + (red - green) / divisor),
-    )
-    turned = sixth + 6 * shift[:, None, None]
-    # HSV to RGB, channel k (red 5, green 3, blue 1), with s = (k + hue) mod 6:
-    # value - chroma · clamp(min(s, 4 - s), 0, 1)
-    s = torch.stack([torch.remainder(k + turned, 6) for k in (5, 3, 1)], dim=1)
-    return value[:, None] - chroma[:, None] * torch.minimum(s, 4 - s).clamp(0, 1)
+    red, green, blue = images.split(1, dim=1)
+    value, low = images.amax(dim=1, keepdim=True), images.amin(dim=1, keepdim=True)
+    chroma = value - low
+    # Turns from red, positive towards green. HSV has a formula for each case of which channel is largest; the distance
+    # is this in all of them. It is 0 where there is no colour.
+    hues = (green + blue).sub_(red).add_(chroma).sub_(low).div_((chroma * 6).clamp_(min=1e-30))
+    hues = hues.copysign_(green - blue)
+    # HSV to RGB: a channel that is d sixths of a turn away from its own hue is low + chroma · clamp(2 - d, 0, 1).
+    own = torch.arange(3, device=images.device)[:, None, None] / 3
+    away = hues + (_wide(shift, images) - own)
+    away = away.sub_(away.round()).abs_()
+    return torch.addcmul(low, chroma, torch.rsub(away, 2, alpha=6).clamp_(0, 1))
 
 
 def blur(images: Images, sigma: PerImage, width: int) -> Images:
@@ -158,16 +201,16 @@ def blur(images: Images, sigma: PerImage, width: int) -> Images:
     reach, size = width // 2, images.shape[-1]
     offset = torch.arange(-reach, reach + 1, device=images.device)
     # Below 0.01 pixels float32 puts all weight at the centre: the clamp only avoids 0/0.
-    weight = torch.exp(-0.5 * (offset / sigma[:, None].clamp(min=0.01)) ** 2)
-    weight = (weight / weight.sum(dim=1, keepdim=True))[..., None, None, None]
-    images = F.pad(images, (reach,) * 4, mode="reflect")
-    # Sums of shifted images instead of a convolution, which a GPU may round to 10 bits (TF32).
-    for dim in (2, 3):
-        total = torch.zeros_like(images.narrow(dim, 0, size))
-        for i in range(width):
-            total.addcmul_(images.narrow(dim, i, size), weight[:, i])
-        images = total
-    return images
+    weight = torch.exp(-0.5 * (offset / sigma.to(images.device)[:, None].clamp(min=0.01)) ** 2)
+    weight = weight / weight.sum(dim=1, keepdim=True)
+    # A product with one matrix for rows and one for columns: each weight at the place of its pixel, mirrored.
+    pixels = torch.arange(size, device=images.device)
+    place = (pixels + offset[:, None]).abs()
+    place = torch.minimum(place, 2 * (size - 1) - place)
+    is_there = place[:, None] == pixels[:, None]  # window, old, new
+    matrix = (weight @ is_there.flatten(1).to(weight)).view(-1, size, size)
+    rows = images.flatten(1, 2).bmm(matrix).view_as(images)
+    return matrix.transpose(1, 2)[:, None] @ rows
 
 
 def solarize(images: Images) -> Images:

@@ -80,11 +80,11 @@ def test_gray(images: Tensor) -> None:
 def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> None:
     """Exact: pixels are moved, and none is mixed with another. The place of the control shows another picture."""
     box = torch.tensor([[down, right, SIZE, SIZE]] * N, dtype=torch.float32)
-    ours = ops.shift_and_flip(images, box, torch.full((N,), flip), padding=4)
+    ours = ops.shift_and_flip(images, box, torch.full((N,), flip))
     for functional in (F1, F2):
         theirs = functional.crop(functional.pad(images, [4]), down + 4, right + 4, SIZE, SIZE)
         assert torch.equal(ours, functional.hflip(theirs) if flip else theirs)
-    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip), padding=5)
+    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip))
     assert not torch.equal(ours, other)
 
 
@@ -92,7 +92,7 @@ def test_each_image_has_its_own_shift_and_flip(images: Tensor) -> None:
     corners = torch.randint(-3, 4, (N, 2), generator=torch.Generator().manual_seed(0))
     box = torch.cat([corners, torch.full((N, 2), SIZE)], dim=1).float()
     flip = torch.arange(N) % 2 == 0
-    together = ops.shift_and_flip(images, box, flip, padding=3)
+    together = ops.shift_and_flip(images, box, flip)
     for i, (top, left) in enumerate((corners + 3).tolist()):
         one = F1.crop(F1.pad(images[i], [3]), top, left, SIZE, SIZE)
         assert torch.equal(together[i], F1.hflip(one) if flip[i] else one)

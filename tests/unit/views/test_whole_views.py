@@ -128,7 +128,7 @@ def test_a_fixed_order_is_as_listed_whatever_was_drawn(images: Tensor) -> None:
 
 
 def test_what_is_off_is_not_computed(raw: Tensor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same branch with any one of them on is stopped by it."""
+    """The same branch with any one of them on, and drawn with it, is stopped by it."""
     off = WEAK.model_copy(update={"jitter_probability": 0.5, "jitter_order": "random"})
     on: dict[str, dict[str, object]] = {name: {name: 0.4} for name in (*JITTERS, "blur", "solarize")}
     on |= {"gray": {"grayscale": 0.4}, "crop_and_flip": {"crop_padding": None}}
@@ -142,8 +142,10 @@ def test_what_is_off_is_not_computed(raw: Tensor, monkeypatch: pytest.MonkeyPatc
     for branch in (off, off.model_copy(update={"hue": 0.4, "jitter_probability": 0.0})):
         assert ops.make_views(raw, draws, [branch]).shape == (1, N, 3, SIZE, SIZE)
     for change in on.values():
+        branch = off.model_copy(update=change)
+        of_branch = draw([branch], N, SIZE, seed=0, epoch=0)
         with pytest.raises(AssertionError, match="called"):
-            ops.make_views(raw, draws, [off.model_copy(update=change)])
+            ops.make_views(raw, of_branch, [branch])
 
 
 OFF = {"brightness": 0.0, "contrast": 0.0, "saturation": 0.0, "hue": 0.0, "grayscale": 0.0}
@@ -181,6 +183,29 @@ def test_an_image_gets_the_same_views_in_any_batch(raw: Tensor, views: Views) ->
     whole = ops.make_views(raw, draws, [views] * 2)
     index = torch.tensor([7, 2, 11])
     assert torch.equal(ops.make_views(raw[index], draws.take(index), [views] * 2), whole[:, index])
+
+
+@pytest.mark.parametrize("branches", [[STRONG] * 2, [Views()] * 2, [WEAK, STRONG]])
+@pytest.mark.parametrize("images_in_chunk", [0, 1, 5, 30])
+def test_chunks_change_no_byte(
+    raw: Tensor, branches: list[Views], images_in_chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the control that there are several chunks: each image is converted once, in as many calls as chunks."""
+    draws = draw(branches, N, SIZE, seed=0, epoch=0)
+    whole = ops.make_views(raw, draws, branches)
+    calls: list[int] = []
+
+    def to_float(images: Tensor) -> Tensor:
+        calls.append(len(images))
+        return convert(images)
+
+    convert = ops.to_float
+    monkeypatch.setattr(ops, "to_float", to_float)
+    monkeypatch.setattr(ops, "CHUNK_BYTES", images_in_chunk * 3 * SIZE**2 * 4)
+    assert torch.equal(ops.make_views(raw, draws, branches), whole)
+    assert sum(calls) == 2 * N
+    assert max(calls) <= max(1, images_in_chunk)
+    assert len(calls) > len(set(branches)) or images_in_chunk > N
 
 
 def test_two_views_of_an_image_differ(raw: Tensor) -> None:
