@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
-from hypersphere.probes.descent import by_scores, fit
+from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
@@ -57,7 +57,7 @@ def linear_sgd(
     bias = torch.zeros(frozen.classes(), device=bank.device)
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, Tensor]:
-        back = by_scores(torch.addmm(bias, features, weight.T), labels)
+        _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
         return back.T @ features, back.sum(dim=0)
 
     fit(

@@ -8,7 +8,7 @@ from torch import Tensor
 from hypersphere import keyed
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
-from hypersphere.probes.descent import by_scores, fit
+from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
@@ -62,7 +62,7 @@ def mlp(
         inner = torch.addmm(b1, features, w1.T)
         passes = kept(inner.shape, dropout, drawn).to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
-        back = by_scores(torch.addmm(b2, outer, w2.T), labels)
+        _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
         return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
 
