@@ -77,9 +77,10 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow
 	@snakemake --lint
 
-bench: $(READY) ## time the pipeline, a rebuild with nothing to do, and exact studies in one batch against a loop
+bench: $(READY) ## time the pipeline, a rebuild with nothing to do, exact studies in one batch, and probes
 	@python benchmarks/pipeline.py
 	@python benchmarks/simulations.py
+	@python benchmarks/probes.py
 
 lock: $(READY) ## resolve requirements.lock again, and generate environment.yml from it
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \

@@ -70,7 +70,7 @@ def bare_neighbours(data: Features) -> Tensor:
 
 
 def their_neighbours(data: Features, queries: int) -> np.ndarray:
-    """scikit-learn's brute force on the first queries only; it is slower by far."""
+    """scikit-learn's brute force in float32."""
     model = KNeighborsClassifier(200, algorithm="brute", metric="cosine", n_jobs=1)
     model.fit(data.bank.numpy(), data.bank_labels.numpy())
     found: np.ndarray = model.predict(data.queries[:queries].numpy())
