@@ -77,9 +77,10 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow
 	@snakemake --lint
 
-bench: $(READY) ## time the pipeline, a rebuild with nothing to do, exact studies, views and training steps (docs/performance.md)
+bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
 	@python benchmarks/pipeline.py
 	@python benchmarks/simulations.py
+	@python benchmarks/probes.py
 	@python benchmarks/throughput.py
 
 lock: $(READY) ## resolve requirements.lock again, and generate environment.yml from it

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from hypersphere import means
 
@@ -30,3 +31,18 @@ def test_the_interval_of_a_mean_by_hand() -> None:
     """1, 2 and 3: mean 2, standard error 1/sqrt(3), t(0.975, 2) = 4.303 from tables."""
     low, high = means.mean_interval(np.array([1.0, 2.0, 3.0]), 0.95)
     assert (low, high) == pytest.approx((2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-3)
+
+
+def test_interval_and_p_are_those_of_scipys_t_distribution() -> None:
+    draws = np.random.default_rng(0)
+    for df in (1, 2, 4, 30):
+        centre, error = draws.normal(), draws.uniform(0.1, 2)
+        expected = stats.t.interval(0.9, df, loc=centre, scale=error)
+        assert means.t_interval(centre, error, df, 0.9) == pytest.approx(expected, rel=1e-12)
+        assert means.t_p(centre, error, df) == pytest.approx(2 * stats.t.sf(abs(centre) / error, df), rel=1e-12)
+
+
+@pytest.mark.parametrize(("error", "df"), [(0.0, 3), (math.nan, 3), (1.0, 0)])
+def test_an_unknown_error_has_no_interval_and_no_p(error: float, df: int) -> None:
+    assert all(math.isnan(bound) for bound in means.t_interval(1.0, error, df, 0.95))
+    assert math.isnan(means.t_p(1.0, error, df))

@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
-from torch import nn
-from torchvision.models.resnet import BasicBlock
+from jaxtyping import Float
+from torch import Tensor, nn
 
 
 def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.Module:
@@ -31,9 +31,41 @@ def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.
     return model
 
 
+class BasicBlock(nn.Module):
+    """relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), with 3x3 convolutions (He et al. 2016, Fig. 2).
+
+    The function, names and order of tensors are those of torchvision's block. It stands here because the import of
+    torchvision takes longer than many a small run.
+
+    Args:
+        channels_in: of the images, [n, channels_in, h, w].
+        channels_out: of the output, [n, channels_out, h / stride, w / stride].
+        stride: of the first convolution.
+        downsample: the shortcut; None for the identity.
+    """
+
+    def __init__(self, channels_in: int, channels_out: int, stride: int, downsample: nn.Module | None) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels_in, channels_out, kernel_size=3, stride=stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(channels_out)
+        self.relu = nn.ReLU(inplace=True)
+        self.conv2 = nn.Conv2d(channels_out, channels_out, kernel_size=3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(channels_out)
+        self.downsample = downsample
+
+    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n k i j"]:
+        """The block's output."""
+        shortcut = x if self.downsample is None else self.downsample(x)
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.bn2(self.conv2(y))
+        y += shortcut
+        out: Tensor = self.relu(y)
+        return out
+
+
 def _block(channels_in: int, channels_out: int, stride: int) -> BasicBlock:
     if stride == 1 and channels_in == channels_out:
-        return BasicBlock(channels_in, channels_out)
+        return BasicBlock(channels_in, channels_out, stride, None)
     # A 1x1 convolution with a stride, in two steps. As one step, oneDNN 3.12 (torch 2.13) writes past its buffers in
     # the backward pass of fewer than eight input channels, channels last, on processors with AVX2 but without AVX-512.
     layers: list[tuple[str, nn.Module]] = [

@@ -1,12 +1,12 @@
 """Linear probe without seed or schedule: regularised logistic regression, solved to its optimum."""
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Float64
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
@@ -33,20 +33,20 @@ def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: Positiv
     """
     bank, queries = standardise(frozen.features(TRAIN), frozen.features(TEST))
     labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
-    weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
-    bias = torch.zeros(classes, dtype=bank.dtype, device=bank.device, requires_grad=True)
+    weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device)
+    bias = torch.zeros(classes, dtype=bank.dtype, device=bank.device)
     optimiser = torch.optim.LBFGS(
         [weights, bias], max_iter=iterations, tolerance_grad=1e-6, tolerance_change=1e-12, line_search_fn="strong_wolfe"
     )
 
+    @torch.no_grad()
     def closure() -> Tensor:
-        optimiser.zero_grad()
-        loss = F.cross_entropy(bank @ weights + bias, labels) + penalty / 2 * weights.square().sum()
-        loss.backward()
-        return loss
+        loss, back = cross_entropy(torch.addmm(bias, bank, weights), labels)
+        weights.grad, bias.grad = torch.addmm(weights, bank.T, back, beta=penalty), back.sum(dim=0)
+        return loss + penalty / 2 * weights.square().sum()
 
     optimiser.step(closure)
-    scores = (queries @ weights + bias).detach()
+    scores = torch.addmm(bias, queries, weights)
     return Measured({name: top_k(scores, truth, k) for name, k in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
 
 

@@ -4,12 +4,13 @@ import math
 from typing import Literal
 
 import torch
+from jaxtyping import Float, Int
 from pydantic import PositiveFloat, PositiveInt
-from torch import nn
+from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
-from hypersphere.probes.descent import fit
+from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
@@ -52,11 +53,16 @@ def linear_sgd(
         return learning_rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1)
 
     bank, truth = frozen.features(TRAIN), frozen.labels(TEST)
-    layer = nn.Linear(bank.shape[1], frozen.classes(), device=bank.device)
-    nn.init.zeros_(layer.weight)
-    nn.init.zeros_(layer.bias)
+    weight = torch.zeros(frozen.classes(), bank.shape[1], device=bank.device)
+    bias = torch.zeros(frozen.classes(), device=bank.device)
+
+    def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, Tensor]:
+        _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
+        return back.T @ features, back.sum(dim=0)
+
     fit(
-        layer,
+        (weight, bias),
+        gradients,
         bank,
         frozen.labels(TRAIN),
         purpose="linear_sgd",
@@ -65,6 +71,5 @@ def linear_sgd(
         momentum=momentum,
         rate=rate,
     )
-    with torch.no_grad():
-        scores = layer(frozen.features(TEST))
+    scores = torch.addmm(bias, frozen.features(TEST), weight.T)
     return Measured({name: top_k(scores, truth, k) for name, k in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))

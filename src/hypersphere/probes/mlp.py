@@ -1,14 +1,14 @@
 """The double metric paper's "linear evaluation": a perceptron with two layers."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from pydantic import PositiveFloat, PositiveInt
-from torch import Tensor, nn
+from torch import Tensor
 
 from hypersphere import keyed
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
-from hypersphere.probes.descent import fit
+from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, top_k
 
@@ -54,14 +54,21 @@ def mlp(
         return learning_rate * batch / 256 * 0.1 ** (passed // drop_every)
 
     bank, truth = frozen.features(TRAIN), frozen.labels(TEST)
-    model = nn.Sequential(
-        _layer("first", bank.shape[1], hidden),
-        nn.ReLU(),
-        KeyedDropout(dropout),
-        _layer("second", hidden, frozen.classes()),
-    ).to(bank.device)
+    first, second = _layer("first", bank.shape[1], hidden), _layer("second", hidden, frozen.classes())
+    parameters = w1, b1, w2, b2 = [part.to(bank.device) for part in (*first, *second)]
+    drawn = _generator("dropout")
+
+    def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
+        inner = torch.addmm(b1, features, w1.T)
+        passes = kept(inner.shape, dropout, drawn).to(inner.device) & (inner > 0)
+        outer = torch.where(passes, inner / (1 - dropout), 0)
+        _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
+        below = torch.where(passes, back @ w2 / (1 - dropout), 0)
+        return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
+
     fit(
-        model,
+        parameters,
+        gradients,
         bank,
         frozen.labels(TRAIN),
         purpose="mlp",
@@ -70,37 +77,23 @@ def mlp(
         momentum=momentum,
         rate=rate,
     )
-    with torch.no_grad():
-        scores = model.eval()(frozen.features(TEST))
+    scores = torch.addmm(b2, torch.addmm(b1, frozen.features(TEST), w1.T).relu(), w2.T)
     return Measured({"mlp_top1": top_k(scores, truth, 1)}, n=len(truth))
 
 
-class KeyedDropout(nn.Module):
-    """Dropout that draws on the CPU from its own generator: equal on every device and in every rerun.
+def kept(shape: torch.Size, share: float, generator: torch.Generator) -> Bool[Tensor, "..."]:
+    """Which hidden values a step of dropout keeps, all but ``share`` of them; the kept are divided by 1 - share.
 
-    Args:
-        share: share of entries set to zero; the others are multiplied by 1 / (1 - share).
+    Drawn on the CPU from the probe's own generator: equal on every device and in every rerun.
     """
-
-    def __init__(self, share: float) -> None:
-        super().__init__()
-        self.share = share
-        self.generator = _generator("dropout")
-
-    def forward(self, hidden: Float[Tensor, "n h"]) -> Float[Tensor, "n h"]:
-        """Drop entries in training; the identity in evaluation."""
-        if not self.training:
-            return hidden
-        keep = torch.rand(hidden.shape, generator=self.generator) >= self.share
-        return torch.where(keep.to(hidden.device), hidden / (1 - self.share), 0)
+    return torch.rand(shape, generator=generator) >= share
 
 
-def _layer(name: str, inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer with keyed weights, uniform within 1/sqrt(inputs) as torch draws them."""
-    layer, bound = nn.Linear(inputs, outputs), inputs**-0.5
-    nn.init.uniform_(layer.weight, -bound, bound, generator=_generator(f"{name}.weight"))
-    nn.init.uniform_(layer.bias, -bound, bound, generator=_generator(f"{name}.bias"))
-    return layer
+def _layer(name: str, inputs: int, outputs: int) -> tuple[Float[Tensor, "o i"], Float[Tensor, "o"]]:
+    """Keyed weights and biases of a linear layer, uniform within 1/sqrt(inputs) as torch draws them."""
+    bound = inputs**-0.5
+    weight = torch.empty(outputs, inputs).uniform_(-bound, bound, generator=_generator(f"{name}.weight"))
+    return weight, torch.empty(outputs).uniform_(-bound, bound, generator=_generator(f"{name}.bias"))
 
 
 def _generator(purpose: str) -> torch.Generator:

@@ -1,7 +1,8 @@
 """effects.csv: each variant minus the baseline of its artifact, with intervals.
 
 All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
-states the rules; the arithmetic is scipy's and statsmodels'.
+states the rules; the arithmetic is scipy's and statsmodels', imported where a test needs them: artifacts without
+effects, and exact studies, do without their second of import.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,15 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import TTestIndPower
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.declared.rules import Rules
-from hypersphere.means import is_constant, spread
+from hypersphere.means import is_constant, spread, t_interval, t_p
 
 COLUMNS = [
     *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
@@ -78,21 +76,6 @@ def pool(groups: Mapping[str, pd.Series]) -> Pooled:
     return Pooled(float(np.sqrt(squares / df)) if df else NAN, df)
 
 
-def t_interval(centre: float, error: float, df: int, confidence: float) -> tuple[float, float]:
-    """Student's interval around ``centre``; nan if the error is unknown."""
-    if not error > 0 or df < 1:
-        return NAN, NAN
-    low, high = stats.t.interval(confidence, df, loc=centre, scale=error)
-    return float(low), float(high)
-
-
-def t_p(difference: float, error: float, df: int) -> float:
-    """Two-sided p of Student's test that ``difference`` is 0; nan if the error is unknown."""
-    if not error > 0 or df < 1:
-        return NAN
-    return float(2 * stats.t.sf(abs(difference) / error, df))
-
-
 def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
 
@@ -104,9 +87,10 @@ def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
     tested = np.flatnonzero(~np.isnan(raw))
     if not len(tested):
         return adjusted, levels
-    adjusted[tested] = multipletests(raw[tested], alpha=alpha, method="holm")[1]
     order = tested[np.argsort(raw[tested], kind="stable")]
-    steps = alpha / np.arange(len(order), 0, -1)
+    left = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * left), 1)
+    steps = alpha / left
     failed = np.flatnonzero(raw[order] > steps)
     if len(failed):
         steps[failed[0] :] = steps[failed[0]]
@@ -122,6 +106,8 @@ def levene(groups: Mapping[str, pd.Series]) -> float:
     usable = [group.to_numpy(dtype=float) for group in groups.values() if len(group) > 2]
     if len(usable) < 2 or all(is_constant(values) for values in usable):
         return NAN
+    from scipy import stats
+
     return float(stats.levene(*usable, center="median").pvalue)
 
 
@@ -132,6 +118,9 @@ def detectable(n_variant: int, n_baseline: int, pooled: Pooled, rules: Rules) ->
     """
     if np.isnan(pooled.error(n_variant, n_baseline)):
         return NAN
+    from scipy import optimize
+    from statsmodels.stats.power import TTestIndPower
+
     design = {"nobs1": n_variant, "ratio": n_baseline / n_variant, "df": pooled.df, "alpha": rules.alpha / 2}
 
     def excess(effect_in_stds: float) -> float:
@@ -148,6 +137,8 @@ def welch(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[st
     a, b = variant.to_numpy(dtype=float), baseline.to_numpy(dtype=float)
     if min(len(a), len(b)) < 2 or (is_constant(a) and is_constant(b)):
         return {"welch_low": NAN, "welch_high": NAN, "welch_p": NAN}
+    from scipy import stats
+
     test = stats.ttest_ind(a, b, equal_var=False)
     low, high = test.confidence_interval(confidence)
     return {"welch_low": float(low), "welch_high": float(high), "welch_p": float(test.pvalue)}
@@ -164,6 +155,8 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
         "n_pairs": len(seeds),
         "correlation": NAN,
     }
+    from scipy import stats
+
     if len(seeds) > 1 and not is_constant(a - b):
         test = stats.ttest_rel(a, b)
         low, high = test.confidence_interval(confidence)

@@ -14,10 +14,10 @@ from hypersphere.declared.rules import Rules
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.integrity.tables import read
-from hypersphere.means import mean_interval, spread
+from hypersphere.means import mean_interval, spread, t_interval, t_p
 from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import verdicts
-from hypersphere.statistics.effects import NAN, holm, pool, t_interval, t_p
+from hypersphere.statistics.effects import NAN, holm, pool
 
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
     ("held", "variant"), "comparison"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hypersphere.declared.rules import Rules
 from hypersphere.declared.settings import Level
-from hypersphere.statistics.effects import t_interval, t_p
+from hypersphere.means import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
 from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM
 from hypersphere.theory.table import REFUTED as REFUTED

@@ -4,6 +4,8 @@ import os
 
 import torch
 
+from hypersphere.training import startup
+
 
 def make_deterministic(threads: int) -> None:
     """Deterministic algorithms, no autotuning, and a thread count that does not depend on the machine.
@@ -22,3 +24,4 @@ def make_deterministic(threads: int) -> None:
     # of the time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
+    startup.leave_the_compiler_out()

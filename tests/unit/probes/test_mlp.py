@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hypersphere import keyed
 from hypersphere.probes import mlp as mlp_module
-from hypersphere.probes.mlp import KeyedDropout, mlp
+from hypersphere.probes.mlp import kept, mlp
 
 Scores = Callable[..., Tensor]
 SMALL: dict[str, Any] = {"hidden": 6, "epochs": 5, "batch": 64, "drop_every": 2, "learning_rate": 0.4}
@@ -97,23 +97,22 @@ def test_torchs_generator_does_not_matter(cloud: Any, scores: Scores) -> None:
     assert torch.equal(scores(mlp, data, **SMALL), first)
 
 
-def test_dropout_keeps_the_mean_and_drops_a_share() -> None:
-    layer = KeyedDropout(0.4)
-    found = layer(torch.ones(200, 500))
-    assert set(found.unique().tolist()) == {0.0, (torch.tensor(1.0) / 0.6).item()}
-    assert (found == 0).double().mean().item() == pytest.approx(0.4, abs=0.01)
-    assert not torch.equal(layer(torch.ones(200, 500)), found)
-    assert torch.equal(layer.eval()(torch.ones(3, 5)), torch.ones(3, 5))
+def test_dropout_keeps_all_but_a_share() -> None:
+    draws = generator("dropout")
+    found = kept(torch.Size((200, 500)), 0.4, draws)
+    assert found.double().mean().item() == pytest.approx(0.6, abs=0.01)
+    assert not torch.equal(kept(torch.Size((200, 500)), 0.4, draws), found)
+    assert kept(torch.Size((3, 5)), 0.0, draws).all()
 
 
 def test_layers_start_as_torch_starts_them() -> None:
     """Uniform within 1/sqrt(64), each tensor by a key of its own."""
-    layer, other = mlp_module._layer("first", 64, 300), mlp_module._layer("second", 64, 300)
+    (weight, bias), (other, _) = mlp_module._layer("first", 64, 300), mlp_module._layer("second", 64, 300)
     torchs = nn.Linear(64, 300)
-    assert layer.weight.std().item() == pytest.approx(torchs.weight.std().item(), rel=0.03)
-    assert 0.124 < layer.weight.abs().max().item() <= 0.125
-    assert 0.11 < layer.bias.abs().max().item() <= 0.125
-    assert not torch.equal(layer.weight, other.weight)
+    assert weight.std().item() == pytest.approx(torchs.weight.std().item(), rel=0.03)
+    assert 0.124 < weight.abs().max().item() <= 0.125
+    assert 0.11 < bias.abs().max().item() <= 0.125
+    assert not torch.equal(weight, other)
 
 
 def test_one_class(cloud: Any) -> None:

@@ -1,21 +1,12 @@
 """The fixture that makes small projects with made-up measurements."""
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .world import World
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _little_garbage() -> Iterator[None]:
-    # multipletests collects garbage at each call: a tenth of a second over all that is imported, nothing once frozen
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -11,9 +11,11 @@ import statsmodels.formula.api as smf
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
+from hypersphere import means
 from hypersphere.declared import rules
 from hypersphere.statistics import effects
 
@@ -108,6 +110,13 @@ def test_holm_rejects_at_the_level_itself() -> None:
     assert levels.tolist() == [0.025, 0.05]
 
 
+def test_holm_is_that_of_statsmodels() -> None:
+    draws = np.random.default_rng(0)
+    for n in (1, 2, 7, 40):
+        p = draws.uniform(0, 0.3, n).round(2)  # with ties
+        np.testing.assert_array_equal(effects.holm(list(p), 0.05)[0], multipletests(p, method="holm")[1])
+
+
 def test_holm_of_no_tests_is_none() -> None:
     adjusted, levels = effects.holm([float("nan")], 0.05)
     assert np.isnan([*adjusted, *levels]).all()
@@ -120,11 +129,11 @@ def test_holm_of_no_tests_is_none() -> None:
     st.integers(min_value=1, max_value=40),
 )
 def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[tuple[float, float]], df: int) -> None:
-    p = [effects.t_p(centre, error, df) for centre, error in pairs]
+    p = [means.t_p(centre, error, df) for centre, error in pairs]
     adjusted, levels = effects.holm(p, 0.05)
     assume(all(abs(value - 0.05) > 1e-9 for value in adjusted))  # on the edge, rounding decides
     for (centre, error), rejected, level in zip(pairs, adjusted <= 0.05, levels, strict=True):
-        low, high = effects.t_interval(centre, error, df, 1 - level)
+        low, high = means.t_interval(centre, error, df, 1 - level)
         assert (low > 0 or high < 0) == rejected
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -108,6 +107,8 @@ def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) ->
         return
     values = rows["value"]
     spread = panels.logarithmic(list(values))
+    import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+
     colours = dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True))
     sns.violinplot(
         x=rows["coordinates"].map(places),

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from seaborn.utils import relative_luminance
 
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.present import drawn, labels, notes, panels, style, words, writer
@@ -95,6 +93,8 @@ def _panel(part: SubFigure, axis: Axes, points: Points, panel: Coordinates, inch
     means, texts = (_frame([[read(cell) for cell in line] for line in cells]) for read in (_mean, _text))
     look = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white", "annot_kws": {"size": size}}
     bar = {"label": labels.measure(str(cells[0][0].coordinates["measure"])), "aspect": 18, "pad": 0.02}
+    import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+
     sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar_kws=bar, **look)
     _contrast(axis)
     axis.set_facecolor("#EFEFEF")
@@ -115,6 +115,8 @@ def _panel(part: SubFigure, axis: Axes, points: Points, panel: Coordinates, inch
 
 def _contrast(axis: Axes) -> None:
     """Black or white numbers, whichever has more contrast by WCAG 2 (seaborn's own rule differs)."""
+    from seaborn.utils import relative_luminance
+
     mesh = axis.collections[0]
     wide = round(axis.get_xlim()[1])
     for text in axis.texts:

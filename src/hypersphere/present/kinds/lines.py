@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -165,6 +164,8 @@ class _Drawing:
         measured = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
         places, means = [x for x, _ in measured], [cell.mean for _, cell in measured]
         every = max(1, len(measured) // 8)
+        import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+
         sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
         banded = [(x, cell) for x, cell in measured if cell.count("n") >= BAND_FROM]
         low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
