@@ -19,7 +19,7 @@ SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "  SCALE=quick|smoke|laptop|paper   how big (default: quick)"
+	@echo "  SCALE=quick|smoke|laptop|workstation|paper   how big (default: quick)"
 	@echo "  ONLY=\"margins/table2 lecture\"   the only artifacts, or papers, to make (default: all)"
 	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; the results get a folder of their own"
 

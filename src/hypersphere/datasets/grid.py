@@ -22,6 +22,8 @@ LIMIT = 60_000
 """Bytes of the largest file."""
 SIDES = (96, 64, 48, 32, 24, 16)
 """Sides of an image in the grid, pixels: the first at which the file is small enough, and never more than its own."""
+SMALLEST = 32
+"""Smaller images are enlarged by a whole factor, up to this side, so that a person can see them."""
 GAP = 2  # pixels of white between images
 COLOURS = 128
 
@@ -42,7 +44,9 @@ def grid(prepared: Prepared, split: str = TRAIN, rows: int = 5, columns: int = 1
     """
     images = prepared.split(split).images
     places = choose(prepared, split, rows, columns)
-    shown, own = images[places.reshape(-1)], images.shape[1]
+    factor = max(1, SMALLEST // images.shape[1])
+    shown = images[places.reshape(-1)].repeat(factor, axis=1).repeat(factor, axis=2)
+    own = shown.shape[1]
     for side in (own, *(side for side in SIDES if side < own)):
         content = _png(tile(resize_all(shown, side), places.shape[1]))
         if len(content) <= LIMIT:

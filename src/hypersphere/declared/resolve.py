@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
-from hypersphere.declared.settings import Replaced
+from hypersphere.declared.settings import Replaced, Scale
 from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence
 from hypersphere.errors import HypersphereError
 
@@ -76,10 +76,14 @@ def resolve(
     plain = _merged(document_layers)
     published = merge(plain, artifact_layer.fields)
     described = _published_run(published, config.datasets[str(identity["dataset"])], [*document_layers, artifact_layer])
-    layers = [*document_layers, *_scale_layers(config, paper.paper, str(identity["method"])), artifact_layer]
+    scale_layers = _scale_layers(config, paper.paper, str(identity["method"]))
+    layers = [*document_layers, *scale_layers, artifact_layer]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
-        _shrink(merged, config, paper, plain["schedule"]["epochs"], published["schedule"]["epochs"])
+        epochs = config.scale.epochs
+        if config.sources["epochs"] != cfg.COMMAND_LINE:
+            epochs = _merged(scale_layers).get("schedule", {}).get("epochs", epochs)
+        _shrink(merged, config.scale, epochs, plain["schedule"]["epochs"], published["schedule"]["epochs"])
         run = Run.model_validate(merged)
     except ValidationError as error:
         raise HypersphereError(_sentence(error, layers)) from None
@@ -171,13 +175,12 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     return merged
 
 
-def _shrink(run: dict[str, Any], config: cfg.Config, paper: Paper, usual: int, published: int) -> None:
+def _shrink(run: dict[str, Any], scale: Scale, epochs: int | Literal["published"], usual: int, published: int) -> None:
     """Apply the scale's epochs, batch divisor and learning-rate factor in place.
 
-    ``usual`` epochs of the document become the scale's; a coordinate that sets another number shrinks in proportion.
+    ``usual`` epochs of the document become ``epochs``; a coordinate that sets another number shrinks in proportion.
     """
-    scale, schedule = config.scale, run["schedule"]
-    epochs = scale.per_paper.get(paper.paper, Replaced()).epochs or scale.epochs
+    schedule = run["schedule"]
     if epochs != "published":
         shrunk = max(1, round(epochs * published / usual))
         if schedule.get("horizon") is not None:  # keeps its ratio to the epochs

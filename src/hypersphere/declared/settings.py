@@ -71,7 +71,6 @@ class Resources(Strict):
 class Replaced(Strict):
     """What a scale replaces in the runs of one paper."""
 
-    epochs: Epochs | None = None
     run: RunFields = Field(default_factory=dict)
     methods: dict[str, RunFields] = Field(default_factory=dict)
 
@@ -90,7 +89,9 @@ class Scale(Strict):
     leaves_out: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
     epochs: Epochs | Literal["published"]
-    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion."""
+    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
+    ``schedule.epochs`` in ``run``, ``methods`` or ``per_paper`` replaces this number for some runs, unless the command
+    line sets it."""
     batch_divisor: PositiveInt
     learning_rate_factor: PositiveFloat
     run: RunFields
@@ -102,5 +103,8 @@ class Scale(Strict):
     provides: list[Need] = Field(default_factory=list)
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """bfloat16: matrix products and convolutions of training, where the device has instructions for it; the loss,
+    weights and probes stay in float32, and so does everything where it has not."""
     runs_per_job: PositiveInt
     resources: Resources

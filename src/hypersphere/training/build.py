@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from functools import partial, reduce
 from operator import add
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from hypersphere.declared import registry
@@ -55,7 +57,20 @@ def _term(component: Component, logits: Component | None) -> Objective:
     loss = _bind("objectives", component)
     if registry.TO_LOGITS in arguments and logits is not None:
         loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
-    return lambda *batches, **given: loss(*batches, **{name: given[name] for name in arguments if name in given})
+    return lambda *batches, **given: _in_full(loss, batches, {name: given[name] for name in arguments if name in given})
+
+
+def _in_full(loss: Callable[..., Tensor], batches: tuple[Tensor, ...], given: dict[str, Any]) -> Tensor:
+    """The loss in at least float32, also where the encoder computes in bfloat16."""
+    kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
+    if not torch.is_autocast_enabled(kind):
+        return loss(*batches, **given)
+    with torch.autocast(kind, enabled=False):
+        return loss(*map(_full, batches), **{name: _full(value) for name, value in given.items()})
+
+
+def _full(value: Any) -> Any:
+    return value.float() if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16) else value
 
 
 def _temperature(run: Run) -> float | None:

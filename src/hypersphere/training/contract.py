@@ -18,6 +18,8 @@ class Execution(NamedTuple):
     """Numbers of finished epochs at which encoder and heads are saved; at 0 they are untrained."""
     identity: dict[str, Any]
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
+    precision: torch.dtype = torch.float32
+    """Of matrix products and convolutions in the forward and backward pass."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()

@@ -105,6 +105,21 @@ def describe(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
+def precision(wanted: str, device: torch.device) -> torch.dtype:
+    """bfloat16 if it is wanted and the device has instructions for it, else float32.
+
+    A processor without them would compute the same at a fraction of the speed.
+    """
+    if wanted == "float32":
+        return torch.float32
+    if device.type == "cuda":
+        able = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        features = torch.cpu.get_capabilities()
+        able = any(features.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+    return torch.bfloat16 if able else torch.float32
+
+
 def free(device: torch.device) -> None:
     """Free memory that nothing refers to any more; torch otherwise keeps a GPU's memory for the process."""
     gc.collect()

@@ -118,11 +118,15 @@ def _pretrain_one(
         if finished(folder, code, data.digest, epochs):
             print(f"{run.name}: already finished", flush=True)
             return
-        # Another number of threads, model of device or release of torch gives other bytes: do not resume across them.
+        # Another number of threads, precision, model of device or release of torch gives other bytes: do not resume
+        # across them.
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
         identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
+        precision = devices.precision(plan.config.scale.precision, device)
+        identity |= {"precision": _name(precision)}
         kept = frozenset(epochs | snapshots.existing(folder))
-        _train_and_diagnose(run, data, Execution(device, kept, identity, save_every, request), folder)
+        execution = Execution(device, kept, identity, precision, save_every, request)
+        _train_and_diagnose(run, data, execution, folder)
 
 
 def _train_and_diagnose(run: Run, data: store.Prepared, execution: Execution, folder: Path) -> None:
@@ -181,7 +185,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
         "files": produced,
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
-            "precision": "float32",
+            "precision": _name(execution.precision),
             "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
@@ -193,6 +197,11 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
     }
     _replace_result(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+
+
+def _name(precision: torch.dtype) -> str:
+    """``float32``."""
+    return str(precision).removeprefix("torch.")
 
 
 def _trainer(run: Run) -> Callable[..., Outcome]:

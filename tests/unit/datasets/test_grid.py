@@ -44,14 +44,14 @@ def shown(content: bytes, side: int) -> list[list[int]]:
 
 
 def test_classes_have_columns_if_there_are_enough(make: Make) -> None:
-    found = shown(grid.grid(make(40, 4), rows=3), 8)
+    found = shown(grid.grid(make(40, 4), rows=3), 32)
     assert [[value % 4 for value in row] for row in found] == [[0, 1, 2, 3]] * 3
     assert len({value for row in found for value in row}) == 12
 
 
 @pytest.mark.parametrize("classes", [0, 11])
 def test_otherwise_any_images_are_shown_once(classes: int, make: Make) -> None:
-    found = shown(grid.grid(make(44, classes), rows=3), 8)
+    found = shown(grid.grid(make(44, classes), rows=3), 32)
     assert [len(row) for row in found] == [10] * 3
     assert len({value for row in found for value in row}) == 30
 
@@ -63,6 +63,12 @@ def test_a_small_set_makes_a_small_grid(count: int, classes: int, shape: tuple[i
 
 def test_a_grid_can_be_drawn_again(make: Make) -> None:
     assert grid.grid(make(40, 4)) == grid.grid(make(40, 4))
+
+
+@pytest.mark.parametrize(("side", "drawn"), [(8, 32), (12, 24), (20, 20), (32, 32)])
+def test_small_images_are_enlarged_by_a_whole_factor(side: int, drawn: int, make: Make) -> None:
+    page = np.asarray(Image.open(io.BytesIO(grid.grid(make(4, 4, side)))).convert("RGB"))
+    assert page.shape == (drawn, 4 * (drawn + grid.GAP) - grid.GAP, 3)
 
 
 def test_a_file_that_would_be_large_is_drawn_smaller(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.resolve import merge
 from hypersphere.declared.run import Run
@@ -200,8 +202,22 @@ def test_epochs_shrink_in_proportion(planned: Planned) -> None:
     changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [1, 100]}
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [1, 10]  # a tenth is one
     changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [50, 100, 200]}
-    changes["scale"]["per_paper.p.epochs"] = 20
+    changes["scale"]["per_paper.p.run.schedule.epochs"] = 20
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [10, 20, 40]
+
+
+def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[..., Path]) -> None:
+    """The control: without them the scale's own number for one method counts for that method."""
+    changes = saying({})
+    changes["scale"]["epochs"] = 10
+    changes["scale"]["methods.simclr.schedule.epochs"] = 30
+    changes["table"]["rows"] = {"method.variant": ["simclr.baseline", "simsiam.baseline"]}
+    root = project(**changes)
+    found = {
+        epochs: {run.method.name: run.schedule.epochs for run in planning.make(root, asked).runs.values()}
+        for epochs, asked in ((None, {}), (2, {"epochs": 2}))
+    }
+    assert found == {None: {"simclr": 30, "simsiam": 10}, 2: {"simclr": 2, "simsiam": 2}}
 
 
 def test_a_variants_own_epochs_shrink_as_the_documents(planned: Planned) -> None:

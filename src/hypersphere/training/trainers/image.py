@@ -69,7 +69,7 @@ def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outco
     numbers = torch.from_numpy(np.array(images.numbers))
     status = "finished"
     while progress.epoch < run.schedule.epochs:
-        row = _epoch(run, method, optimiser, data, numbers, progress, keeper)
+        row = _epoch(run, method, optimiser, data, numbers, progress, keeper, execution.precision)
         progress.end_epoch(row)
         if not np.isfinite([row["loss"], row["norm"]]).all():
             status = "diverged"
@@ -100,6 +100,7 @@ def _epoch(
     numbers: Int[Tensor, "N"],
     progress: Progress,
     keeper: Keeper,
+    precision: torch.dtype,
 ) -> dict[str, float]:
     """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
     images, size = data.pixels.shape[:2]
@@ -115,7 +116,7 @@ def _epoch(
         start = time.perf_counter()
         fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
         optimisation.set_rate(optimiser, peak, fraction)
-        total += _step(run, method, optimiser, data, draws, steps[i], (run.seed, progress.epoch, i))
+        total += _step(run, method, optimiser, data, draws, steps[i], (run.seed, progress.epoch, i), precision)
         progress.step += 1
         method.after_step(progress.step / (run.schedule.epochs * per_epoch))
         progress.seconds += time.perf_counter() - start
@@ -134,18 +135,24 @@ def _step(
     draws: Draws,
     index: Int[Tensor, "n"],
     moment: tuple[int, ...],
+    precision: torch.dtype = torch.float32,
 ) -> Float[Tensor, "2"]:
-    """One optimiser step over the images ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm."""
+    """One optimiser step over the images ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm.
+
+    In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
+    weights, gradients, losses and the optimiser stay in float32.
+    """
     device, passes = data.pixels.device, index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
-        views = make_views(data.pixels[places], draws.take(part).to(device), run.branches)
-        output = method(Batch(views, places, data.labels[places], (*moment, number)))
+        views = make_views(data.pixels[places], draws.take(part), run.branches)  # draws stay on the CPU: no waiting
+        with torch.autocast(device.type, precision, enabled=precision != torch.float32):
+            output = method(Batch(views, places, data.labels[places], (*moment, number)))
         (output.loss * share).backward()
-        norm = torch.linalg.vector_norm(output.embeddings, dim=1).mean()
+        norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)
     optimiser.step()
     return mean
