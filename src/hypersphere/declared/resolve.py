@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import ValidationError
 
@@ -14,7 +14,7 @@ from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.settings import Replaced, Scale
-from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence
+from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence, validate
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
@@ -80,10 +80,8 @@ def resolve(
     layers = [*document_layers, *scale_layers, artifact_layer]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
-        epochs = config.scale.epochs
-        if config.sources["epochs"] != cfg.COMMAND_LINE:
-            epochs = _merged(scale_layers).get("schedule", {}).get("epochs", epochs)
-        _shrink(merged, config.scale, epochs, plain["schedule"]["epochs"], published["schedule"]["epochs"])
+        usual, asked = plain["schedule"]["epochs"], published["schedule"]["epochs"]
+        _shrink(merged, config.scale, _epochs(config, scale_layers), usual, asked)
         run = Run.model_validate(merged)
     except ValidationError as error:
         raise HypersphereError(_sentence(error, layers)) from None
@@ -166,6 +164,22 @@ def _scale_layers(config: cfg.Config, paper: str, method: str) -> list[Layer]:
         Layer(sources["per_paper"], f"per_paper.{paper}.run", replaced.run),
         Layer(sources["per_paper"], f"per_paper.{paper}.methods.{method}", replaced.methods.get(method, {})),
     ]
+
+
+def _epochs(config: cfg.Config, scale_layers: list[Layer]) -> int | Literal["published"]:
+    """What the document's usual epochs become: those of the command line, of the scale's last layer, or of the scale.
+
+    Raises:
+        HypersphereError: a layer's number is none.
+    """
+    if config.sources["epochs"] == cfg.COMMAND_LINE:
+        return config.scale.epochs
+    for file, section, fields in reversed(scale_layers):
+        schedule = fields.get("schedule")
+        if isinstance(schedule, dict) and "epochs" in schedule:
+            validate(Scale, {**config.scale.model_dump(), "epochs": schedule["epochs"]}, file, f"{section}.schedule")
+            return cast("int | Literal['published']", schedule["epochs"])
+    return config.scale.epochs
 
 
 def _merged(layers: list[Layer]) -> dict[str, Any]:

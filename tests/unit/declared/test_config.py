@@ -132,7 +132,6 @@ MISTAKES: dict[str, tuple[str, str, Any, str, list[str]]] = {
         "per_paper.p.methods: 'byol' is not one of simclr, simsiam",
         [],
     ),
-    "a paper's own epochs": ("scale", "per_paper", {"p": {"epochs": 0}}, "per_paper.p.epochs: ", ["greater than 0"]),
     "crop scale upside down": ("scale", "run", {"views": {"crop_scale": [1.0, 0.2]}}, "run.views", ["smallest"]),
     "a paper that is another": ("paper", "paper", "q", "paper: must be the file's own name (given: 'q')", []),
     "a paper that is no name": (

@@ -220,6 +220,13 @@ def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[...,
     assert found == {None: {"simclr": 30, "simsiam": 10}, 2: {"simclr": 2, "simsiam": 2}}
 
 
+@pytest.mark.parametrize("value", [0, "many", 2.5, True])
+def test_a_scales_epochs_for_some_runs_are_a_number(refused: Refused, value: Any) -> None:
+    changes = saying({})
+    changes["scale"]["methods.simclr.schedule.epochs"] = value
+    assert refused(**changes).startswith("scales/small.yaml: methods.simclr.schedule.epochs: ")
+
+
 def test_a_variants_own_epochs_shrink_as_the_documents(planned: Planned) -> None:
     """A schedule of the document's own is its usual one, whatever its length."""
     changes = saying({})

@@ -88,7 +88,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "how it is resumed": ("training/checkpoint.py", '"optimiser."', '"optimizer."', set()),
     "who trains where": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
     "present": ("present/kinds/table.py", "import", "import sys\nimport", set()),
-    "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
+    "statistics": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("declared/plan.py", "import math\n", "import math\nimport os\n", set()),
@@ -142,7 +142,7 @@ OF_RUNS = {"knn", "linear", "norms"}
 PROBES: dict[str, tuple[str, str, str, set[str]]] = {
     "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", set()),
     "present": ("present/kinds/table.py", "import", "import sys\nimport", set()),
-    "statistics": ("statistics/effects.py", "import", "import sys\nimport", set()),
+    "statistics": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", set()),
     "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", set()),
     "another probe": ("probes/mlp.py", "import torch\n", "import sys\nimport torch\n", set()),
@@ -245,7 +245,7 @@ def artifacts(plan: Plan) -> dict[str, str]:
 STUDIES = {"fig1", "fig6", "figS1"}
 TABLES = {"table5", "table5_linear", "table5_transfer"}
 DRAWN: dict[str, tuple[str, str, set[str]]] = {
-    "effects": ("statistics/effects.py", "import", MADE),
+    "effects": ("statistics/effects.py", "from hypersphere", MADE),
     "how tables are written": ("integrity/tables.py", "import math\n", MADE | STUDIES),
     "tables": ("present/kinds/table.py", "from functools", TABLES),
     "distributions": ("present/kinds/distribution.py", "from typing", {"spread_of_norms"}),
