@@ -27,7 +27,7 @@ from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-QUICK = Case("ResNet-8, width 16", {"name": "resnet8", "width": 16}, 12, 64)
+QUICK = Case("ResNet-8, width 16", {"name": "resnet8", "width": 16}, 8, 64)
 SMALL = Case("ResNet-8, width 32, stride 2", {"name": "resnet8", "width": 32, "stride": 2}, 32, 256)
 LARGE = Case("ResNet-18, CIFAR stem", {"name": "resnet", "depth": 18, "stem": "cifar"}, 32, 64)
 BY_BATCH = [SMALL._replace(batch=batch) for batch in (32, 64, 128, 512)]
