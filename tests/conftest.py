@@ -76,6 +76,17 @@ def once() -> Callable[[Path, Callable[[], None]], None]:
 
 
 @pytest.fixture
+def one_thread() -> Iterator[None]:
+    """One thread for torch's operations; restored afterwards."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
 def deterministic() -> Iterator[None]:
     """One thread and deterministic algorithms alone, as every command sets them; restored afterwards."""
     import torch

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -177,8 +177,8 @@ def _epochs(config: cfg.Config, scale_layers: list[Layer]) -> int | Literal["pub
     for file, section, fields in reversed(scale_layers):
         schedule = fields.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            validate(Scale, {**config.scale.model_dump(), "epochs": schedule["epochs"]}, file, f"{section}.schedule")
-            return cast("int | Literal['published']", schedule["epochs"])
+            replaced = {**config.scale.model_dump(), "epochs": schedule["epochs"]}
+            return validate(Scale, replaced, file, f"{section}.schedule").epochs
     return config.scale.epochs
 
 

@@ -1,7 +1,6 @@
 """The scripts of benchmarks/, and a case that takes them milliseconds."""
 
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,12 +12,8 @@ MODULES = ("throughput_page", "throughput_steps", "throughput")
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def _on_one_thread(one_thread: None) -> None:
     """The clock counts the process's own time."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Images that the views are made of."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -9,12 +7,8 @@ from torch import Tensor
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def _on_one_thread(one_thread: None) -> None:
     """The images are too small for more, and tests that run side by side would wait for one another."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
