@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files
+from hypersphere.declared import batching, kinds, lookup, registry
 from hypersphere.declared import config as cfg
-from hypersphere.declared import kinds, lookup, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.validation import validate
@@ -22,14 +22,6 @@ RESUME = "resume.safetensors"
 """The state from which training resumes, in such a folder."""
 At = tuple[int, str]
 """Finished epochs, and the name of the probed dataset."""
-
-
-@dataclass(frozen=True)
-class BatchOfRuns:
-    """Runs of one method and dataset, shown by the same artifacts, that one job trains and one job probes."""
-
-    id: str
-    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True)
@@ -120,26 +112,21 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs: runs of one method and dataset that the same artifacts show, up to the scale's number per job.
+        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number per job.
 
         Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
         nothing when one of them must be trained again. An artifact waits only for its own runs.
         """
-        artifacts: dict[str, set[str]] = {}
+        shown_by: dict[str, set[str]] = {}
         for cell in self.cells:
             if cell.run is not None and not cell.missing:
-                artifacts.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
-        groups: dict[tuple[str, str, str], list[Run]] = {}
-        for name, shown_by in artifacts.items():
+                shown_by.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for name, artifacts in shown_by.items():
             run = self.runs[name]
-            groups.setdefault((run.method.name, run.dataset.name, " ".join(sorted(shown_by))), []).append(run)
+            groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
         size = self.config.scale.runs_per_job
-        batches = []
-        for (method, dataset, _), runs in groups.items():
-            jobs = -(-len(runs) // size)
-            for part in (tuple(runs[i * len(runs) // jobs : (i + 1) * len(runs) // jobs]) for i in range(jobs)):
-                batches.append(BatchOfRuns(f"{method}-{dataset}-{files.digest([run.name for run in part], 8)}", part))
-        return tuple(batches)
+        return tuple(batching.batch(runs) for group in groups.values() for runs in batching.split(group, size))
 
     @cached_property
     def _by_run(self) -> dict[str, BatchOfRuns]:
