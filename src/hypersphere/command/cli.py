@@ -162,6 +162,14 @@ def _evidence(plan: Plan, arguments: argparse.Namespace) -> None:
         print(path)
 
 
+def _campaign(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import campaign
+
+    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
+        raise HypersphereError("campaign: --minutes and --jobs must be positive")
+    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs)
+
+
 Command = Callable[[Plan, argparse.Namespace], None]
 
 
@@ -204,6 +212,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     taken = (("action",), {"choices": ["import"]}), (("folder",), {"metavar": "DIR", "help": "a folder of records"})
     add("evidence", _evidence, "take in records of runs that were finished elsewhere", *taken)
+    minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
+    jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
+    add("campaign", _campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
     return parser, commands.choices
 
 
