@@ -169,6 +169,13 @@ def _grim(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line)
 
 
+def _trace(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import trace
+
+    for line in trace.lines(plan, arguments.name):
+        print(line)
+
+
 def _campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import campaign
 
@@ -226,6 +233,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
     std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})
     add("grim", _grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size)
+    named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
+    add("trace", _trace, "where a number comes from: runs, weights, data, code, machine, command", named)
     return parser, commands.choices
 
 
