@@ -1,4 +1,4 @@
-"""Read files of a folder, a .zip or a .tar.gz by name. Nothing is unpacked into a folder.
+"""Read files of a folder, a .zip, a .tar or a .tar.gz by name. Nothing is unpacked into a folder.
 
 So a member's name never becomes a path, and links, absolute paths and ``..`` in an archive do no harm.
 """
@@ -143,6 +143,59 @@ class Tar:
         start, size = self._places[name]
         self._copy.seek(start)
         return self._copy.read(size)
+
+
+class PlainTar:
+    """Chosen files below a folder of a .tar without compression, read in place."""
+
+    def __init__(self, path: Path, folder: str, wanted: Callable[[str], bool]) -> None:
+        self.path, self.place = path, f"{path}: {folder}"
+        self._places = places(path, folder, wanted)
+
+    def names(self) -> list[str]:
+        """As ``Shelf.names``."""
+        return sorted(self._places)
+
+    def read(self, name: str) -> bytes:
+        """As ``Shelf.read``."""
+        if name not in self._places:
+            raise HypersphereError(f"{self.path}: {name}: is not in the archive")
+        start, size = self._places[name]
+        if size > LARGEST:
+            raise HypersphereError(f"{self.path}: {name}: has {size:,} bytes, and a file may have {LARGEST:,}")
+        try:
+            with self.path.open("rb") as handle:
+                handle.seek(start)
+                content = handle.read(size)
+        except OSError as error:
+            raise HypersphereError(f"{self.path}: cannot be read ({error.strerror})") from None
+        if len(content) != size:
+            raise HypersphereError(f"{self.path}: {name}: ends early")
+        return content
+
+
+def places(path: Path, folder: str, wanted: Callable[[str], bool]) -> dict[str, tuple[int, int]]:
+    """First byte and size of the wanted files below a folder of a .tar without compression, by name.
+
+    Hidden files are left out.
+
+    Raises:
+        HypersphereError: the archive cannot be read.
+    """
+    found = {}
+    try:
+        with tarfile.open(path, "r:") as tar:
+            while (member := tar.next()) is not None:
+                tar.members.clear()  # type: ignore[attr-defined]  # tarfile keeps each; there may be a million
+                name = member.name.removeprefix("./")
+                hidden = any(part.startswith(".") for part in name.split("/"))
+                if member.isfile() and name.startswith(f"{folder}/") and not hidden:
+                    name = name.removeprefix(f"{folder}/")
+                    if wanted(name):
+                        found[name] = (member.offset_data, member.size)
+    except BROKEN as error:
+        raise _broken(path, error) from None
+    return found
 
 
 def _below(folder: Path, prefix: str) -> list[str]:

@@ -15,11 +15,11 @@ IMAGES = "images/datasets"
 HEAD = """# Datasets
 
 Generated from `data/datasets.csv` by `python -m hypersphere.datasets.catalogue docs/datasets.md`. Code reads addresses
-and checksums from that table; those of CIFAR and of its human labels are also in their readers, and a test compares
-them. `data/README.md` says how data are stored and fetched, and `config/datasets.yaml` which part of a dataset is used,
-at which size. None of these files is in this repository.
+and checksums from that table and from nowhere else. `data/README.md` says how data are stored and fetched, and
+`config/datasets.yaml` which part of a dataset is used, at which size. None of these files is in this repository.
 
-A file is fetched from its address and, if that fails, from its archive, a second place with the same bytes.
+A file is fetched from its address and, if that fails, from its archive, a second place with the same bytes. A
+dataset without a picture could not be had where this page was made; nothing is drawn in its place.
 """
 
 

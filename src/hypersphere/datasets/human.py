@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int64
 
-from hypersphere.datasets.download import fetch
+from hypersphere.datasets import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -48,13 +48,13 @@ class HumanLabels(NamedTuple):
     cifar100n_noisy_coarse_label: Int64[np.ndarray, "50000"]
 
 
-class Published(NamedTuple):
-    """A file as its authors publish it."""
+class Contents(NamedTuple):
+    """What a published file holds."""
 
+    dataset: str
+    """Its name in data/datasets.csv, which has the address and the md5."""
     name: str
-    url: str
-    """At a fixed commit."""
-    md5: str
+    """Of the file."""
     sha256: str
     prefix: str
     """An array's name here is this and its name in the file. Empty if the file is itself an array."""
@@ -62,23 +62,17 @@ class Published(NamedTuple):
     """An array's name here -> sha256 of the array as a .npy file."""
 
 
-CIFAR_10H = "https://raw.githubusercontent.com/jcpeterson/cifar-10h/48da312b193b82e6939ec20f23d1f09cbdd849c8/data"
-CIFAR_N = "https://raw.githubusercontent.com/UCSC-REAL/cifar-10-100n/49df7d8a69e355470c77c1c2f2424916325a394b/data"
-
-# md5 and sha256 of the authors' files at those commits.
-PUBLISHED = (
-    Published(
+CONTENTS = (
+    Contents(
+        "cifar10h",
         "cifar10h-counts.npy",
-        f"{CIFAR_10H}/cifar10h-counts.npy",
-        "f1284b6fba48a67d3db69bbafb5685ad",
         "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
         "",
         {"cifar10h-counts": "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff"},
     ),
-    Published(
+    Contents(
+        "cifar_n",
         "CIFAR-10_human.pt",
-        f"{CIFAR_N}/CIFAR-10_human.pt",
-        "96644db5574813cae939af5f7f2a0aec",
         "873e69c39cb9b5e97fb6bae2d60bb59b38a5cbc31d2b868f7903dcb2b9dd2310",
         "cifar10n-",
         {
@@ -90,10 +84,9 @@ PUBLISHED = (
             "cifar10n-random_label3": "9d0ca3523af2453ea5391b50b22e931ee48ed6bba9e86ec22e75d4e5b688f905",
         },
     ),
-    Published(
+    Contents(
+        "cifar_n",
         "CIFAR-100_human.pt",
-        f"{CIFAR_N}/CIFAR-100_human.pt",
-        "a67b45c1d7992051865b5c755bd68bb1",
         "bd2d80409754d420292d622e15e25248ba21e37d27429efac49c8da723f44394",
         "cifar100n-",
         {
@@ -146,7 +139,7 @@ def human(root: Path, download: bool = True) -> HumanLabels:
         HypersphereError: a file is missing or damaged, or cannot be fetched.
     """
     arrays: dict[str, np.ndarray] = {}
-    for file in PUBLISHED:
+    for file in CONTENTS:
         for name, content in _contents(root / "human", file, download).items():
             arrays[name.replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
     return HumanLabels(**arrays)
@@ -185,17 +178,18 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
     return arrays._replace(splits=splits, class_names=class_names)
 
 
-def _contents(folder: Path, file: Published, download: bool) -> dict[str, bytes]:
+def _contents(folder: Path, file: Contents, download: bool) -> dict[str, bytes]:
     """A published file's arrays as .npy files, checked; from the .npy files in the folder if all of them exist."""
     path, paths = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
     if file.prefix and all(array.exists() for array in paths.values()):
         return {name: _checked(array, file.arrays[name], download) for name, array in paths.items()}
+    source = published.table()[file.dataset].files[file.name]
     if download:
-        fetch(file.url, path, file.md5)
+        published.obtain(source, path)
     elif not path.exists():
         missing = next(array for array in paths.values() if not array.exists())
         absent = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
-        raise HypersphereError(f"{folder}: holds {absent}, which is published at {file.url}")
+        raise HypersphereError(f"{folder}: holds {absent}, which is published at {source.address}")
     content = _checked(path, file.sha256, download)
     if not file.prefix:
         return {name: content for name in file.arrays}

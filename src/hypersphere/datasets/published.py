@@ -1,8 +1,9 @@
 """Published files of datasets, as data/datasets.csv lists them: addresses, checksums, licences, citations.
 
-A row is a file. What belongs to a whole dataset (title, content, version, homepage, licence, citation) is in its first
-row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
-``archive_address`` means that no second place with the same bytes is known.
+A row is a file. What belongs to a whole dataset (reader, title, content, version, homepage, licence, citation) is in
+its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
+``archive_address`` means that no second place with the same bytes is known. The reader is the module of ``datasets/``
+that reads the files: their checksums count for the digests of the datasets that it is part of.
 """
 
 import csv
@@ -34,6 +35,8 @@ class Published(NamedTuple):
     """A dataset as its authors publish it."""
 
     name: str
+    reader: str
+    """The module of ``datasets/`` that reads its files."""
     title: str
     content: str
     """What it holds, in a line of Markdown."""
@@ -72,7 +75,7 @@ def _add(found: dict[str, Published], row: Mapping[str, str]) -> None:
     """Add a row's file to its dataset, which its first row begins."""
     name = row["dataset"]
     if name not in found:
-        words = {key: row[key] for key in ("title", "content", "version", "homepage", "licence", "citation")}
+        words = {key: row[key] for key in ("reader", "title", "content", "version", "homepage", "licence", "citation")}
         found[name] = Published(name, **words, files={})
     if not row["file"]:
         return

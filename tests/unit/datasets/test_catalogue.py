@@ -9,7 +9,7 @@ from hypersphere.datasets.published import File, Published, table
 
 ROOT = Path(__file__).resolve().parents[3]
 ONE = Published(
-    "one", "A Set", "three images", "v2", "https://home", "free", "A. Author, A Title, 2001",
+    "one", "one", "A Set", "three images", "v2", "https://home", "free", "A. Author, A Title, 2001",
     {"a.zip": File("a.zip", "https://x/a.zip", "https://y/a.zip", "0" * 32, 2_640_397_119),
      "b.zip": File("b.zip", "https://x/b.zip", "", "1" * 32, None)},
 )  # fmt: skip

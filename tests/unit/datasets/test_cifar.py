@@ -130,7 +130,7 @@ def test_a_folder_of_the_users_own_is_only_read(
         agrees_with_torchvision(arrays, tiny.parent)
     empty = tmp_path / "empty"
     said = _sentence(empty, False)
-    for words in (f"data_root: {empty}", "cifar-10-batches-py", ARCHIVE):
+    for words in (f"{empty / ARCHIVE}: the file is missing", "cifar-10-batches-py", "it is published at http"):
         assert words in said
     assert not empty.exists()
     assert server.log == []

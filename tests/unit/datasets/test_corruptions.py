@@ -83,7 +83,7 @@ def test_official_tiny_imagenet_has_fifteen_ways_and_the_clean_sets_classes(monk
     )
     asked: list[Any] = []
 
-    def load(root: Path, names: Any, ids: Any) -> dict[tuple[str, int], Split]:
+    def load(root: Path, download: bool, names: Any, ids: Any) -> dict[tuple[str, int], Split]:
         asked.append((names, ids))
         return {(name, severity): split for name in names for severity in range(1, 6)}
 

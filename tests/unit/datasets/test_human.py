@@ -12,35 +12,21 @@ import pickle
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hypersphere.datasets import download
 from hypersphere.datasets import human as module
 from hypersphere.datasets.human import human
 from hypersphere.errors import HypersphereError
 
-REAL = module.PUBLISHED  # before a test replaces it
+REAL = module.CONTENTS  # before a test replaces it
 NAMES = [name for file in REAL for name in file.arrays]
 RNG = np.random.default_rng(0)
 LABELS = {name: RNG.integers(0, 10, (6, 10) if name.endswith("counts") else 6) for name in NAMES}
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder and counts what it is asked for."""
-
-    asked: list[str] = []  # noqa: RUF012
-
-    def log_message(self, format: str, *args: object) -> None:
-        self.asked.append(self.path)
 
 
 def npy(labels: np.ndarray) -> bytes:
@@ -59,7 +45,7 @@ def archive(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def published(file: module.Published) -> bytes:
+def content_of(file: module.Contents) -> bytes:
     """Small labels as ``file`` has its own: coarse ones are lists there."""
     if not file.prefix:
         return npy(LABELS["cifar10h-counts"])
@@ -67,41 +53,26 @@ def published(file: module.Published) -> bytes:
     return archive({name: value.tolist() if "coarse" in name else value for name, value in labels.items()})
 
 
-def pinned(file: module.Published, content: bytes, address: str) -> module.Published:
-    """``file`` at another address, with the checksums of ``content`` and of the small labels."""
+def pinned(file: module.Contents, content: bytes) -> module.Contents:
+    """``file`` with the checksums of ``content`` and of the small labels."""
     return file._replace(
-        url=f"{address}/{file.name}",
-        md5=hashlib.md5(content).hexdigest(),
         sha256=hashlib.sha256(content).hexdigest(),
         arrays={name: hashlib.sha256(npy(LABELS[name])).hexdigest() for name in file.arrays},
     )
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder that a server publishes, the three files in it, whose checksums are taken for the real ones."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(download, "PAUSE", 0.0)
-    Quiet.asked.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        address = f"http://127.0.0.1:{running.server_address[1]}"
-        small = []
-        for file in REAL:
-            content = published(file)
-            (folder / file.name).write_bytes(content)
-            small.append(pinned(file, content, address))
-        monkeypatch.setattr(module, "PUBLISHED", tuple(small))
-        yield folder
-        running.shutdown()
-        thread.join()
+def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
+    """A server of three small files, whose checksums are taken for the published ones."""
+    contents = {file.name: content_of(file) for file in REAL}
+    for dataset in ("cifar10h", "cifar_n"):
+        server.publish(dataset, {file.name: contents[file.name] for file in REAL if file.dataset == dataset})
+    monkeypatch.setattr(module, "CONTENTS", tuple(pinned(file, contents[file.name]) for file in REAL))
+    return server
 
 
 @pytest.fixture
-def own(shelf: Path, tmp_path: Path) -> Path:
+def own(shelf: Any, tmp_path: Path) -> Path:
     """A data folder with an array to a file."""
     folder = tmp_path / "own" / "human"
     folder.mkdir(parents=True)
@@ -110,11 +81,18 @@ def own(shelf: Path, tmp_path: Path) -> Path:
     return folder
 
 
+def asked(server: Any) -> list[str]:
+    return [one.path for one in server.log]
+
+
+def harmed(content: bytes) -> bytes:
+    """One bit in the middle is flipped."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
 def harm(path: Path) -> None:
-    """Flip one bit in the middle."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    path.write_bytes(harmed(path.read_bytes()))
 
 
 def sentence(root: Path, fetching: bool) -> str:
@@ -142,33 +120,33 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_unpickled", refuse)
 
 
-def test_published_files_are_fetched_once_and_read(shelf: Path, tmp_path: Path) -> None:
+def test_published_files_are_fetched_once_and_read(shelf: Any, tmp_path: Path) -> None:
     assert_small(human(tmp_path / "raw"))
-    assert sorted(Quiet.asked) == sorted(f"/{file.name}" for file in REAL)
+    assert sorted(asked(shelf)) == sorted(f"/{file.name}" for file in REAL)
     assert_small(human(tmp_path / "raw"))
     assert_small(human(tmp_path / "raw", download=False))
-    assert len(Quiet.asked) == 3
+    assert len(asked(shelf)) == 3
 
 
-def test_arrays_of_ones_own_are_read_and_no_pickle_is_opened(own: Path, sealed: None) -> None:
+def test_arrays_of_ones_own_are_read_and_no_pickle_is_opened(own: Path, shelf: Any, sealed: None) -> None:
     assert_small(human(own.parent, download=False))
-    assert Quiet.asked == []
+    assert asked(shelf) == []
 
 
-def test_only_what_is_missing_is_fetched(own: Path) -> None:
+def test_only_what_is_missing_is_fetched(own: Path, shelf: Any) -> None:
     (own / "cifar100n-noisy_label.npy").unlink()
     (own / "cifar10h-counts.npy").unlink()
     assert_small(human(own.parent))
-    assert sorted(Quiet.asked) == ["/CIFAR-100_human.pt", "/cifar10h-counts.npy"]
+    assert sorted(asked(shelf)) == ["/CIFAR-100_human.pt", "/cifar10h-counts.npy"]
 
 
 @pytest.mark.parametrize("name", [file.name for file in REAL])
 def test_a_damaged_file_of_the_server_is_refused_unopened(
-    shelf: Path, tmp_path: Path, sealed: None, name: str, monkeypatch: pytest.MonkeyPatch
+    shelf: Any, tmp_path: Path, sealed: None, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file alone, so that no other is opened; the control is that the same set reads well above."""
-    monkeypatch.setattr(module, "PUBLISHED", tuple(file for file in module.PUBLISHED if file.name == name))
-    harm(shelf / name)
+    monkeypatch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
+    shelf.shelf[name] = harmed(shelf.shelf[name])
     said = sentence(tmp_path / "raw", True)
     assert name in said
     assert "does not have the published md5" in said
@@ -177,12 +155,12 @@ def test_a_damaged_file_of_the_server_is_refused_unopened(
 
 @pytest.mark.parametrize("name", [file.name for file in REAL])
 def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
-    shelf: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    shelf: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     human(tmp_path / "raw")
     harm(tmp_path / "raw" / "human" / name)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "PUBLISHED", tuple(file for file in module.PUBLISHED if file.name == name))
+        patch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
         patch.setattr(module, "_unpickled", None)  # calling it would be a TypeError
         said = sentence(tmp_path / "raw", False)
     assert f"{name}: damaged" in said
@@ -216,16 +194,16 @@ def test_what_is_missing_is_named_with_where_it_comes_from(own: Path, name: str,
 
 
 def test_a_list_that_is_not_the_known_one_is_refused(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shelf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is the pinned one, and one of its lists is not: the pins contradict each other."""
     wrong = {"cifar10n-worse_label": "0" * 64}
     monkeypatch.setattr(
         module,
-        "PUBLISHED",
+        "CONTENTS",
         tuple(
             file._replace(arrays={**file.arrays, **wrong}) if file.prefix == "cifar10n-" else file
-            for file in module.PUBLISHED
+            for file in module.CONTENTS
         ),
     )
     assert "cifar10n-worse_label differs from the array" in sentence(tmp_path / "raw", True)

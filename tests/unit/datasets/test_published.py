@@ -10,6 +10,7 @@ import torchvision
 
 from hypersphere.datasets import download, human
 from hypersphere.datasets.cifar import SETS
+from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.published import File, obtain, require, table
 from hypersphere.errors import HypersphereError
 
@@ -19,7 +20,7 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 
 def test_every_dataset_says_what_it_is() -> None:
     for name, one in table().items():
-        for field in ("title", "content", "version", "homepage", "licence", "citation"):
+        for field in ("reader", "title", "content", "version", "homepage", "licence", "citation"):
             assert getattr(one, field), f"{name}: {field}"
         assert one.homepage.startswith("http")
         for file in one.files.values():
@@ -31,7 +32,7 @@ def test_every_dataset_says_what_it_is() -> None:
     assert len(set(addresses)) == len(addresses) > 10
 
 
-def test_facts_are_those_of_torchvision_and_of_the_human_labels() -> None:
+def test_facts_are_those_of_torchvision() -> None:
     """torchvision's readers hold addresses and md5 of their own."""
     vision = torchvision.datasets
     stated = {
@@ -43,7 +44,6 @@ def test_facts_are_those_of_torchvision_and_of_the_human_labels() -> None:
             ("flowers102", name): (vision.Flowers102._download_url_prefix + name, md5)
             for name, md5 in vision.Flowers102._file_dict.values()
         },
-        **{("cifar_n" if file.prefix else "cifar10h", file.name): (file.url, file.md5) for file in human.PUBLISHED},
     }
     listed = {
         (one.name, file.name): (file.address, file.md5)
@@ -52,6 +52,15 @@ def test_facts_are_those_of_torchvision_and_of_the_human_labels() -> None:
         if one.name != "tiny_imagenet"
     }
     assert {key: value for key, value in listed.items() if key in stated} == stated
+
+
+def test_files_are_listed_for_the_readers_that_ask_for_them() -> None:
+    assert {(file.dataset, file.name) for file in human.CONTENTS} == {
+        (name, file) for name, one in table().items() if one.reader == "human" for file in one.files
+    }
+    for base, folder in official.FOLDERS.items():
+        assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]
+    assert list(table()["tiny_imagenet_c"].files) == [official_tiny.ARCHIVE]
 
 
 @pytest.mark.parametrize(
