@@ -52,7 +52,8 @@ def dataset_digest(dataset: Dataset) -> str:
     """Digest of all code and checksums that decide a dataset's bytes."""
     assert dataset.source is not None
     modules = ("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
-    return files.digest([code_digest(*modules), data_files.counted(closure(modules))])
+    code, data = code_digest(*modules), data_files.counted(closure(modules))
+    return files.digest([code, data]) if data else code
 
 
 def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
