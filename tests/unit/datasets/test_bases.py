@@ -1,12 +1,14 @@
 """Images that generated sets start from: chosen by class, shrunk by area, with their labels."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hypersphere.datasets import bases, mnist
 from hypersphere.datasets.bases import Wanted
+from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -61,4 +63,37 @@ def test_smaller_images_are_area_averages(scans: dict[str, mnist.Scans]) -> None
 def test_digits_have_a_canvas_instead() -> None:
     made = bases.load(NOWHERE, False, Wanted("digits", side=16, train_per_class=2, test_per_class=1))
     assert made.splits["train"].images.shape == (20, 16, 16, 3)
-    assert bases.load(NOWHERE, False, Wanted("digits")).splits["test"].images.shape == (1000, 12, 12, 3)
+    usual = bases.load(NOWHERE, False, Wanted("digits"))
+    assert {name: split.images.shape for name, split in usual.splits.items()} == {
+        "train": (2400, 12, 12, 3),
+        "test": (1000, 12, 12, 3),
+    }
+    other = bases.load(NOWHERE, False, Wanted("digits", side=16, train_per_class=2, test_per_class=1, seed=1))
+    assert not np.array_equal(other.splits["train"].images, made.splits["train"].images)
+
+
+@pytest.mark.parametrize("download", [True, False])
+@pytest.mark.parametrize(
+    ("base", "reader", "asked"),
+    [
+        ("cifar10", "cifar", {"classes": 10}),
+        ("cifar100", "cifar", {"classes": 100}),
+        ("mnist", "mnist", {}),
+        ("tiny_imagenet", "tiny_imagenet", {}),
+    ],
+)
+def test_every_base_has_its_reader(
+    base: Any, reader: str, asked: dict[str, int], download: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = Split(np.zeros((20, 8, 8, 3), np.uint8), {"class": np.arange(20) % 10})
+    arrays = Arrays({"train": split, "test": split}, {"class": tuple("abcdefghij")}, {})
+    told: list[Any] = []
+
+    def read(root: Path, download: bool = True, **parameters: int) -> Arrays:
+        told.append((root, download, parameters))
+        return arrays
+
+    monkeypatch.setattr(bases, reader, read)
+    made = bases.load(NOWHERE, download, Wanted(base, train_per_class=1))
+    assert told == [(NOWHERE, download, asked)]
+    assert {name: len(split.images) for name, split in made.splits.items()} == {"train": 10, "test": 20}
