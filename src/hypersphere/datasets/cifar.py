@@ -17,7 +17,7 @@ import numpy as np
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere import files
-from hypersphere.datasets import human, published
+from hypersphere.datasets.reading import human, published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 

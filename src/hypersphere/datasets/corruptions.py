@@ -12,10 +12,11 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
-from hypersphere.datasets import bases, published
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import check, corrupt
 from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 

@@ -21,7 +21,7 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import download, published
+from hypersphere.datasets.reading import download, published
 from hypersphere.datasets.types import Arrays
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")

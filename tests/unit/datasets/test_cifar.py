@@ -17,8 +17,9 @@ import pytest
 from hypersphere import files
 from hypersphere.command.cli import main
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import download, store
+from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
+from hypersphere.datasets.reading import download
 from hypersphere.errors import HypersphereError
 
 NAMES = tuple(module.SHA256[10])  # before a test replaces them; the tiny set's files are called alike

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import bases, fitting, store
+from hypersphere.datasets import store
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.corrupting.severities import BENCHMARK
 from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError

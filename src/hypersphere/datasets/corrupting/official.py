@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from hypersphere.datasets import archives, published
 from hypersphere.datasets.corrupting.severities import SEVERITIES
-from hypersphere.datasets.download import has_md5
+from hypersphere.datasets.reading import archives, published
+from hypersphere.datasets.reading.download import has_md5
 from hypersphere.errors import HypersphereError
 
 LABELS = "labels"

@@ -8,9 +8,9 @@ the order of Tiny ImageNet's validation images, so each split has its own labels
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypersphere.datasets import class_folders, published
-from hypersphere.datasets.archives import Folder, PlainTar, Shelf
 from hypersphere.datasets.corrupting.severities import SEVERITIES
+from hypersphere.datasets.reading import class_folders, published
+from hypersphere.datasets.reading.archives import Folder, PlainTar, Shelf
 from hypersphere.datasets.types import Split
 from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting import weather
 from hypersphere.datasets.corrupting.sampling import magnified, plasma, smoothed, streaked
-from hypersphere.datasets.draws import Draws
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (4, 16, 16, 3)) / 255

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torchvision
 
-from hypersphere.datasets import download, human
 from hypersphere.datasets.cifar import SETS
 from hypersphere.datasets.corrupting import official, official_tiny
-from hypersphere.datasets.published import File, obtain, require, table
+from hypersphere.datasets.reading import download, human
+from hypersphere.datasets.reading.published import File, obtain, require, table
 from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
@@ -56,7 +56,7 @@ def test_facts_are_those_of_torchvision() -> None:
 
 def test_files_are_listed_for_the_readers_that_ask_for_them() -> None:
     assert {(file.dataset, file.name) for file in human.CONTENTS} == {
-        (name, file) for name, one in table().items() if one.reader == "human" for file in one.files
+        (name, file) for name, one in table().items() if one.reader == "reading.human" for file in one.files
     }
     for base, folder in official.FOLDERS.items():
         assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]

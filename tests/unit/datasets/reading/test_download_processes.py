@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets.download import partial_file
+from hypersphere.datasets.reading.download import partial_file
 
 PATIENCE = 120  # seconds that a test waits for what must come
 CONTENT = np.random.default_rng(0).bytes(300_000)
@@ -27,7 +27,7 @@ PORTION = 70_000  # bytes that an interrupted answer brings
 PROGRAM = """
 import sys
 from pathlib import Path
-from hypersphere.datasets import download
+from hypersphere.datasets.reading import download
 from hypersphere.errors import HypersphereError
 if "without lock" in sys.argv:
     from contextlib import nullcontext

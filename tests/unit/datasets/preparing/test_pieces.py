@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hypersphere.datasets import fitting, pieces, store
+from hypersphere.datasets import store
+from hypersphere.datasets.preparing import fitting, pieces
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Int64
 
-from hypersphere.datasets.draws import Draws
+from hypersphere.datasets.composing.draws import Draws
 
 TRIES = 32
 """Pairs of places that are drawn at once."""

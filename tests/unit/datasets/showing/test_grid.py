@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hypersphere.datasets import grid, store
-from hypersphere.datasets.grid import choose
+from hypersphere.datasets import store
+from hypersphere.datasets.showing import grid
+from hypersphere.datasets.showing.grid import choose
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared import registry

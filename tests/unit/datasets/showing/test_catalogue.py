@@ -4,10 +4,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from hypersphere.datasets import catalogue, grid
-from hypersphere.datasets.published import File, Published, table
+from hypersphere.datasets.reading.published import File, Published, table
+from hypersphere.datasets.showing import catalogue, grid
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 ONE = Published(
     "one", "one", "A Set", "three images", "v2", "https://home", "free", "A. Author, A Title, 2001",
     {"a.zip": File("a.zip", "https://x/a.zip", "https://y/a.zip", "0" * 32, 2_640_397_119),
@@ -19,7 +19,7 @@ def test_the_page_is_current() -> None:
     docs = ROOT / "docs"
     written = (docs / "datasets.md").read_text(encoding="utf-8")
     assert written == catalogue.page(table(), catalogue.pictures(docs)), (
-        "run: python -m hypersphere.datasets.catalogue docs/datasets.md"
+        "run: python -m hypersphere.datasets.showing.catalogue docs/datasets.md"
     )
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import bases, mnist
-from hypersphere.datasets.bases import Wanted
+from hypersphere.datasets import mnist
+from hypersphere.datasets.composing import bases
+from hypersphere.datasets.composing.bases import Wanted
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 

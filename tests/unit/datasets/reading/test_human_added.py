@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import cifar as cifar_module
-from hypersphere.datasets import fitting, human, store
+from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
-from hypersphere.datasets.human import HumanLabels
+from hypersphere.datasets.preparing import fitting
+from hypersphere.datasets.reading import human
+from hypersphere.datasets.reading.human import HumanLabels
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError

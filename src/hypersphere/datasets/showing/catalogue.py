@@ -1,22 +1,22 @@
 """Write docs/datasets.md from data/datasets.csv: contents, licences, citations, files and checksums of all datasets.
 
-``python -m hypersphere.datasets.catalogue docs/datasets.md`` writes it. A dataset with a picture in
-``docs/images/datasets`` is shown; ``python -m hypersphere.datasets.grid`` draws one.
+``python -m hypersphere.datasets.showing.catalogue docs/datasets.md`` writes it. A dataset with a picture in
+``docs/images/datasets`` is shown; ``python -m hypersphere.datasets.showing.grid`` draws one.
 """
 
 import sys
 from pathlib import Path
 
 from hypersphere import files
-from hypersphere.datasets import published
-from hypersphere.datasets.published import Published
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.published import Published
 
 IMAGES = "images/datasets"
 HEAD = """# Datasets
 
-Generated from `data/datasets.csv` by `python -m hypersphere.datasets.catalogue docs/datasets.md`. Code reads addresses
-and checksums from that table and from nowhere else. `data/README.md` says how data are stored and fetched, and
-`config/datasets.yaml` which part of a dataset is used, at which size. None of these files is in this repository.
+Generated from `data/datasets.csv` by `python -m hypersphere.datasets.showing.catalogue docs/datasets.md`. Code reads
+addresses and checksums from that table and from nowhere else. `data/README.md` says how data are stored and fetched,
+and `config/datasets.yaml` which part of a dataset is used, at which size. None of these files is in this repository.
 
 A file is fetched from its address and, if that fails, from its archive, a second place with the same bytes. A
 dataset without a picture could not be had where this page was made; nothing is drawn in its place.

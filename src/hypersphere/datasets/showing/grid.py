@@ -1,6 +1,7 @@
 """Draw a grid of a prepared dataset's images, as a small file: a column for each class, or images of any class.
 
-``python -m hypersphere.datasets.grid data/processed/<name>-<digest> docs/images/datasets/<name>.png`` draws one.
+It is drawn by ``python -m hypersphere.datasets.showing.grid``, followed by the prepared dataset's folder in
+``data/processed`` and the picture's file in ``docs/images/datasets``.
 """
 
 import io
@@ -13,7 +14,7 @@ from PIL import Image
 
 from hypersphere import files, keyed
 from hypersphere.datasets import store
-from hypersphere.datasets.decoding import resize_all
+from hypersphere.datasets.reading.decoding import resize_all
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.errors import HypersphereError

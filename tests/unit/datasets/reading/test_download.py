@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import download
-from hypersphere.datasets.download import fetch, partial_file
+from hypersphere.datasets.reading import download
+from hypersphere.datasets.reading.download import fetch, partial_file
 from hypersphere.errors import HypersphereError
 
 CONTENT = np.random.default_rng(0).bytes(300_000)

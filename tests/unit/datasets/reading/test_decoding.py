@@ -11,11 +11,11 @@ from PIL import Image
 from torchvision.datasets.folder import default_loader
 from torchvision.transforms import CenterCrop, Resize
 
-from hypersphere.datasets import decoding
-from hypersphere.datasets.decoding import square
+from hypersphere.datasets.reading import decoding
+from hypersphere.datasets.reading.decoding import square
 from hypersphere.errors import HypersphereError
 
-from .miniatures import noise, photograph, picture
+from ..miniatures import noise, photograph, picture
 
 RGB = noise(0, 8, 8, 3)
 GREY = noise(1, 8, 8)

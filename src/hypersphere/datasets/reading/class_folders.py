@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hypersphere.datasets.archives import Shelf
-from hypersphere.datasets.decoding import square
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.decoding import square
 from hypersphere.datasets.types import CLASS, Pieces, Split
 from hypersphere.errors import HypersphereError
 

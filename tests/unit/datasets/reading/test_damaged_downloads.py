@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from hypersphere.datasets import download, flowers102, stl10, store, tiny_imagenet
+from hypersphere.datasets import flowers102, stl10, store, tiny_imagenet
+from hypersphere.datasets.reading import download
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
-from . import miniatures
+from .. import miniatures
 
 FLOWERS, TABLES = miniatures.flowers102()
 # source -> its parameters, its folder below a data folder, the files of that folder, and the published files

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hypersphere.datasets import fitting
+from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hypersphere.datasets import biased
+from hypersphere.datasets.composing import biased
 from hypersphere.datasets.types import Pieces
 from hypersphere.errors import HypersphereError
 

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hypersphere.datasets.download import fetch, has_md5
+from hypersphere.datasets.reading.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
 
-TABLE = Path(__file__).parents[3] / "data" / "datasets.csv"
+TABLE = Path(__file__).parents[4] / "data" / "datasets.csv"
 
 
 class File(NamedTuple):

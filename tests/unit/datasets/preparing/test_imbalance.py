@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import imbalance
+from hypersphere.datasets.preparing import imbalance
 from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import HypersphereError
 

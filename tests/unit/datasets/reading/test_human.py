@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import human as module
-from hypersphere.datasets.human import human
+from hypersphere.datasets.reading import human as module
+from hypersphere.datasets.reading.human import human
 from hypersphere.errors import HypersphereError
 
 REAL = module.CONTENTS  # before a test replaces it

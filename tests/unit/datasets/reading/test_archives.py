@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.datasets import archives
-from hypersphere.datasets.archives import Folder, Shelf, Tar, Zip
+from hypersphere.datasets.reading import archives
+from hypersphere.datasets.reading.archives import Folder, Shelf, Tar, Zip
 from hypersphere.errors import HypersphereError
 
-from .miniatures import tar_gz, write, zipped
+from ..miniatures import tar_gz, write, zipped
 
 FILES = {"b/2.txt": b"two", "a.txt": b"one", "b/c/3.txt": b"three" * 999}
 KINDS: dict[str, Callable[[Path, dict[str, bytes]], Shelf]] = {
