@@ -16,8 +16,9 @@ from torch import nn
 from hypersphere import files
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Protocol
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import PIXELS, raw_pixels
-from hypersphere.declared.plan import Asked, At, BatchOfRuns, Plan, table_name
+from hypersphere.declared.plan import Asked, At, Plan, table_name
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import provenance
