@@ -27,9 +27,10 @@ def test_brightness_raises_the_value_alone() -> None:
 
 def test_fog_is_grey_and_keeps_to_the_images_brightest_value() -> None:
     """v · m / (m + d) ≤ result ≤ (v + d) · m / (m + d), with m the brightest value; both are reached."""
-    found = weather.fog(IMAGES, DRAWS, density=1.5, decay=2)
-    brightest = IMAGES.max(axis=(1, 2, 3), keepdims=True)
-    clouds = found * (brightest + 1.5) / brightest - IMAGES
+    images = IMAGES * np.array([1, 0.8, 0.5, 0.2])[:, None, None, None]
+    found = weather.fog(images, DRAWS, density=1.5, decay=2)
+    brightest = images.max(axis=(1, 2, 3), keepdims=True)
+    clouds = found * (brightest + 1.5) / brightest - images
     np.testing.assert_allclose(clouds.std(axis=3), 0, atol=1e-12)
     np.testing.assert_allclose(clouds.min(axis=(1, 2, 3)), 0, atol=1e-12)
     np.testing.assert_allclose(clouds.max(axis=(1, 2, 3)), 1.5)
