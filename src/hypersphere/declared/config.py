@@ -49,10 +49,12 @@ class Config(BaseModel):
         """The artifacts of a paper that an exact study makes at this scale, by id.
 
         A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
-        alone.
+        alone. Without one they are downloaded, but not to show what is recorded.
         """
-        root = self.settings.data_root
-        available = {need for need in self.scale.provides if root is None or (Path(root) / FOLDERS[need]).is_dir()}
+        given = self.settings.data_root
+        folder = Path(given) if given else self.root / "data" / "raw"
+        downloads = given is None and not self.settings.evidence_only
+        available = {need for need in self.scale.provides if downloads or (folder / FOLDERS[need]).is_dir()}
         return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
 
     def used(self, published: str) -> Dataset | None:

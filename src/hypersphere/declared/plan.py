@@ -163,7 +163,9 @@ class Plan:
         return _measured_runs(self.artifacts[paper, artifact])
 
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
-        """The batches that train an artifact's runs."""
+        """The batches that train an artifact's runs; none where they are recorded."""
+        if self.records is not None:
+            return []
         return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
 
     def records_of(self, paper: str, artifact: str) -> list[Path]:

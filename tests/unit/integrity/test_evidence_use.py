@@ -199,3 +199,16 @@ def test_an_empty_folder_is_a_sentence(root: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(HypersphereError, match=r"holds no record \(\*\.json\)"):
         evidence.take_in(trained_plan(root), tmp_path / "empty")
+
+
+def test_showing_records_downloads_nothing(root: Path, tmp_path: Path) -> None:
+    """A study that needs people's labels is made if they are there; where runs are trained, they are downloaded."""
+    paper = root / "config" / "papers" / "embedding_norms.yaml"
+    study = "  people:\n    draw: study_table\n    title: t\n    study: human_labels\n    needs: [human_labels]\n"
+    paper.write_text(paper.read_text().replace("artifacts:\n", f"artifacts:\n{study}", 1))
+    scale = root / "config" / "scales" / "laptop.yaml"
+    scale.write_text(scale.read_text() + "provides: [human_labels]\n")
+    assert "people" in trained_plan(root).config.studied("embedding_norms")
+    assert "people" not in recorded_plan(root).config.studied("embedding_norms")
+    (root / "data" / "raw" / "human").mkdir(parents=True)
+    assert "people" in recorded_plan(root).config.studied("embedding_norms")
