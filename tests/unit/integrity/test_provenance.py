@@ -92,11 +92,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a probe": ("probes/knn.py", "topk", "sort", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("declared/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
-        "declared/plan.py",
-        "from typing import Any\n",
-        "import os\nfrom typing import Any\n",
-        set(),
-    ),
     "what a claim may say": ("declared/claims.py", "import csv\n", "import csv\nimport os\n", set()),
 }
 
