@@ -61,7 +61,7 @@ def content(results: Results) -> dict[str, Any]:
             "notice": words.notice(config),
             "settles": settles(config),
             "conditions": words.conditions_of_scale(results),
-            "seeds": words.seeds_of_scale(config),
+            "seeds": words.seeds_of_scale(results.plan),
             "device": words.distinct(results.runs["device"]),
             "torch": words.distinct(results.runs["torch"]),
         },

@@ -51,7 +51,7 @@ def context(results: Results) -> dict[str, Any]:
             "describe": config.scale.describe,
             "notice": words.notice(config),
             "settles": settles(config),
-            "seeds": words.seeds_of_scale(config),
+            "seeds": words.seeds_of_scale(results.plan),
             "device": words.distinct(results.runs["device"]),
             "torch": words.distinct(results.runs["torch"]),
         },

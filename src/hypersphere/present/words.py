@@ -96,21 +96,34 @@ def seeds(listed: Sequence[int]) -> str:
 
 
 def conditions(about: ArtifactResults) -> str:
-    """Seeds, device and torch release of one artifact."""
-    listed = getattr(about.results.config.scale.seeds, about.artifact.seeds)
-    return f"{seeds(listed)}; device {about.devices()}; torch {about.torch()}."
+    """The seeds that one artifact's cells have, and their device and torch release."""
+    rows = about.measurements.dropna(subset="seed")
+    of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
+    numbers = sorted({len(one) for one in of_cell})
+    every = sorted({seed for one in of_cell for seed in one})
+    text = seeds(every) if len(numbers) < 2 and len(of_cell) < 2 else _some(numbers, every)
+    return f"{text}; device {about.devices()}; torch {about.torch()}."
 
 
-def seeds_of_scale(config: Config) -> str:
-    """The seeds of tables, and of sweeps if they differ."""
-    tables, sweeps = config.scale.seeds.tables, config.scale.seeds.sweeps
+def _some(numbers: Sequence[int], every: Sequence[int]) -> str:
+    """``n = 1 to 3 (of seeds 0, 1, 2)``: cells differ in their seeds."""
+    between = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    return f"n = {between} (of seeds {', '.join(map(str, every))})"
+
+
+def seeds_of_scale(plan: Plan) -> str:
+    """The seeds of tables, and of sweeps if they differ; those of records, where all numbers come from records."""
+    if plan.records is not None:
+        recorded = sorted({run.seed for run in plan.runs.values()})
+        return _some([1, len(recorded)] if len(recorded) > 1 else [1], recorded) if recorded else NOT_RUN
+    tables, sweeps = plan.config.scale.seeds.tables, plan.config.scale.seeds.sweeps
     return seeds(tables) if tables == sweeps else f"{seeds(tables)}; in sweeps {seeds(sweeps)}"
 
 
 def conditions_of_scale(results: Results) -> str:
     """Seeds, device and torch release of everything at this scale."""
     device, torch = (distinct(results.runs[name]) for name in ("device", "torch"))
-    return f"{seeds_of_scale(results.config)}; device {device}; torch {torch}."
+    return f"{seeds_of_scale(results.plan)}; device {device}; torch {torch}."
 
 
 def distinct(values: Iterable[Any]) -> str:

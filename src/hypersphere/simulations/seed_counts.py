@@ -10,7 +10,7 @@ import pandas as pd
 from hypersphere.declared.claims import Claim, load
 from hypersphere.granularity import MOST, Assumptions, Printed, admissible, common, informative
 from hypersphere.simulations.binomial_floor import TEST_SIZES, TESTED, in_order
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Context, Study, counted
 
 WAYS = ("as measured", "truncated", "each run rounded to 0.01 first")
 """How the printed numbers may have come about."""
@@ -76,4 +76,10 @@ def summary(cells: Sequence[Cell]) -> pd.DataFrame:
 def seed_counts(context: Context) -> Study:
     """The numbers of runs that each table's printed accuracies allow."""
     claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
-    return Study({"seed_counts": summary(printed_cells(claims))})
+    table = summary(printed_cells(claims))
+    measured = table[table["way"] == WAYS[0]]
+    cells, unfit = int(measured["cells"].sum()), int(measured["none"].sum())
+    answers = [counted(f"{context.paper}.seed_counts.fits", cells - unfit, cells)]
+    if context.paper == "margins":
+        answers.append(counted("margins.seed_counts.one_number", int((measured["all"] != "").sum()), len(measured)))
+    return Study({"seed_counts": table}, answers)

@@ -1,7 +1,9 @@
 """What is said of how numbers were made, in words."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pandas as pd
 import pytest
 
 from hypersphere.present import words
@@ -46,11 +48,26 @@ def test_one_epoch_is_singular_in_a_protocol(make: Any) -> None:
 def test_seeds_are_those_of_the_artifacts_own_list(quick: Any) -> None:
     config = quick.plan.config
     assert words.seeds(config.scale.seeds.sweeps) == "n = 1 (seed 0)"
-    assert words.seeds_of_scale(config) == "n = 2 (seeds 0, 1); in sweeps n = 1 (seed 0)"
+    assert words.seeds_of_scale(quick.plan) == "n = 2 (seeds 0, 1); in sweeps n = 1 (seed 0)"
+
+
+def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
+    """The conditions of an artifact are those of its own measurements, whatever the scale asks for."""
+
+    def conditions(**seeds: list[int]) -> str:
+        rows = [{"coordinates": cell, "seed": float(seed)} for cell, some in seeds.items() for seed in some]
+        rows.append({"coordinates": "chance", "seed": float("nan")})
+        about = SimpleNamespace(measurements=pd.DataFrame(rows), devices=lambda: "cpu", torch=lambda: "2")
+        return words.conditions(cast(Any, about)).partition(";")[0]
+
+    assert conditions(a=[0, 1], b=[0, 1]) == "n = 2 (seeds 0, 1)"
+    assert conditions(a=[0], b=[0]) == "n = 1 (seed 0)"
+    assert conditions(a=[0, 1, 2], b=[0]) == "n = 1 to 3 (of seeds 0, 1, 2)"
+    assert conditions(a=[0, 1], b=[1, 2]) == "n = 2 (of seeds 0, 1, 2)"
 
 
 def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
-    assert words.seeds_of_scale(make(seeds=[4, 7]).plan.config) == "n = 2 (seeds 4, 7)"
+    assert words.seeds_of_scale(make(seeds=[4, 7]).plan) == "n = 2 (seeds 4, 7)"
 
 
 def test_what_stands_for_a_dataset(quick: Any) -> None:
