@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from hypersphere.declared import coordinates
@@ -23,6 +24,9 @@ class Measured(NamedTuple):
     """By measure, with the readings that distinguish values of one measure: ``norm;split=train``."""
     table: pd.DataFrame | None = None
     """Further data for figures, in tidy rows: for example a norm per image."""
+    pictures: UInt8[np.ndarray, "n h w 3"] | None = None
+    """A picture for each row of ``table``, which then has the columns ``row`` and ``column``, its place in a grid, and
+    ``caption``, which is written below it."""
     n: int = 0
     """Number of test images behind the values; 0 if there are none."""
 
