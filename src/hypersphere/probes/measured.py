@@ -1,5 +1,7 @@
 """The result of a probe, and how predictions become percentages."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -25,6 +27,8 @@ class Measured(NamedTuple):
     """Further data for figures, in tidy rows: for example a norm per image."""
     n: int = 0
     """Number of test images behind the values; 0 if there are none."""
+    counts: Mapping[str, int] = MappingProxyType({})
+    """The same by key of ``values``, where a value is of a part of them."""
 
 
 def reading(measure: str, **readings: Scalar) -> str:
