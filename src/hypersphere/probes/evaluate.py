@@ -124,7 +124,8 @@ class _Encoders:
         key = epoch, target, protocol.layer
         if key not in self.frozen:
             encoder, head = self.modules[epoch]
-            self.frozen[key] = Frozen(encoder, head, _open(self.plan, target), self.device, protocol.layer)
+            data = _open(self.plan, target)
+            self.frozen[key] = Frozen(encoder, head, data, self.device, protocol.layer, run=self.run)
         return self.frozen[key]
 
 
@@ -141,7 +142,7 @@ def _measure(
             continue
         run = encoders.run
         weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
-        network = run.model_dump(mode="json", include={"encoder", "method"})
+        network = run.model_dump(mode="json", include=_decides(asked.protocol))
         key = files.digest([weights, network, epoch, target, asked.protocol.digest])
         if key not in known or None in weights:
             frozen, classes = encoders.at(epoch, target, asked.protocol), _open(encoders.plan, target).classes()
@@ -150,6 +151,16 @@ def _measure(
         if known[key].table is not None:
             tables[at] = known[key]
     return rows, tables
+
+
+def _decides(protocol: Protocol) -> set[str]:
+    """The fields of a run that decide what a protocol measures of its weights.
+
+    A probe that repeats a part of the training (``RUN``) depends on more than the network.
+    """
+    assert protocol.probe is not None
+    repeats = registry.read_constant("probes", protocol.probe.name, "RUN", False)
+    return {"encoder", "method"} | ({"views", "views_b", "objective", "logits"} if repeats else set())
 
 
 def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> Found:
@@ -168,7 +179,7 @@ def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -
     rows = []
     for key, value in measured.values.items():
         measure, _, reading = key.partition(";")
-        rows.append(_row(run, protocol, at, measure, reading, value, measured.n, classes))
+        rows.append(_row(run, protocol, at, measure, reading, value, measured.counts.get(key, measured.n), classes))
     listed = 0 if measured.table is None else len(measured.table)
     if measured.pictures is not None and len(measured.pictures) != listed:
         raise HypersphereError(

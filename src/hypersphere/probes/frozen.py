@@ -4,11 +4,13 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, Shaped, UInt8
+from jaxtyping import Bool, Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
+from hypersphere.datasets.biased import CONFLICTING
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.measured import NotFiniteError
 from hypersphere.views.ops import to_float
@@ -32,6 +34,7 @@ class Frozen:
         data: the prepared dataset.
         device: where to compute; results stay there.
         layer: the default layer of ``features``.
+        run: how the encoder was trained, for a probe that repeats some of it; None: unknown.
     """
 
     def __init__(
@@ -41,13 +44,36 @@ class Frozen:
         data: Prepared,
         device: torch.device,
         layer: Layer = "backbone",
+        run: Run | None = None,
     ) -> None:
         self._encoder = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._head = None if head is None else head.eval().to(device)
         self._data = data
         self._device = device
         self._layer = layer
+        self._run = run
         self._cache: dict[tuple[str, str], Tensor] = {}
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The encoder, in evaluation mode."""
+        return self._encoder
+
+    @property
+    def device(self) -> torch.device:
+        """Where features are computed."""
+        return self._device
+
+    @property
+    def run(self) -> Run:
+        """The run that trained the encoder.
+
+        Raises:
+            HypersphereError: there is none, as for raw pixels.
+        """
+        if self._run is None:
+            raise HypersphereError("probe: repeats a part of the training, and raw pixels have none")
+        return self._run
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -98,6 +124,30 @@ class Frozen:
         """
         return self._data.split(split).attributes[name]
 
+    def conflicting(self, split: str) -> Bool[np.ndarray, "n"] | None:
+        """Whether each image's bias conflicts with its class; None: the dataset is not biased."""
+        attributes = self._data.split(split).attributes
+        return np.array(attributes[CONFLICTING]) if CONFLICTING in attributes else None
+
+    def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
+        """The head's output for other images than the dataset's: views, for example.
+
+        Raises:
+            HypersphereError: there is no head.
+            NotFiniteError: an embedding has NaN or infinite entries.
+        """
+        blocks = [self._project(self._forward(block)) for block in images.to(self._device).split(BLOCK)]
+        return self._check_finite("given", "embeddings", torch.cat(blocks))
+
+    def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
+        """The encoder's output for other images than the dataset's.
+
+        Raises:
+            NotFiniteError: a vector has NaN or infinite entries.
+        """
+        blocks = [self._forward(block) for block in images.to(self._device).split(BLOCK)]
+        return self._check_finite("given", "backbone", torch.cat(blocks))
+
     def classes(self, name: str = CLASS) -> int:
         """Number of classes of the labels of this name.
 
@@ -120,20 +170,22 @@ class Frozen:
         if layer == "backbone":
             images = self.images(split)
             return torch.cat([self._encode(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
-        if self._head is None:
-            raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         return torch.cat([self._project(block) for block in self.features(split, "backbone").split(BLOCK)])
 
     # Only the blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on.
 
-    @torch.inference_mode()
     def _encode(self, images: UInt8[np.ndarray, "n h w 3"]) -> Tensor:
-        output: Tensor = self._encoder(to_float(torch.from_numpy(np.array(images)).to(self._device)))
+        return self._forward(to_float(torch.from_numpy(np.array(images)).to(self._device)))
+
+    @torch.inference_mode()
+    def _forward(self, images: Float[Tensor, "n 3 h w"]) -> Tensor:
+        output: Tensor = self._encoder(images)
         return output.float()
 
     @torch.inference_mode()
     def _project(self, features: Tensor) -> Tensor:
-        assert self._head is not None
+        if self._head is None:
+            raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         output: Tensor = self._head(features)
         return output.float()
 

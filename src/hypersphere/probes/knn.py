@@ -8,8 +8,9 @@ from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
+from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.measured import Measured
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -42,14 +43,14 @@ def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.
         HypersphereError: ``k`` is more than the images of the bank.
     """
     bank, queries = directions(frozen.features(TRAIN)), directions(frozen.features(TEST))
-    labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
+    labels, classes = frozen.labels(TRAIN), frozen.classes()
     if k > len(bank):
         raise HypersphereError(f"knn: k: {k} is more than the {len(bank)} images of the bank")
     rows = max(1, BLOCK // max(len(bank), k * (classes + 1)))
     scores = torch.cat(
         [votes((block @ bank.T).float(), labels, classes, k, temperature) for block in queries.split(rows)]
     )
-    return Measured({name: top_k(scores, truth, top) for name, top in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
 
 
 def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:

@@ -1,5 +1,7 @@
 """The result of a probe, and how predictions become percentages."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,8 @@ class Measured(NamedTuple):
     ``caption``, which is written below it."""
     n: int = 0
     """Number of test images behind the values; 0 if there are none."""
+    counts: Mapping[str, int] = MappingProxyType({})
+    """The same by key of ``values``, where a value is of a part of them."""
 
 
 def reading(measure: str, **readings: Scalar) -> str:

@@ -1,13 +1,13 @@
 """Tidy rows from evaluations and histories, for the cells of one artifact; and their means over seeds."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from hypersphere.declared import coordinates, registry
-from hypersphere.declared.artifacts import HISTORY
+from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import MANIFEST, Plan
@@ -16,6 +16,7 @@ from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
 from hypersphere.integrity.tables import EVALUATION
 from hypersphere.means import mean_interval, spread
+from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
 
 CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
 PROBE = ["epoch", "final", "protocol", "protocol_digest"]
@@ -39,13 +40,37 @@ class Measurer:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._histories: dict[str, pd.DataFrame] = {}
 
-    def rows(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """A measurement for each cell that can be measured, in the order of ``cells``."""
-        return [self._row(cell) for cell in cells if cell.run is not None and not cell.missing]
+    def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
+        """A measurement for each cell that can be measured, in the order of ``cells``.
 
-    def _row(self, cell: Cell) -> dict[str, Any]:
+        ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
+        """
+        measured = [cell for cell in cells if cell.run is not None and not cell.missing]
+        baselines = {(cell.text, cell.run.seed): cell for cell in measured if cell.run} if declared else {}
+        return [self._row(cell, self._baseline(cell, declared, baselines)) for cell in measured]
+
+    def _baseline(self, cell: Cell, declared: Measured | None, cells: Mapping[tuple[str, int], Cell]) -> Cell | None:
+        """The cell of the same seed with which a cell's measure compares it; None: its measure compares nothing."""
+        if not MEASURES[cell.measure].of_baseline:
+            return None
+        assert declared is not None
         assert cell.run is not None
-        answer = self._from_history(cell) if cell.protocol == HISTORY else self._from_probe(cell, cell.run.name)
+        point = declared.compared_with(cell.coordinates)
+        found = cell if point is None else cells.get((coordinates.text(point), cell.run.seed))
+        if found is None:
+            raise HypersphereError(
+                f"{cell.paper}/{cell.artifact}: {cell.text} has no measured baseline to compare with"
+            )
+        return found
+
+    def _row(self, cell: Cell, baseline: Cell | None) -> dict[str, Any]:
+        assert cell.run is not None
+        if baseline is not None:
+            answer = self._compared(cell, baseline)
+        elif cell.protocol == HISTORY:
+            answer = self._from_history(cell)
+        else:
+            answer = self._from_probe(cell, cell.run.name)
         return self._described(cell) | {"seed": cell.run.seed, "run": cell.run.name} | answer
 
     def _described(self, cell: Cell) -> dict[str, Any]:
@@ -83,6 +108,25 @@ class Measurer:
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
         answer = self._measured(cell, subject, cell.epoch)
         return {key: answer[key] for key in ("value", "n_test", "status")}
+
+    def _compared(self, cell: Cell, baseline: Cell) -> Answer:
+        """A measure that compares a cell with its baseline; diverged if one of the two runs did."""
+        ours, theirs = (self._corruption_errors(one) for one in (cell, baseline))
+        if ours is None or theirs is None:
+            return {"value": math.nan, "n_test": math.nan, "status": "diverged"}
+        value = (
+            mce(ours.errors, theirs.errors)
+            if cell.measure == "mce"
+            else relative_mce(ours.errors, ours.clean, theirs.errors, theirs.clean)
+        )
+        return {"value": value, "n_test": ours.n_test, "status": "finished"}
+
+    def _corruption_errors(self, cell: Cell) -> CorruptionErrors | None:
+        assert cell.run is not None
+        assert cell.target is not None
+        digest = self.plan.protocols[cell.paper][cell.protocol].digest
+        at = cell.epoch, cell.target.name
+        return corruption_errors({k[2:]: v for k, v in self.answers(cell.run.name, digest).items() if k[:2] == at})
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.

@@ -24,7 +24,7 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         )
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     judged_by, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
-    rows = gather.measurements(measurer.rows(cells))
+    rows = gather.measurements(measurer.rows(cells, declared))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
     summaries = [gather.summary(table, judged_by.confidence) for table in (rows, controls) if len(table)]
     written = {

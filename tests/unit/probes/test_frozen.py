@@ -1,6 +1,7 @@
 """What a probe may look at: features by hand, each computed once."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from torch import nn
 
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.declared import registry
+from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.recipe import Views
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.heads import mlp
@@ -134,17 +137,28 @@ def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Modul
         assert weight.grad is not None
 
 
-OF_IMAGES = ("norms", "extreme_norms")
-"""Probes whose values have readings."""
+PROBES = [name for name in registry.names("probes") if name != "corruption"]
+"""All but the one that needs corrupted images."""
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names("probes") if name not in OF_IMAGES])
-def test_every_probe_gives_all_its_measures(data: Any, encoder: nn.Module, head: nn.Module, name: str) -> None:
+@pytest.fixture
+def run() -> Any:
+    """Stands in for the run of the encoder."""
+    objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
+    return SimpleNamespace(branches=(Views(), Views()), objective=objective, logits=None)
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_every_probe_gives_all_its_measures(
+    data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
+) -> None:
     quick = {"mlp": {"epochs": 2}, "knn": {"k": 20}}.get(name, {})
-    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU), **quick)
-    assert tuple(found.values) == registry.read_constant("probes", name, "MEASURES", ())
-    assert all(0 <= value <= 100 for value in found.values.values())
-    assert found.n == 30
+    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU, run=run), **quick)
+    measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
+    assert measures == registry.read_constant("probes", name, "MEASURES", ())
+    accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
+    assert all(0 <= value <= 100 for value in accuracies)
+    assert found.n == (80 if name == "extreme_norms" else 30)
 
 
 def test_norms_of_a_head(data: Any, encoder: nn.Module, head: nn.Module) -> None:
@@ -178,6 +192,9 @@ def test_what_is_not_there_is_a_sentence(data: Any) -> None:
         frozen.embeddings("test")
     with pytest.raises(HypersphereError, match=r"layer: 'heads' is not one of backbone, embeddings"):
         frozen.features("test", "heads")  # type: ignore[arg-type]
+    with pytest.raises(HypersphereError, match=r"repeats a part of the training, and raw pixels have none$"):
+        frozen.run  # noqa: B018
+    assert frozen.conflicting("test") is None
     with pytest.raises(HypersphereError, match="fine"):
         frozen.labels("test", "fine")
     with pytest.raises(HypersphereError, match="hard"):
@@ -198,14 +215,14 @@ class Spoils(nn.Module):
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-def test_features_that_are_no_numbers_are_a_sentence(data: Any, value: float) -> None:
+def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value: float) -> None:
     """A probe would predict class 0 for them."""
     frozen = Frozen(nn.Sequential(Pixels(), Spoils(value)), None, data, CPU)
     with pytest.raises(NotFiniteError, match=r"^the features of 3 of 30 images of split test are NaN or infinite$"):
         frozen.features("test")
-    for name in registry.names("probes"):
+    for name in PROBES:
         with pytest.raises(NotFiniteError):
-            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU))
+            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU, run=run))
     above = Frozen(Pixels(), Spoils(value), data, CPU)
     above.features("test")
     with pytest.raises(NotFiniteError, match=r"the embeddings of 8 of 80 images of split train are NaN or infinite"):
