@@ -156,6 +156,14 @@ class Frozen:
         """
         return self._data.classes(name)
 
+    def class_names(self, name: str = CLASS) -> tuple[str, ...]:
+        """Names of the classes of the labels of this name, from label 0 on.
+
+        Raises:
+            HypersphereError: there are no labels of this name.
+        """
+        return self._data.class_names(name)
+
     def _compute(self, split: str, layer: str) -> Tensor:
         if layer not in get_args(Layer):
             raise HypersphereError(f"layer: '{layer}' is not one of {', '.join(get_args(Layer))}")

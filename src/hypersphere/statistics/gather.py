@@ -4,14 +4,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import MANIFEST, Plan, table_name
+from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
@@ -24,9 +23,6 @@ PROBE = ["epoch", "final", "protocol", "protocol_digest"]
 MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
 SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
 RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
-DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
-QUANTILES = np.linspace(0, 1, 101)
-"""Levels at which the distribution over images is stored."""
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
@@ -231,38 +227,6 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
         )
     return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
-
-
-def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles over images of a probe's values, for every cell and seed; in the measure's unit.
-
-    ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
-
-    Raises:
-        HypersphereError: a file is missing or altered, or a probe has no values of single images.
-    """
-    rows: list[dict[str, Any]] = []
-    diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
-    for cell in cells:
-        if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
-            continue
-        if (cell.text, cell.run.name) in diverged:
-            continue
-        path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
-        file = table_name(path, (cell.epoch, cell.target.name))
-        if file.name not in check_evaluation(path)["files"]:
-            raise HypersphereError(
-                f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
-            )
-        table = pd.read_csv(file)
-        for key, value in coordinates.of_probe(cell.coordinates).items():
-            table = table[table[key] == value]
-        for quantile, value in zip(QUANTILES, np.quantile(table[cell.measure], QUANTILES), strict=True):
-            rows.append(
-                {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name, "quantile": quantile}
-                | {"value": value}
-            )
-    return pd.DataFrame(rows, columns=DISTRIBUTION)
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:

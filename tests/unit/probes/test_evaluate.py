@@ -1,9 +1,11 @@
 """Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
+import importlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -15,12 +17,13 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.errors import DamagedError
-from hypersphere.integrity import provenance, sources
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.integrity import markers, pictures, provenance, sources
 from hypersphere.integrity.manifest import check_evaluation
 from hypersphere.probes import evaluate
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
+from hypersphere.probes.measured import Measured
 from hypersphere.training import checkpoint
 from hypersphere.training.pretrain import pretrain
 
@@ -255,6 +258,81 @@ def test_a_second_probe_costs_itself_alone(root: Path, plan: Plan) -> None:
     assert changed == {"mlp.csv", "mlp.json"}
     assert set(answers(more, more.batches[0].runs[0], "mlp")["epoch"]) == {0, 4}
     assert provenance.artifact_digest(more, "embedding_norms", "table5") == before
+
+
+PORTRAITS = """  portraits:
+    draw: pictures
+    title: Images
+    panels: {extreme: [highest, lowest]}
+    rows: {method.variant: [simclr.default, simclr.cut3]}
+    fixed: {dataset: cifar10_lt, split: train}
+    measure: norm
+    by: extreme_norms
+  norms_over_epochs:
+"""
+
+
+@pytest.fixture
+def with_pictures(root: Path, plan: Plan) -> Plan:
+    """The plan with an artifact of pictures, measured."""
+    path, probe = (
+        root / "config" / NORMS,
+        "  extreme_norms: {probe: {name: extreme_norms, count: 2}, layer: embeddings}\n",
+    )
+    path.write_text(path.read_text().replace("  linear: {probe", f"{probe}  linear: {{probe"))
+    more = after(root, "  norms_over_epochs:\n", PORTRAITS)
+    evaluate.evaluate_batch(more, more.batches[0])
+    return more
+
+
+def test_pictures_lie_beside_their_table(with_pictures: Plan) -> None:
+    """A row for each, in the manifest's checksums; they are the dataset's images."""
+    plan = with_pictures
+    run = next(run for run in plan.batches[0].runs if extremes(plan, run))
+    path = plan.evaluation(run.name, digest(plan, "extreme_norms", run))
+    table = pd.read_csv(evaluate.table_name(path, (4, "upright")))
+    images = store.open(plan.data_folder(plan.datasets["upright"])).split("train").images
+    assert len(table) == 2 * 10 * 2
+    stacked = pictures.read(path.with_name(f"{path.stem}.0004.upright.png"))
+    assert np.array_equal(stacked.reshape(len(table), *images.shape[1:]), images[table["image"]])
+    assert f"{path.stem}.0004.upright.png" in check_evaluation(path)["files"]
+
+
+def extremes(plan: Plan, run: Run) -> bool:
+    """Whether a run is asked for pictures."""
+    return "extreme_norms" in {one.protocol.probe.name for one in plan.asked[run.name].values() if one.protocol.probe}
+
+
+@pytest.mark.parametrize("harm", ["lost", "flipped"])
+def test_a_damaged_picture_is_found_and_measured_again(with_pictures: Plan, harm: str) -> None:
+    """By verify, which then forgets the evaluation; and by the next evaluation itself. One bit is enough."""
+    plan = with_pictures
+    run = next(run for run in plan.batches[0].runs if extremes(plan, run))
+    path = plan.evaluation(run.name, digest(plan, "extreme_norms", run))
+    picture = path.with_name(f"{path.stem}.0004.upright.png")
+    before = picture.read_bytes()
+    content = bytearray(before)
+    content[len(content) // 2] ^= 1
+    for check in (
+        lambda: check_evaluation(path),
+        lambda: markers.check_evaluated_marker(plan, plan.batches[0].id, [run.name]),
+    ):
+        check()
+        picture.unlink() if harm == "lost" else picture.write_bytes(bytes(content))
+        with pytest.raises(DamagedError, match=r"0004\.upright\.png: the file('s bytes are not those| is missing)"):
+            check()
+        evaluate.evaluate_batch(plan, plan.batches[0])
+        assert picture.read_bytes() == before
+
+
+def test_pictures_without_a_row_each_are_a_sentence(with_pictures: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, images = pd.DataFrame({"row": ["a", "b"]}), np.zeros((3, 4, 4, 3), np.uint8)
+    module = importlib.import_module("hypersphere.probes.extreme_norms")
+    monkeypatch.setattr(module, "extreme_norms", lambda _, count: Measured({"norm": 1.0}, table, images))
+    plan = with_pictures
+    shutil.rmtree(plan.config.results / "evaluations")
+    with pytest.raises(HypersphereError, match=r": pictures: 3 for 2 rows of its table; one for each$"):
+        evaluate.evaluate_batch(plan, plan.batches[0])
 
 
 def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_tidy
-from hypersphere.statistics import claims, effects, gather, measure
+from hypersphere.statistics import claims, effects, gather, measure, single_images
 
 from .world import World, at
 
@@ -24,7 +24,7 @@ COLUMNS = {
     "summary": gather.SUMMARY,
     "effects": effects.COLUMNS,
     "runs": gather.RUNS,
-    "distribution": gather.DISTRIBUTION,
+    "distribution": single_images.DISTRIBUTION,
 }
 
 

@@ -17,7 +17,7 @@ from hypersphere.present.shown import Context, Shown
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
-IMAGES = True
+IMAGES = ("distribution.csv",)
 FORMATS = ("svg", "png", "csv")
 
 FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "quantile", "value", "scale")
