@@ -54,6 +54,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
     "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean"),
+    "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
     "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),
     "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
     "human_entropy": Measure(
