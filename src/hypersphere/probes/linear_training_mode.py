@@ -1,5 +1,7 @@
 """Linear probe of an encoder whose weights are frozen and whose batch norm is not: the norms authors' code."""
 
+import math
+
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
@@ -51,7 +53,7 @@ def linear_training_mode(
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
     velocities = torch.zeros_like(weight), torch.zeros_like(bias)
-    lowest, best = torch.inf, torch.full((1, frozen.classes()), torch.nan)
+    lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
         order = torch.from_numpy(keyed.permutation(len(images), 0, "linear_training_mode", epoch))

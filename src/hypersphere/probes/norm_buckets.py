@@ -39,8 +39,8 @@ def norm_buckets(
             for 10, which is more than 9).
 
     Returns:
-        ``bucket_top1;bucket=1`` to ``bucket=20`` in percent, NaN for a bucket with too few images; ``bucket_share``, its
-        share of the classified images, in percent; and what ``agreement`` says of people.
+        ``bucket_top1;bucket=1`` to ``bucket=20`` in percent, NaN for a bucket of too few images; ``bucket_share``, the
+        bucket's share of the classified images, in percent; and what ``agreement`` says of people.
 
     Raises:
         HypersphereError: ``k`` is more than the images that vote.
