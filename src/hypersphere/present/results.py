@@ -143,6 +143,11 @@ class ArtifactResults:
         return self._read("pictures")
 
     @cached_property
+    def single_points(self) -> pd.DataFrame:
+        """Single images as points in space: coordinates, seed, run, image, class, x, y, z."""
+        return self._read("points")
+
+    @cached_property
     def stack(self) -> UInt8[np.ndarray, "H W 3"]:
         """All pictures, one below the other."""
         return pictures.read(self._checked("pictures.png"))
