@@ -18,6 +18,10 @@ from hypersphere.probes.mlp import fit_mlp
 
 MEASURES = ("mlp_top1",)
 PIXELS = False
+PICTURES = (
+    "images and, over them, what raises the score of their class (red: half of the image's highest, yellow: the "
+    "highest); below: the predicted class"
+)
 
 OPAQUE = 0.65
 """Share of the colour where a map is highest."""
