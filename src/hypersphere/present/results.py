@@ -160,8 +160,8 @@ class ArtifactResults:
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why cells cannot be measured at this scale, by coordinates."""
-        cells = self.results.plan.artifacts.get((self.paper.paper, self.name), [])
-        return {cell.text: cell.missing for cell in cells if cell.missing}
+        reasons = self.results.plan.missing(self.paper.paper, self.name)
+        return {cell: reason for cell, reason in reasons.items() if reason}
 
     def printed(self, point: coordinates.Coordinates) -> Claim | None:
         """The published value of a cell."""
