@@ -14,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce restore plan report verify mend test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce evidence restore plan report verify mend test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ setup: $(READY) ## install everything into .venv
 
 reproduce: $(READY) ## rebuild every table, figure, scorecard and the paper
 	@snakemake --cores all --config $(CHOSEN)
+
+evidence: $(READY) ## tables, figures and scorecard from the records in evidence/<scale>/ alone; nothing is trained
+	@snakemake --cores all --config $(CHOSEN) evidence_only=true
 
 restore: $(READY) ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
 	@python -m hypersphere.command.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))

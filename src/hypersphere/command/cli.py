@@ -68,13 +68,15 @@ def _evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     pixels, name = arguments.pixels, arguments.batch
     if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
         pixels, name = name, None
-    if not pixels and not name:
-        raise HypersphereError("evaluate: give a batch with --batch, or a dataset with --pixels")
+    if not pixels and not name and not arguments.run:
+        raise HypersphereError("evaluate: name runs, a batch with --batch, or a dataset with --pixels")
     dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
     if dataset and dataset not in plan.asked_of_pixels:
         raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
     if name:
         evaluate.evaluate_batch(plan, find_batch(plan, name))
+    if arguments.run:
+        evaluate.evaluate_runs(plan, find_runs(plan, arguments.run))
     if dataset:
         evaluate.evaluate_pixels(plan, dataset)
 
@@ -153,6 +155,21 @@ def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
         print(evidence.pack(plan, run))
 
 
+def _evidence(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.integrity import evidence
+
+    for path in evidence.take_in(plan, Path(arguments.folder)):
+        print(path)
+
+
+def _campaign(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import campaign
+
+    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
+        raise HypersphereError("campaign: --minutes and --jobs must be positive")
+    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs)
+
+
 Command = Callable[[Plan, argparse.Namespace], None]
 
 
@@ -180,7 +197,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
     add("snapshots", _snapshots, "list saved encoders, or remove those that the plan does not need", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
-    add("evaluate", _evaluate, "probe a batch of runs, or raw pixels", batch, pixels)
+    add("evaluate", _evaluate, "probe runs, a batch of them, or raw pixels", batch, pixels, runs)
     add("theory", _theory, "check every theorem and identity against draws and counterexamples")
     add("simulate", _simulate, "run the exact studies of papers (default: of all)", (("paper",), {"nargs": "*"}))
     add("studies", _studies, "judge and draw the results of a paper's exact studies", (("paper",), {}))
@@ -193,6 +210,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     checked = "compare results with their manifests, and rebuild what follows from them"
     add("verify", _verify, checked, again, (("--mend",), forget))
     add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
+    taken = (("action",), {"choices": ["import"]}), (("folder",), {"metavar": "DIR", "help": "a folder of records"})
+    add("evidence", _evidence, "take in records of runs that were finished elsewhere", *taken)
+    minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
+    jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
+    add("campaign", _campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
     return parser, commands.choices
 
 

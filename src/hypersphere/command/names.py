@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from hypersphere.declared.artifacts import Studied
-from hypersphere.declared.plan import BatchOfRuns, Plan
+from hypersphere.declared.batching import BatchOfRuns
+from hypersphere.declared.plan import Plan
 from hypersphere.declared.reasons import why_not_made
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.validation import not_one_of

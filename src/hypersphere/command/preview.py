@@ -91,8 +91,8 @@ def _artifact(plan: Plan, paper: str, name: str) -> str:
     reason = why_not_made(plan, paper, name)
     if reason:
         return f"not made: {reason}"
-    points = {cell.text: cell for cell in plan.artifacts[paper, name]}
-    missing = [cell.missing for cell in points.values() if cell.missing]
+    points = plan.missing(paper, name)
+    missing = [reason for reason in points.values() if reason]
     rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
     return f"{len(points)} cells, {len(points) - len(missing)} measured by {len(plan.runs_of(paper, name))} runs{rest}"
 

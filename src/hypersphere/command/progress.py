@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hypersphere.declared.plan import BatchOfRuns, Plan
+from hypersphere.declared.batching import BatchOfRuns
+from hypersphere.declared.plan import Plan
 
 TARGETS = ("all", "reproduce", "data", "runs")
 """Rules that only collect files and take no time."""

@@ -78,8 +78,13 @@ class Config(BaseModel):
 
     @property
     def results(self) -> Path:
-        """The results folder."""
-        return self.root / "results" / self.scale_name
+        """The results folder; what is made from records alone has its own."""
+        return self.root / "results" / (self.scale_name + ("-evidence" if self.settings.evidence_only else ""))
+
+    @property
+    def evidence(self) -> Path:
+        """The folder of this scale's records."""
+        return self.root / "evidence" / self.scale_name
 
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:

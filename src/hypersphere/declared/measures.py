@@ -20,6 +20,8 @@ class Measure(NamedTuple):
     margin: Literal["accuracy", "none"] = "none"
     """The equivalence margin of config/statistics.yaml for printed values; none: they are not judged."""
 
+    bounded: bool = False
+    """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
     of_baseline: bool = False
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
 
@@ -63,7 +65,7 @@ MEASURES: dict[str, Measure] = {
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),
-    "distance": Measure("distance", "", 3, "of two embeddings: half of 1 minus their cosine"),
+    "distance": Measure("distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True),
     "alignment": Measure("alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower"),
     "uniformity": Measure(
         "uniformity", "nat", 2, "logarithm of the mean Gaussian potential of pairs of unit embeddings", "lower"
@@ -71,6 +73,9 @@ MEASURES: dict[str, Measure] = {
     "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher"),
     "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings"),
     "class_spread": Measure("spread in a class", "", 3, "the same within a class, mean over classes"),
+    "explained": Measure(
+        "explained variance", "%", 1, "of an image's local features: the part between its regions", "higher"
+    ),
     "corruption_error": Measure("corruption error", "%", 1, "wrong predictions of corrupted images", "lower"),
     # of training itself
     "loss": Measure("training loss", "", 3, "mean over an epoch's batches", "lower"),

@@ -1,17 +1,17 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files
+from hypersphere.declared import batching, kinds, lookup, recorded, registry, repeats
 from hypersphere.declared import config as cfg
-from hypersphere.declared import kinds, lookup, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
+from hypersphere.declared.records import Records, read_all
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.validation import validate
 
@@ -22,14 +22,6 @@ RESUME = "resume.safetensors"
 """The state from which training resumes, in such a folder."""
 At = tuple[int, str]
 """Finished epochs, and the name of the probed dataset."""
-
-
-@dataclass(frozen=True)
-class BatchOfRuns:
-    """Runs of one method and dataset, shown by the same artifacts, that one job trains and one job probes."""
-
-    id: str
-    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True)
@@ -47,14 +39,23 @@ class Plan:
     config: cfg.Config
     cells: tuple[Cell, ...]
     """The cells of all artifacts of this scale, including those that cannot be measured."""
+    records: Records | None = None
+    """The records that all numbers come from; None: they come from runs in the results folder."""
 
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of each artifact made from runs, by paper and artifact."""
-        artifacts: dict[tuple[str, str], list[Cell]] = {}
+        of_artifact: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
-            artifacts.setdefault((cell.paper, cell.artifact), []).append(cell)
-        return artifacts
+            of_artifact.setdefault((cell.paper, cell.artifact), []).append(cell)
+        return of_artifact
+
+    def missing(self, paper: str, artifact: str) -> dict[str, str]:
+        """Why the cells of an artifact cannot be measured, by coordinates; empty text where a seed can be."""
+        reasons: dict[str, str] = {}
+        for cell in self.artifacts.get((paper, artifact), []):
+            reasons[cell.text] = cell.missing and reasons.get(cell.text, cell.missing)
+        return reasons
 
     @cached_property
     def made(self) -> list[tuple[str, str]]:
@@ -120,30 +121,25 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs: runs of one method and dataset that the same artifacts show, up to the scale's number per job.
+        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number per job.
+
+        Runs that are recorded need none.
 
         Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
         nothing when one of them must be trained again. An artifact waits only for its own runs.
         """
-        artifacts: dict[str, set[str]] = {}
+        if self.records is not None:
+            return ()
+        shown_by: dict[str, set[str]] = {}
         for cell in self.cells:
             if cell.run is not None and not cell.missing:
-                artifacts.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
-        groups: dict[tuple[str, str, str], list[Run]] = {}
-        for name, shown_by in artifacts.items():
+                shown_by.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for name, artifacts in shown_by.items():
             run = self.runs[name]
-            groups.setdefault((run.method.name, run.dataset.name, " ".join(sorted(shown_by))), []).append(run)
+            groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
         size = self.config.scale.runs_per_job
-        batches = []
-        for (method, dataset, _), runs in groups.items():
-            jobs = -(-len(runs) // size)
-            for part in (tuple(runs[i * len(runs) // jobs : (i + 1) * len(runs) // jobs]) for i in range(jobs)):
-                batches.append(BatchOfRuns(f"{method}-{dataset}-{files.digest([run.name for run in part], 8)}", part))
-        return tuple(batches)
-
-    @cached_property
-    def _by_run(self) -> dict[str, BatchOfRuns]:
-        return {run.name: batch for batch in self.batches for run in batch.runs}
+        return tuple(batching.batch(runs) for group in groups.values() for runs in batching.split(group, size))
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so.
@@ -156,7 +152,11 @@ class Plan:
 
     def batch_of(self, run: str) -> BatchOfRuns:
         """The batch that trains a run of this plan."""
-        return self._by_run[run]
+        return self._batch_of[run]
+
+    @cached_property
+    def _batch_of(self) -> dict[str, BatchOfRuns]:
+        return {run.name: batch for batch in self.batches for run in batch.runs}
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
@@ -165,6 +165,11 @@ class Plan:
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
         """The batches that train an artifact's runs."""
         return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
+
+    def records_of(self, paper: str, artifact: str) -> list[Path]:
+        """The files of the records of an artifact's runs; none where numbers come from runs in the results folder."""
+        found = [record for run in self.runs_of(paper, artifact) for record in (self.records or {}).get(run, ())]
+        return [self.config.evidence / record.file_name for record in found]
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
         """The datasets whose raw pixels are a control of an artifact."""
@@ -246,40 +251,11 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
         for cell in maker.of(paper, name, artifact)
     ]
-    return Plan(config, tuple(_without_repeats(cells, maker)))
-
-
-def _without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
-    """Mark cells as missing where two different published numbers of a paper would show one measured number.
-
-    If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
-    cannot be measured.
-    """
-    best: dict[tuple[Any, ...], tuple[float, int, Any, Cell]] = {}
-    keys = [_number(cell) for cell in cells]
-    for place, (cell, key) in enumerate(zip(cells, keys, strict=True)):
-        if key is not None:
-            number = maker.published(cell)
-            best[key] = min(
-                best.get(key, (math.inf, 0, number, cell)), (number.rounded, place, number, cell), key=_rank
-            )
-    marked = []
-    for cell, key in zip(cells, keys, strict=True):
-        if key is not None and not cell.missing and not maker.published(cell).same(best[key][2]):
-            cell = replace(cell, missing=f"at this scale one number with {best[key][3].text}")
-        marked.append(cell)
-    return marked
-
-
-def _rank(candidate: tuple[float, int, Any, Cell]) -> tuple[float, int]:
-    return candidate[:2]
-
-
-def _number(cell: Cell) -> tuple[Any, ...] | None:
-    """The key of the measured number that a cell would show; None: it shows none."""
-    if cell.run is None or cell.target is None:
-        return None
-    return cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading
+    cells = repeats.mark(cells, maker)
+    if not config.settings.evidence_only:
+        return Plan(config, tuple(cells))
+    kept = read_all(config.evidence)
+    return Plan(config, tuple(recorded.mark(cells, config.papers, maker.protocols, kept, config.scale_name)), kept)
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:

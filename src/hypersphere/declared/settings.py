@@ -58,6 +58,8 @@ class Settings(Strict):
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
+    evidence_only: bool = False
+    """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
 
 
 class Resources(Strict):

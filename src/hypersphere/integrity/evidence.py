@@ -1,76 +1,37 @@
-"""Evidence: one small JSON record per finished run, with all that is needed to judge it, and without its weights."""
+"""Write evidence: pack a finished run into a record, and take in records that were made elsewhere."""
 
 import csv
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from hypersphere import files
+from hypersphere.declared import records
+from hypersphere.declared.cells import on_pixels, raw_pixels
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.records import Record
 from hypersphere.declared.run import Run
-from hypersphere.declared.validation import PositiveInt, Strict, validate
+from hypersphere.declared.validation import validate
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_evaluation, check_files
-
-
-class Answer(Strict):
-    """One number of one probe, in the measure's unit; empty for a run that diverged."""
-
-    epoch: int
-    protocol: str
-    """Digest of the probe, its parameters and its layer."""
-    measure: str
-    target: str
-    """The dataset that was probed."""
-    reading: str
-    """Which value of that measure: ``split=train``; empty if there is only one."""
-    value: float | None
-    n_test: int | None
-    classes: int | None
-    status: Literal["finished", "diverged"]
-
-
-class Record(Strict):
-    """The schema of ``evidence/*.json``."""
-
-    schema_version: Literal[1] = 1
-    name: str
-    scale: str
-    level: Literal["quick", "laptop", "paper"]
-    run: Run
-    status: Literal["finished", "diverged"]
-    epochs: PositiveInt
-    code: str
-    data: str
-    files: dict[str, str]
-    device: dict[str, str]
-    numerics: dict[str, Any]
-    environment: dict[str, Any]
-    seconds: float
-    peak_memory_mb: int
-    history: list[dict[str, float | None]]
-    """None where a diverged run's loss or norm is not finite, because JSON has no such numbers."""
-    evaluations: list[Answer]
-    evaluated_by: dict[str, Any]
-    """By protocol: its probe and layer, digest of its code, device, threads and environment, which may differ from
-    training's."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
     """Write a finished, evaluated run's record and return its path.
 
-    At the published scale the record goes to ``evidence/``. At any other it goes to the scale's results folder, so that
-    no small run is taken for evidence.
+    Records of the laptop, workstation and published scales go to ``evidence/<scale>/``. Those of other scales, and of
+    scales with a changed number, go to the scale's results folder, so that they are not taken for evidence.
 
     Raises:
-        HypersphereError: the run or its evaluations are missing, or its files were altered.
+        HypersphereError: the run or its evaluations are missing, its files were altered, or the record that is there
+            says something else of the same run, device and code.
     """
     folder = plan.run_folder(run.name)
     manifest = check_files(folder)
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
-    record = {
+    content = {
         **{key: manifest[key] for key in copied},
         "scale": plan.config.scale_name,
         "level": plan.config.scale.level,
@@ -80,23 +41,47 @@ def pack(plan: Plan, run: Run) -> Path:
         "history": _history(folder / "history.csv"),
         **_evaluated(plan, run),
     }
-    published = plan.config.scale_name == "paper"
-    path = (plan.config.root / "evidence" if published else plan.config.results / "evidence") / f"{run.name}.json"
-    validate(Record, record, path)
-    files.write_json(path, record)
+    changed = plan.config.scale_name != plan.config.settings.scale
+    kept = plan.config.scale.level != "quick" and not changed
+    record = validate(Record, content, folder)
+    return add(plan.config.evidence if kept else plan.config.results / records.FOLDER, record)
+
+
+def add(folder: Path, record: Record) -> Path:
+    """Write a record among those of ``folder``, or merge it with the one of its key, and return its path.
+
+    Raises:
+        HypersphereError: the two contradict one another.
+    """
+    path = folder / record.file_name
+    if path.exists():
+        record = records.merged(records.read(path), record, path)
+    files.write_json(path, record.model_dump(mode="json"))
     return path
 
 
-def read(path: Path) -> Record:
-    """Parse a record, and check that its name is the name of its content.
+def take_in(plan: Plan, folder: Path) -> list[Path]:
+    """Copy the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
+
+    Returns:
+        The paths of the new or changed records.
 
     Raises:
-        HypersphereError: missing, not JSON, not of the schema, or misnamed.
+        HypersphereError: there is none, one is malformed or of another scale, or contradicts one that is there.
     """
-    record = validate(Record, files.read_json(path), path)
-    if record.name != record.run.name or path.stem != record.name:
-        raise HypersphereError(f"{path}: name: the record's content is named {record.run.name}")
-    return record
+    found = [records.read(path) for path in sorted(folder.glob("*.json"))]
+    if not found:
+        raise HypersphereError(f"{folder}: holds no record (*.json)")
+    for record in found:
+        if record.scale != plan.config.scale_name:
+            raise HypersphereError(
+                f"{folder / record.file_name}: scale: is {record.scale}, and records of {plan.config.scale_name} "
+                f"are taken in; --set scale={record.scale} takes in those"
+            )
+        path = plan.config.evidence / record.file_name
+        if path.exists():
+            records.merged(records.read(path), record, path)
+    return [add(plan.config.evidence, record) for record in found]
 
 
 def _history(path: Path) -> list[dict[str, float | None]]:
@@ -106,18 +91,32 @@ def _history(path: Path) -> list[dict[str, float | None]]:
 
 
 def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
-    answers: list[dict[str, Any]] = []
-    evaluated_by: dict[str, Any] = {}
-    for digest in plan.asked[run.name]:
+    content: dict[str, Any] = {"evaluations": [], "pixels": [], "evaluated_by": {}}
+    for digest, asked in plan.asked[run.name].items():
         path = plan.evaluation(run.name, digest)
-        if not path.is_file():
-            batch = plan.batch_of(run.name).id
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate --batch {batch}` makes it")
+        content["evaluations"] += _answers(path, f"hypersphere evaluate {run.name}")
         manifest = check_evaluation(path)
-        table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
-        rows = table.drop(columns="run").assign(reading=table["reading"].fillna("")).astype(object)
-        answers += [
-            {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
-        ]
-        evaluated_by[digest] = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
-    return {"evaluations": answers, "evaluated_by": evaluated_by}
+        by = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
+        content["evaluated_by"][digest] = by
+        if on_pixels(asked.protocol):
+            for dataset in sorted({target for _, target in asked.at}):
+                answers = _answers(
+                    plan.evaluation(raw_pixels(dataset), digest), f"hypersphere evaluate --pixels {dataset}"
+                )
+                content["pixels"] += [one for one in answers if one["target"] == dataset]
+    return content
+
+
+def _answers(path: Path, makes: str) -> list[dict[str, Any]]:
+    """The rows of one file of evaluations, with None in empty fields.
+
+    Raises:
+        HypersphereError: it is missing or altered.
+    """
+    if not path.is_file():
+        raise HypersphereError(f"{path}: the file is missing; `{makes}` makes it")
+    check_evaluation(path)
+    table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
+    rows = table.drop(columns="run").assign(reading=table["reading"].fillna("")).astype(object)
+    rows = rows.where(rows.notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")]

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import raw_pixels
-from hypersphere.declared.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.integrity.manifest import tidy_manifest
 

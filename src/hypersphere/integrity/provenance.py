@@ -15,8 +15,9 @@ from typing import Any
 from hypersphere import files
 from hypersphere.declared import kinds, registry
 from hypersphere.declared.artifacts import HISTORY, Protocol, Studied
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import Cell
-from hypersphere.declared.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.declared.run import Component, Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import listing

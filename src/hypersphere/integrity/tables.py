@@ -18,7 +18,7 @@ NUMBERS = {
     *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
     *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured_std", "reported_std"),
     *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
-    *("draws", "met", "violated", "worst", "margin", "top", "height", "width"),
+    *("draws", "met", "violated", "worst", "margin", "top", "height", "width", "x", "y", "z"),
 }
 """Columns of numbers in any table; an empty field is NaN. All other columns are text."""
 FLAGS = {"final", "low_power"}

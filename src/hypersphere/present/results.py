@@ -143,6 +143,11 @@ class ArtifactResults:
         return self._read("pictures")
 
     @cached_property
+    def single_points(self) -> pd.DataFrame:
+        """Single images as points in space: coordinates, seed, run, image, class, x, y, z."""
+        return self._read("points")
+
+    @cached_property
     def stack(self) -> UInt8[np.ndarray, "H W 3"]:
         """All pictures, one below the other."""
         return pictures.read(self._checked("pictures.png"))
@@ -155,8 +160,8 @@ class ArtifactResults:
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why cells cannot be measured at this scale, by coordinates."""
-        cells = self.results.plan.artifacts.get((self.paper.paper, self.name), [])
-        return {cell.text: cell.missing for cell in cells if cell.missing}
+        reasons = self.results.plan.missing(self.paper.paper, self.name)
+        return {cell: reason for cell, reason in reasons.items() if reason}
 
     def printed(self, point: coordinates.Coordinates) -> Claim | None:
         """The published value of a cell."""

@@ -20,8 +20,9 @@ from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Protocol
+from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import PIXELS, raw_pixels
-from hypersphere.declared.plan import Asked, At, BatchOfRuns, Plan, pictures_name, table_name
+from hypersphere.declared.plan import Asked, At, Plan, pictures_name, table_name
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import pictures, provenance

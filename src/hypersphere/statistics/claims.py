@@ -139,7 +139,7 @@ class Judge:
         self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
-        self.missing = {cell.text: cell.missing for cell in plan.artifacts.get((paper.paper, name), [])}
+        self.missing = plan.missing(paper.paper, name)
         self.why = why_not_made(plan, paper.paper, name) or ("" if self._is_measured() else NOT_MADE_YET)
         if not self.why:
             self.measurements = self._read("measurements", gather.MEASUREMENTS)

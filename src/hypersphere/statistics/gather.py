@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared import coordinates, registry
+from hypersphere.declared import coordinates, recorded, registry
 from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
@@ -94,9 +94,7 @@ class Measurer:
         assert cell.run is not None
         name = cell.run.name
         if name not in self._histories:
-            manifest = check_run(self.plan, name, "history.csv")
-            rows = tables.read(self.plan.run_folder(name) / "history.csv", ("epoch", cell.measure))
-            self._histories[name] = rows.assign(diverged=manifest["status"] == "diverged")
+            self._histories[name] = self._history(name, cell.measure)
         history = self._histories[name]
         row = history[history["epoch"] == cell.epoch]
         value = float(row[cell.measure].iloc[0]) if len(row) else math.nan
@@ -104,6 +102,15 @@ class Measurer:
         # The history has no epoch 0. A diverged run has no value, not even from before it diverged.
         status = "diverged" if diverged else "finished"
         return {"value": math.nan if diverged else value, "n_test": math.nan, "status": status}
+
+    def _history(self, run: str, measure: str) -> pd.DataFrame:
+        """The values that training recorded, and whether the run diverged."""
+        if self.plan.records is not None:
+            record = self.plan.records[run][0]
+            return pd.DataFrame(record.history, dtype="float64").assign(diverged=record.status == "diverged")
+        manifest = check_run(self.plan, run, "history.csv")
+        rows = tables.read(self.plan.run_folder(run) / "history.csv", ("epoch", measure))
+        return rows.assign(diverged=manifest["status"] == "diverged")
 
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
         answer = self._measured(cell, subject, cell.epoch)
@@ -136,7 +143,11 @@ class Measurer:
         """
         assert cell.target is not None
         digest = self.plan.protocols[cell.paper][cell.protocol].digest
-        answers, measure, target = self.answers(subject, digest), self.probes_measure(cell), cell.target.name
+        measure, target = self.probes_measure(cell), cell.target.name
+        if self.plan.records is None:
+            answers = self.answers(subject, digest)
+        else:
+            answers = self._recorded(cell, digest, subject == raw_pixels(target))
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
         if answer is None and for_all is not None and for_all["status"] == "diverged":
             answer = for_all  # a diverged run has one row for all readings
@@ -165,6 +176,22 @@ class Measurer:
                 for row in rows
             }
         return self._answers[subject, digest]
+
+    def _recorded(self, cell: Cell, digest: str, of_pixels: bool) -> Answers:
+        """All values under one protocol in the record that measures a cell: of its run, or of raw pixels."""
+        assert self.plan.records is not None
+        assert cell.run is not None
+        assert cell.target is not None
+        record = recorded.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
+        if record is None:
+            where = f"{self.plan.config.evidence}/{cell.run.name}-*.json"
+            raise HypersphereError(f"{where}: evaluations: no record has {cell.text} at epoch {cell.epoch}")
+        rows = (answer.model_dump() for answer in record.answers(digest, of_pixels))
+        return {
+            (row["epoch"], row["target"], row["measure"], row["reading"]): row
+            | {name: math.nan if row[name] is None else row[name] for name in ("value", "n_test", "classes")}
+            for row in rows
+        }
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
@@ -232,12 +259,19 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
     """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row."""
     rows = []
+    if plan.records is not None:
+        named = [record for name in sorted(set(names)) for record in plan.records.get(name, ())[:1]]
+        return pd.DataFrame([_run_row(record.model_dump()) for record in named], columns=RUNS)
     for name in sorted(set(names)):
         path = plan.run_folder(name) / MANIFEST
         if not path.is_file():
             continue
-        manifest = read_manifest(path.parent)
-        row = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
-        row |= {"run": name, "device": manifest["device"]["name"], "threads": manifest["numerics"]["threads"]}
-        rows.append(row | {"torch": manifest["environment"]["packages"]["torch"]})
+        rows.append(_run_row(read_manifest(path.parent)))
     return pd.DataFrame(rows, columns=RUNS)
+
+
+def _run_row(about: dict[str, Any]) -> dict[str, Any]:
+    """A row of runs.csv from a run's manifest or record."""
+    row = {key: about[key] for key in ("status", "epochs", "code", "data")}
+    row |= {"run": about["name"], "device": about["device"]["name"], "threads": about["numerics"]["threads"]}
+    return row | {"torch": about["environment"]["packages"]["torch"]}

@@ -36,6 +36,8 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     folder, images, also = plan.artifact_folder(paper, artifact), kinds.kind(declared.draw).images, []
     if "distribution.csv" in images:
         written["distribution"] = (single_images.distribution(plan, cells, rows), single_images.DISTRIBUTION)
+    if "points.csv" in images:
+        written["points"] = (single_images.points(plan, cells, rows), single_images.POINTS)
     if "pictures.csv" in images:
         table, stacked = single_images.pictures(plan, cells, rows)
         written["pictures"] = (table, single_images.PICTURES)

@@ -1,4 +1,4 @@
-"""What probes say of single images, for the cells of one artifact: quantiles of their values, and pictures."""
+"""What probes say of single images, for the cells of one artifact: quantiles of their values, pictures, points."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +22,7 @@ QUANTILES = np.linspace(0, 1, 101)
 PICTURES = ["coordinates", "seed", "run", "row", "column", "caption", "top", "height", "width"]
 PLACES = ("row", "column", "caption")
 """The columns of a probe's table that say where its pictures are drawn."""
+POINTS = ["coordinates", "seed", "run", "image", "class", "x", "y", "z"]
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where every run diverged."""
 
@@ -101,6 +102,25 @@ def pictures(
             images.append(image)
             top += len(image)
     return pd.DataFrame(rows, columns=PICTURES), images or [BLANK]
+
+
+def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
+    """Single images as points in space: those of each cell's first seed that did not diverge.
+
+    ``measured`` holds the cells' measurements.
+
+    Raises:
+        HypersphereError: a file is missing or altered, or a probe has no points.
+    """
+    first: dict[str, pd.DataFrame] = {}
+    for found in _tables(plan, cells, measured):
+        rows = found.rows()
+        if not set(POINTS[3:]) <= set(rows):
+            raise HypersphereError(
+                f"{found.file}: the protocol {found.cell.protocol} has no points in space; ask for a probe that has"
+            )
+        first.setdefault(found.cell.text, rows.assign(**found.of)[POINTS])
+    return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=POINTS)
 
 
 def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterator[_Table]:

@@ -15,7 +15,8 @@ import yaml
 
 from hypersphere import files
 from hypersphere.datasets import store
-from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
+from hypersphere.declared.batching import BatchOfRuns
+from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.integrity import lock, provenance, stop

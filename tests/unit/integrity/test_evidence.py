@@ -8,6 +8,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.declared import plan as planning
+from hypersphere.declared import records
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
@@ -33,9 +34,10 @@ def digest(plan: Plan, run: Run, probe: str) -> str:
 
 def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> None:
     path = evidence.pack(tiny_plan, run)
-    assert path == tiny_plan.config.root / "results" / "tiny" / "evidence" / f"{run.name}.json"
+    assert path.parent == tiny_plan.config.root / "results" / "tiny" / "evidence"
+    assert path.name.startswith(f"{run.name}-")
     assert not (tiny_plan.config.root / "evidence").exists()
-    record = evidence.read(path)
+    record = records.read(path)
     assert record.run == run
     assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
@@ -49,6 +51,10 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert (answer.n_test, answer.classes, answer.status) == (48, 16, "finished")
     manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
     assert record.files == manifest["files"]
+    assert {(one.protocol, one.measure, one.target) for one in record.pixels} == {
+        *((knn, f"knn_top{k}", "upright") for k in (1, 5)),
+        *((linear, f"linear_top{k}", on) for k in (1, 5) for on in ("turned", "upright")),
+    }
     assert (record.code, record.data) == (manifest["code"], manifest["data"])
     assert record.evaluated_by.keys() == {knn, linear, norms}
     asked = tiny_plan.asked[run.name]
@@ -64,7 +70,7 @@ def test_history_keeps_every_bit(tiny_plan: Plan, run: Run) -> None:
     lines = (tiny_plan.run_folder(run.name) / "history.csv").read_text().splitlines()
     names = lines[0].split(",")
     printed = [dict(zip(names, map(float, line.split(",")), strict=True)) for line in lines[1:]]
-    record = evidence.read(evidence.pack(tiny_plan, run))
+    record = records.read(evidence.pack(tiny_plan, run))
     assert record.history == printed
 
 
@@ -79,7 +85,9 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(loop, "_epoch", diverging)
     pretrain(tiny_plan, [run])
     evaluate.evaluate_runs(tiny_plan, [run])
-    record = evidence.read(evidence.pack(tiny_plan, run))
+    for dataset in tiny_plan.asked_of_pixels:
+        evaluate.evaluate_pixels(tiny_plan, dataset)
+    record = records.read(evidence.pack(tiny_plan, run))
     assert (record.status, record.epochs) == ("diverged", 2)
     assert record.history[-1]["loss"] is None
     assert record.history[0]["loss"] is not None
@@ -115,11 +123,10 @@ def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
 
 def test_a_run_without_evaluations_is_refused(tiny_plan: Plan, run: Run) -> None:
     """However many of its protocols are there."""
-    batch = tiny_plan.batches[0]
     for name in ("norms", "knn"):
         path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, name))
         path.unlink()
-        with pytest.raises(HypersphereError, match=r"\.csv: the file is missing; .*evaluate --batch " + batch.id):
+        with pytest.raises(HypersphereError, match=r"\.csv: the file is missing; .*evaluate " + run.name):
             evidence.pack(tiny_plan, run)
 
 
@@ -132,6 +139,7 @@ def test_altered_answers_are_refused(tiny_plan: Plan, run: Run) -> None:
 
 CHANGES: list[tuple[list[str | int], object, str]] = [
     (["name"], "simclr-default-upright-s0-00000000", "name: the record's content is named"),
+    (["code"], "0", "the record's content belongs in a file called"),
     (["run", "seed"], 7, "name: the record's content is named"),
     (["run", "optimiser", "learning_rate"], 0.2, "name: the record's content is named"),
     (["status"], "fine", "status"),
@@ -156,7 +164,7 @@ def test_a_record_that_was_changed_is_refused(tiny_plan: Plan, run: Run) -> None
         inner[keys[-1]] = value
         files.write_json(path, record)
         with pytest.raises(HypersphereError, match=said) as caught:
-            evidence.read(path)
+            records.read(path)
         assert str(caught.value).startswith(str(path))
         assert "\n" not in str(caught.value)
 
@@ -164,5 +172,5 @@ def test_a_record_that_was_changed_is_refused(tiny_plan: Plan, run: Run) -> None
 def test_a_record_under_another_name_is_refused(tiny_plan: Plan, run: Run) -> None:
     path = evidence.pack(tiny_plan, run)
     moved = path.rename(path.with_name("simclr-default-upright-s1-00000000.json"))
-    with pytest.raises(HypersphereError, match="the record's content is named"):
-        evidence.read(moved)
+    with pytest.raises(HypersphereError, match="the record's content belongs in a file called"):
+        records.read(moved)

@@ -106,7 +106,7 @@ def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) ->
         axis.set_xticks([])
         return
     values = rows["value"]
-    spread = panels.logarithmic(list(values))
+    spread = panels.logarithmic(list(values)) and not cells[0].measure.bounded
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
 
     colours = dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True))

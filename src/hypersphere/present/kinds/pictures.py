@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hypersphere.declared import coordinates
+from hypersphere.declared import coordinates, registry
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.nouns import counted
 from hypersphere.present import drawn, labels, notes, panels, writer
@@ -54,7 +54,20 @@ def _notes(points: Points) -> tuple[str, ...]:
     below = f"; numbers below: {', '.join(names)}" if _numeric(table["caption"]) else ""
     seeds = ", ".join(f"{seed:g}" for seed in sorted(set(table["seed"])))
     of = f" of seed {seeds}" if seeds else ""
-    return notes.of(points, f"Shown: {counted(len(table), 'picture')}{of}, as the encoder sees images{below}.")
+    return notes.of(points, f"Shown: {counted(len(table), 'picture')}{of}, {_what(points)}{below}.")
+
+
+def _what(points: Points) -> str:
+    """What the pictures are, in the words of the probe (``PICTURES``)."""
+    paper, plan = points.context.paper, points.context.results.plan
+    names = [paper.protocol(points.artifact, str(cell.coordinates["measure"])) for cell in points.every]
+    probes = [plan.protocols[paper.paper][name].probe for name in dict.fromkeys(names)]
+    said = (
+        registry.read_constant("probes", probe.name, "PICTURES", "as the encoder sees images")
+        for probe in probes
+        if probe
+    )
+    return "; ".join(dict.fromkeys(said))
 
 
 def _numeric(texts: pd.Series) -> bool:

@@ -1,0 +1,110 @@
+"""A campaign takes the most telling runs first, packs what is finished, and loses nothing when time is over."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hypersphere.command import campaign
+from hypersphere.declared import plan as planning
+from hypersphere.declared import records
+from hypersphere.declared.plan import Plan
+from hypersphere.errors import HypersphereError
+
+LAPTOP = {"scale": "laptop"}
+
+
+@pytest.fixture
+def root(tiny_root: Path, finished: Path) -> Path:
+    """A project with a scale ``laptop`` of the runs of ``tiny``, whose first batch is trained and measured."""
+    scale = tiny_root / "config" / "scales" / "tiny.yaml"
+    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
+    scale.with_name("laptop.yaml").write_text(text)
+    shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
+    shutil.copytree(finished / "data", tiny_root / "data", dirs_exist_ok=True)
+    return tiny_root
+
+
+@pytest.fixture
+def plan(root: Path) -> Plan:
+    return planning.make(root, LAPTOP)
+
+
+def artifacts_of(plan: Plan, runs: list[str]) -> list[set[str]]:
+    """The artifacts that show each run."""
+    return [{name for paper, name in plan.made if run in plan.runs_of(paper, name)} for run in runs]
+
+
+def test_every_pending_run_comes_once(plan: Plan) -> None:
+    names = [run.name for run in campaign.pending(plan)]
+    assert sorted(names) == sorted(plan.runs)
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("telling", ["upright", "turned"])
+def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
+    root: Path, monkeypatch: pytest.MonkeyPatch, telling: str
+) -> None:
+    """Table 5 is cut into a table of each dataset; one of them has claims."""
+    file = root / "config" / "papers" / "embedding_norms.yaml"
+    paper = yaml.safe_load(file.read_text())
+    whole = paper["artifacts"]["table5"]
+    paper["artifacts"] = {
+        name: {**whole, "columns": {"dataset": [dataset]}}
+        for name, dataset in (("upright", "cifar10_lt"), ("turned", "cifar100_lt"))
+    }
+    file.write_text(yaml.safe_dump(paper))
+    for scale in (root / "config" / "scales").glob("*.yaml"):
+        fields = yaml.safe_load(scale.read_text())
+        fields.pop("leaves_out", None)
+        scale.write_text(yaml.safe_dump(fields))
+    plan = planning.make(root, LAPTOP | {"only": ["embedding_norms"]})
+    monkeypatch.setattr(campaign, "_claims", lambda plan: {("embedding_norms", telling): 7})
+    datasets = [run.dataset.name for run in campaign.pending(plan)]
+    assert datasets == sorted(datasets, key=lambda name: name != telling)
+    assert set(datasets) == {"upright", "turned"}
+
+
+def test_a_cell_gets_its_first_seed_before_another_gets_its_second(plan: Plan) -> None:
+    runs = campaign.pending(plan)
+    shown = artifacts_of(plan, [run.name for run in runs])
+    seeds = [run.seed for run, names in zip(runs, shown, strict=True) if "table5" in names]
+    assert seeds == sorted(seeds)
+    assert len(seeds) > 1
+
+
+def test_only_restricts_it(root: Path) -> None:
+    plan = planning.make(root, LAPTOP | {"only": ["embedding_norms/table5"]})
+    assert {run.name for run in campaign.pending(plan)} == plan.runs_of("embedding_norms", "table5").keys()
+
+
+def test_finished_runs_are_packed_and_not_taken_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planning.make(root, LAPTOP)
+    done = list(plan.batches[0].runs[:2])
+    monkeypatch.setattr(campaign, "pending", lambda plan: done)
+    campaign.run(plan, LAPTOP, minutes=10, jobs=1)
+    known = records.read_all(plan.config.evidence)
+    assert known.keys() == {run.name for run in done}
+    assert "already finished" in (root / "logs" / "laptop" / "campaign" / f"{done[0].name}.log").read_text()
+    monkeypatch.undo()
+    assert not known.keys() & {run.name for run in campaign.pending(plan)}
+    assert len(campaign.pending(plan)) == len(plan.runs) - 2
+
+
+def test_time_that_is_over_packs_nothing_and_fails_nothing(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    campaign.run(plan, LAPTOP, minutes=0.001, jobs=1)
+    assert "0 runs packed" in capsys.readouterr().out
+    assert not plan.config.evidence.exists()
+
+
+def test_a_run_that_fails_is_named_and_the_others_are_packed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planning.make(root, LAPTOP)
+    runs = list(plan.batches[0].runs[:2])
+    table = next((plan.config.results / "evaluations" / runs[0].name).glob("*.json"))
+    table.unlink()
+    table.mkdir()  # it cannot be replaced
+    monkeypatch.setattr(campaign, "pending", lambda plan: runs)
+    with pytest.raises(HypersphereError, match=f"campaign: failed: {runs[0].name}; their logs say why"):
+        campaign.run(plan, LAPTOP, minutes=10, jobs=2)
+    assert records.read_all(plan.config.evidence).keys() == {runs[1].name}
