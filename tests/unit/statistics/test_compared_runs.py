@@ -12,14 +12,15 @@ from hypersphere.statistics import measure
 from .world import PAPER, World, at
 
 Make = Callable[..., World]
-READINGS = ("corruption=none", "corruption=fog;severity=1", "corruption=fog;severity=2", "corruption=snow;severity=1")
+WAYS = ("corruption=none", "corruption=fog;severity=1", "corruption=fog;severity=2", "corruption=snow;severity=1")
+READINGS = tuple(f"augmentation={name};{way}" for name in ("standard", "augmix") for way in WAYS)
 TABLE: dict[str, Any] = {
     "draw": "table",
     "title": "Corruptions",
-    "rows": {"variant": ["default", "cut3"]},
+    "rows": {"variant": ["default", "cut3"], "augmentation": ["standard", "augmix"]},
     "columns": {"measure": ["mce", "relative_mce"]},
     "fixed": {"method": "simclr", "dataset": "ten"},
-    "baseline": {"variant": "default"},
+    "baseline": {"variant": "default", "augmentation": "standard"},
     "by": "corruptions",
 }
 DOCUMENT: dict[str, Any] = {
@@ -29,8 +30,10 @@ DOCUMENT: dict[str, Any] = {
 
 
 def say(world: World, variant: str, errors: list[tuple[float, ...] | None]) -> None:
-    """The errors of a variant at ``READINGS``, for each seed; None: its run diverged."""
-    for cell, values in zip(world.cells("robust", at(variant=variant, measure="mce")), errors, strict=True):
+    """The errors of a variant at ``WAYS``, for each seed; half of them with AugMix. None: its run diverged."""
+    for cell, values in zip(
+        world.cells("robust", at(variant=variant, augmentation="standard", measure="mce")), errors, strict=True
+    ):
         assert cell.run is not None
         assert cell.target is not None
         if values is None:
@@ -39,7 +42,7 @@ def say(world: World, variant: str, errors: list[tuple[float, ...] | None]) -> N
         digest = world.plan.protocols["norms"]["corruptions"].digest
         said: dict[tuple[int, str, str, str], float | None] = {
             (cell.epoch, cell.target.name, "corruption_error", reading): value
-            for reading, value in zip(READINGS, values, strict=True)
+            for reading, value in zip(READINGS, (*values, *(value / 2 for value in values)), strict=True)
         }
         world.said[cell.run.name, digest] = said
 
@@ -50,13 +53,15 @@ def test_each_seed_is_compared_with_its_own_baseline(make_world: Make) -> None:
     say(world, "cut3", [(10, 30, 60, 30), (20, 30, 30, 20)])
     world.measure("robust")
     table = world.table("robust", "measurements")
-    for variant, name, expected in (
-        ("default", "mce", [100, 100]),
-        ("default", "relative_mce", [100, 100]),
-        ("cut3", "mce", [100 * (90 / 60 + 1) / 2, 100 * (1 + 20 / 40) / 2]),
-        ("cut3", "relative_mce", [100 * (70 / 40 + 1) / 2, 100 * (20 / 40 + 0) / 2]),
+    for variant, name, augmentation, expected in (
+        ("default", "mce", "standard", [100, 100]),
+        ("default", "relative_mce", "standard", [100, 100]),
+        ("default", "mce", "augmix", [50, 50]),  # over the errors without AugMix
+        ("cut3", "mce", "standard", [100 * (90 / 60 + 1) / 2, 100 * (1 + 20 / 40) / 2]),
+        ("cut3", "relative_mce", "standard", [100 * (70 / 40 + 1) / 2, 100 * (20 / 40 + 0) / 2]),
+        ("cut3", "relative_mce", "augmix", [50 * (70 / 40 + 1) / 2, 50 * (20 / 40 + 0) / 2]),
     ):
-        rows = table.loc[at(variant=variant, measure=name)]
+        rows = table.loc[at(variant=variant, augmentation=augmentation, measure=name)]
         assert rows["value"].tolist() == pytest.approx(expected)
         assert rows["n_test"].tolist() == [100, 100]
     assert not table["coordinates"].str.contains("control").any()
@@ -67,7 +72,7 @@ def test_without_either_run_there_is_no_number(make_world: Make) -> None:
     say(world, "default", [None, (10, 30, 30, 40)])
     say(world, "cut3", [(10, 30, 60, 30), None])
     world.measure("robust")
-    rows = world.table("robust", "measurements").loc[at(variant="cut3", measure="mce")]
+    rows = world.table("robust", "measurements").loc[at(variant="cut3", augmentation="standard", measure="mce")]
     assert rows["status"].tolist() == ["diverged", "diverged"]
     assert all(map(math.isnan, rows["value"]))
 
