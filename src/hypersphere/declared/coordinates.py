@@ -14,7 +14,8 @@ Coordinates = Mapping[str, Scalar]
 
 IDENTITY = ("method", "variant", "dataset")
 READINGS = (
-    *("epoch", "target", "split", "label", "bucket", "extreme", "pairs", "bias", "clusters", "corruption", "severity"),
+    *("epoch", "target", "split", "label", "bucket", "extreme", "pairs", "bias", "clusters"),
+    *("augmentation", "corruption", "severity"),
     "measure",
 )
 """``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one."""

@@ -30,7 +30,6 @@ CLEAN = "none"
 def corruption(
     frozen: Frozen,
     *,
-    augmix: bool = False,
     copies: PositiveInt = 6,
     hidden: PositiveInt = 512,
     dropout: Fraction = 0.4,
@@ -40,14 +39,14 @@ def corruption(
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
 ) -> Measured:
-    """Fit the probe ``mlp`` on the training images, and count its errors on each corrupted copy of the test images.
+    """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
 
-    Double metric paper, Table 3. "Standard" augmentation is, here, plain images. With AugMix each training image has
-    ``copies`` augmented versions, whose features are computed once; epoch e shows version e mod copies.
+    Double metric paper, Table 3 and App. D.1: with standard augmentation, which here is none, and with AugMix
+    (Hendrycks et al. 2020). With AugMix each training image has ``copies`` augmented versions, whose features are
+    computed once; epoch e shows version e mod copies.
 
     Args:
         frozen: features of a set with splits ``<corruption>-<severity>``.
-        augmix: whether training images are augmented by AugMix (Hendrycks et al. 2020) in the probe's training.
         copies: versions of each training image, with AugMix.
         hidden: as in ``mlp``, like all that follow.
         dropout: share of hidden values set to zero, in training only.
@@ -58,8 +57,8 @@ def corruption(
         momentum: of SGD.
 
     Returns:
-        ``corruption_error;corruption=fog;severity=3`` and so on, in percent; and ``corruption_error;corruption=none``
-        on clean test images.
+        ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
+        ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
 
     Raises:
         HypersphereError: the dataset has no corrupted images.
@@ -68,27 +67,25 @@ def corruption(
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
     if not corrupted:
         raise HypersphereError("probe corruption: target: needs a dataset with corrupted test images (tiny_imagenet_c)")
-    bank = _augmixed(frozen, copies) if augmix else frozen.features(TRAIN)
-    fitted = fit_mlp(
-        bank,
-        frozen.labels(TRAIN),
-        frozen.classes(),
-        hidden=hidden,
-        dropout=dropout,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch=batch,
-        drop_every=drop_every,
-        momentum=momentum,
-    )
-
-    def error(split: str) -> float:
-        return 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
-
-    values = {reading("corruption_error", corruption=CLEAN): error(TEST)}
-    for split in corrupted:
-        name, _, severity = split.rpartition("-")
-        values[reading("corruption_error", corruption=name, severity=int(severity))] = error(split)
+    values: dict[str, float] = {}
+    for augmentation, bank in (("standard", frozen.features(TRAIN)), ("augmix", _augmixed(frozen, copies))):
+        fitted = fit_mlp(
+            bank,
+            frozen.labels(TRAIN),
+            frozen.classes(),
+            hidden=hidden,
+            dropout=dropout,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            batch=batch,
+            drop_every=drop_every,
+            momentum=momentum,
+        )
+        for split in (TEST, *corrupted):
+            name, _, severity = split.rpartition("-")
+            way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
+            error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
+            values[reading("corruption_error", augmentation=augmentation, **way)] = error
     return Measured(values, n=len(frozen.labels(TEST)))
 
 

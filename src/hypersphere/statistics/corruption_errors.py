@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from hypersphere.datasets.corrupting.severities import BENCHMARK
 from hypersphere.declared import coordinates
+from hypersphere.declared.coordinates import Coordinates
 
 Errors = Mapping[str, Mapping[int, float]]
 """Error by corruption and severity, in percent."""
@@ -22,11 +23,14 @@ class CorruptionErrors(NamedTuple):
     n_test: float
 
 
-def corruption_errors(answers: Mapping[tuple[str, str], Mapping[str, Any]]) -> CorruptionErrors | None:
+def corruption_errors(
+    answers: Mapping[tuple[str, str], Mapping[str, Any]], readings: Coordinates
+) -> CorruptionErrors | None:
     """Sort the values of the probe ``corruption`` by corruption and severity; None for a diverged run.
 
     Args:
         answers: rows of one evaluation, by measure and reading (``corruption=fog;severity=3``).
+        readings: what all of them share (``augmentation=augmix``).
     """
     clean, errors = math.nan, dict[str, dict[int, float]]({name: {} for name in BENCHMARK})
     n_test = math.nan
@@ -36,6 +40,8 @@ def corruption_errors(answers: Mapping[tuple[str, str], Mapping[str, Any]]) -> C
         if measure != "corruption_error":
             continue
         at = coordinates.parse(reading, "evaluation")
+        if any(at.get(key) != value for key, value in readings.items()):
+            continue
         if at["corruption"] == CLEAN:
             clean, n_test = float(row["value"]), float(row["n_test"])
         elif at["corruption"] in errors:

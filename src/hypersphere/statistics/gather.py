@@ -133,7 +133,8 @@ class Measurer:
         assert cell.target is not None
         digest = self.plan.protocols[cell.paper][cell.protocol].digest
         at = cell.epoch, cell.target.name
-        return corruption_errors({k[2:]: v for k, v in self.answers(cell.run.name, digest).items() if k[:2] == at})
+        answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
+        return corruption_errors(answers, coordinates.of_probe(cell.coordinates))
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.

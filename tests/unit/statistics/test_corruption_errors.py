@@ -41,14 +41,16 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
     """Speckle noise is none of the benchmark's fifteen."""
     found = corruption_errors(
         {
-            ("corruption_error", "corruption=none"): row(5),
-            ("corruption_error", "corruption=fog;severity=1"): row(6),
-            ("corruption_error", "corruption=fog;severity=2"): row(7),
-            ("corruption_error", "corruption=speckle_noise;severity=2"): row(90),
-        }
+            ("corruption_error", "augmentation=augmix;corruption=none"): row(5),
+            ("corruption_error", "augmentation=augmix;corruption=fog;severity=1"): row(6),
+            ("corruption_error", "augmentation=augmix;corruption=fog;severity=2"): row(7),
+            ("corruption_error", "augmentation=augmix;corruption=speckle_noise;severity=2"): row(90),
+            ("corruption_error", "augmentation=standard;corruption=fog;severity=1"): row(91),
+        },
+        {"augmentation": "augmix"},
     )
     assert found == ({"fog": {1: 6, 2: 7}}, 5, 50)
 
 
 def test_a_diverged_run_has_none() -> None:
-    assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}) is None
+    assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}, {}) is None

@@ -298,13 +298,14 @@ class World:
                 continue
             for name in own:
                 extremes = digest == self.plan.protocols["norms"]["extremes"].digest
-                readings = (EXTREMES if extremes else SPLITS) if name == "norm" else [""]
+                known = [key[3] for key in said if key[:3] == (epoch, target, name)]
+                readings = (EXTREMES if extremes else SPLITS) if name == "norm" else known or [""]
                 for reading in readings:
                     value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
                     rows.append(_row(subject, epoch, digest, name, target, value, reading))
             extremes = digest == self.plan.protocols["norms"]["extremes"].digest
             images = self.portraits if extremes else self.images
-            if subject in images and own == ["norm"]:
+            if subject in images and own[0] in ("norm", "spread"):
                 table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
                 files.write_text(table, images[subject].to_csv(index=False))
                 written.append(table)
