@@ -342,7 +342,7 @@ def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: p
     known = Frozen.__init__
 
     def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
-        made.append((data.manifest["name"], *rest[1:]))
+        made.append((data.manifest["name"], rest[1]))
         known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Frozen, "__init__", counted)
