@@ -72,7 +72,9 @@ MEASURES: dict[str, Measure] = {
     ),
     "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher"),
     "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings"),
-    "class_spread": Measure("spread in a class", "", 3, "the same within a class, mean over classes"),
+    "class_spread": Measure(
+        "spread in a class", "", 3, "1 minus the length of the mean of a class's unit embeddings, mean over classes"
+    ),
     "explained": Measure(
         "explained variance", "%", 1, "of an image's local features: the part between its regions", "higher"
     ),

@@ -17,7 +17,10 @@ from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
 PIXELS = False
-PICTURES = "images, and over them the clusters of each image's own places, the largest blue, the next orange and so on"
+PICTURES = (
+    "images (1 cluster) and, over them, the clusters of each image's own places, the largest blue, the next orange and "
+    "so on; below: the class"
+)
 
 CLUSTERS = (1, 2, 4, 6, 8)
 """Those of the lecture's slide; with 1, the picture is the image itself."""

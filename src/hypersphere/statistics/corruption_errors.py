@@ -4,12 +4,16 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hypersphere.datasets.corrupting.severities import BENCHMARK
 from hypersphere.declared import coordinates
 from hypersphere.declared.coordinates import Coordinates
 
 Errors = Mapping[str, Mapping[int, float]]
 """Error by corruption and severity, in percent."""
+BENCHMARK = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+)
+"""The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
 CLEAN = "none"
 """Stands for a corruption in a probe's error on clean images."""
 

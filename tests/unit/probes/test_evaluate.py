@@ -4,6 +4,7 @@ import importlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.declared import plan as planning
+from hypersphere.declared.artifacts import Protocol
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
@@ -486,3 +488,22 @@ def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pyt
     ]
     assert apart == len(asked)
     assert together == len(set(asked)) < apart
+
+
+def test_a_probe_that_repeats_training_depends_on_more_of_the_run() -> None:
+    """Two runs of equal weights and other views are measured apart by it, and together by others."""
+    plain, repeats = (Protocol.model_validate({"probe": {"name": name}}) for name in ("linear", "contrastive"))
+    assert evaluate._decides(plain) == {"encoder", "method"}
+    assert evaluate._decides(repeats) > {"encoder", "method", "views", "views_b", "objective"}
+
+
+def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"linear_top1": 50.0, "linear_top1;bias=aligned": 75.0}
+
+    def probe(frozen: object) -> Measured:
+        return Measured(values, n=8, counts={"linear_top1;bias=aligned": 4})
+
+    monkeypatch.setattr(evaluate.registry, "load", lambda kind, name: probe)
+    protocol, frozen = Protocol.model_validate({"probe": {"name": "linear"}}), cast(Frozen, None)
+    rows = evaluate._probe("some-run", protocol, (3, "upright"), frozen, 10).rows
+    assert [(row["reading"], row["value"], row["n_test"]) for row in rows] == [("", 50.0, 8), ("bias=aligned", 75.0, 4)]

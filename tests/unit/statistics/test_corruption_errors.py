@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from hypersphere.statistics.corruption_errors import corruption_errors, mce, relative_mce
+from hypersphere.datasets.corrupting import severities
+from hypersphere.probes import corruption
+from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce, relative_mce
 
 OURS = {"fog": {1: 20.0, 2: 40.0}, "snow": {1: 30.0, 2: 30.0}}
 BASE = {"fog": {1: 40.0, 2: 40.0}, "snow": {1: 20.0, 2: 60.0}}
@@ -54,3 +56,9 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
 
 def test_a_diverged_run_has_none() -> None:
     assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}, {}) is None
+
+
+def test_names_are_those_of_the_datasets_and_of_the_probe() -> None:
+    """They are written twice, so that tables are made without importing what makes images."""
+    assert severities.BENCHMARK == BENCHMARK
+    assert corruption.CLEAN == CLEAN

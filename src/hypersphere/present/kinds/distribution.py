@@ -49,8 +49,9 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     levels = points.tables.distribution["quantile"].nunique()
+    of = "pairs of images" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
     text = (
-        f"Violins: {notes.measured(points)}, of single images: {counted(levels, 'quantile')} of each run, all "
+        f"Violins: {notes.measured(points)}, of {of}: {counted(levels, 'quantile')} of each run, all "
         "seeds together, between the smallest and the largest value; dashed: quartiles."
     )
     return notes.of(points, text)

@@ -50,24 +50,22 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     table = points.tables.pictures
-    names = dict.fromkeys(labels.measure(str(cell.coordinates["measure"])) for cell in points.every)
-    below = f"; numbers below: {', '.join(names)}" if _numeric(table["caption"]) else ""
     seeds = ", ".join(f"{seed:g}" for seed in sorted(set(table["seed"])))
     of = f" of seed {seeds}" if seeds else ""
-    return notes.of(points, f"Shown: {counted(len(table), 'picture')}{of}, {_what(points)}{below}.")
+    return notes.of(points, f"Shown: {counted(len(table), 'picture')}{of}, {_what(points)}.")
 
 
 def _what(points: Points) -> str:
-    """What the pictures are, in the words of the probe (``PICTURES``)."""
+    """What the pictures are: in the words of the probe (``PICTURES``), or plain images with their numbers."""
     paper, plan = points.context.paper, points.context.results.plan
-    names = [paper.protocol(points.artifact, str(cell.coordinates["measure"])) for cell in points.every]
-    probes = [plan.protocols[paper.paper][name].probe for name in dict.fromkeys(names)]
-    said = (
-        registry.read_constant("probes", probe.name, "PICTURES", "as the encoder sees images")
-        for probe in probes
-        if probe
-    )
-    return "; ".join(dict.fromkeys(said))
+    named = dict.fromkeys(paper.protocol(points.artifact, str(cell.coordinates["measure"])) for cell in points.every)
+    probes = [plan.protocols[paper.paper][name].probe for name in named]
+    said = [registry.read_constant("probes", probe.name, "PICTURES", "") for probe in probes if probe]
+    if any(said):
+        return "; ".join(dict.fromkeys(filter(None, said)))
+    measures = dict.fromkeys(labels.measure(str(cell.coordinates["measure"])) for cell in points.every)
+    numbers = f"; numbers below: {', '.join(measures)}" if _numeric(points.tables.pictures["caption"]) else ""
+    return f"as the encoder sees images{numbers}"
 
 
 def _numeric(texts: pd.Series) -> bool:

@@ -1,5 +1,7 @@
 """Points on the unit sphere in space: its two hemispheres side by side, for each point of ``rows`` and ``columns``."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -8,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from hypersphere.present import drawn, notes, panels, style, words, writer
+from hypersphere.present import drawn, labels, notes, style, words, writer
 from hypersphere.present.points import IDENTITY, Point, Points
 from hypersphere.present.shown import Context, Shown
 
@@ -21,6 +23,8 @@ FORMATS = ("svg", "png", "csv")
 FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "image", "class", "x", "y", "z", "scale")
 BESIDE, ABOVE, LEGEND = 0.9, 0.45, 0.35
 """Inches: the names of rows, the headings of columns, and the classes."""
+BESIDE_LETTERS = 12
+"""Characters of a row's name in a line."""
 GAP = 0.12
 """Between the two hemispheres, in radii."""
 MOST_CLASSES = 10
@@ -76,7 +80,8 @@ def draw(points: Points) -> Figure:
     high = wide / (2 + GAP / 2) + ABOVE
     figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, high * len(rows) + LEGEND)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
-    across, down = panels.names(points, "columns"), panels.names(points, "rows")
+    paper = points.context.paper
+    across, down = ([labels.point(paper, point, labels.varying(axis)) for point in axis] for axis in (columns, rows))
     classes: set[int] = set()
     for place, row in enumerate(rows):
         for at, column in enumerate(columns):
@@ -85,7 +90,9 @@ def draw(points: Points) -> Figure:
             number = words.number(cell.mean, cell.measure.decimals)
             title = f"{across[at]}\n{number}" if place == 0 else number
             axes[place][at].set_title(title, fontsize=8)
-        axes[place][0].set_ylabel(down[place], rotation=0, ha="right", va="center", labelpad=8)
+        axes[place][0].set_ylabel(
+            textwrap.fill(down[place], BESIDE_LETTERS), rotation=0, ha="right", va="center", labelpad=8
+        )
     if 1 < len(classes) <= MOST_CLASSES:
         handles = [
             Line2D([], [], color=colour(label), marker="o", linestyle="none", label=str(label))

@@ -36,6 +36,8 @@ SHADES = np.full((4, 4, 3), (10, 4, 7), np.uint8)
 def mean_of(cell: Cell) -> float:
     """A smooth made-up number: accuracies of 40 to 70, norms that grow."""
     at, variant = cell.coordinates, str(cell.coordinates["variant"])
+    if cell.measure == "spread":
+        return 0.5
     if cell.measure == "norm":
         return NORM[variant] * (1 + cell.epoch) ** 0.6
     assert cell.run is not None
@@ -81,6 +83,9 @@ class Made:
             "pictures": pd.DataFrame(
                 [picture for place, cell in enumerate(each.values()) for picture in self._pictures(place, cell)],
                 columns=single_images.PICTURES,
+            ),
+            "points": pd.DataFrame(
+                [point for cell in each.values() for point in self._points(cell)], columns=single_images.POINTS
             ),
             "runs": pd.DataFrame(
                 [self._run(cell) for cell in {cell.run.name: cell for cell in own if cell.run}.values()]
@@ -158,6 +163,18 @@ class Made:
             for column in range(3)
         ]
 
+    def _points(self, cell: Cell) -> list[dict[str, Any]]:
+        """Thirty points along a spiral from pole to pole, of three classes."""
+        if cell.measure != "spread" or cell.run is None:
+            return []
+        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
+        heights = [1 - (at + 0.5) / 15 for at in range(30)]
+        return [
+            {**known, "image": at, "class": at % 3, "x": math.sqrt(1 - z * z) * math.cos(2.4 * at)}
+            | {"y": math.sqrt(1 - z * z) * math.sin(2.4 * at), "z": z}
+            for at, z in enumerate(heights)
+        ]
+
     def change(self, artifact: str, table: str, where: str, **values: Any) -> None:
         """Set columns of the rows whose coordinates are ``where``."""
         rows = self.tables[artifact][table]
@@ -170,7 +187,7 @@ class Made:
         """Write the tidy tables of artifacts, of all if none is named, as the statistics do, and read them anew."""
         columns = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
         columns |= {"distribution": single_images.DISTRIBUTION, "runs": gather.RUNS}
-        columns |= {"pictures": single_images.PICTURES}
+        columns |= {"pictures": single_images.PICTURES, "points": single_images.POINTS}
         for name in [name for _, name in self.plan.artifacts if name in names or not names]:
             written = {table: (rows, columns[table]) for table, rows in self.tables[name].items()}
             folder, count = self.plan.artifact_folder(PAPER, name), len(self.tables[name]["pictures"])

@@ -241,7 +241,7 @@ def texts(figure: Figure) -> list[tuple[Text, Any]]:
     return [(one, box) for one, box in boxes if box.width]
 
 
-@pytest.mark.parametrize("name", ["courses", "sweep", "sets", "squares", "spread", "faces", "heights"])
+@pytest.mark.parametrize("name", ["courses", "sweep", "sets", "squares", "spread", "faces", "globes", "heights"])
 def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, draw: Any, name: str) -> None:
     figure = draw(make(), name)[0]
     with style.applied():
