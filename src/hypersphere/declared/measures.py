@@ -55,6 +55,13 @@ MEASURES: dict[str, Measure] = {
         of_baseline=True,
     ),
     "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
+    "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean"),
+    "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
+    "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),
+    "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
+    "human_entropy": Measure(
+        "human entropy", "nat", 2, "of the classes that people chose for an image; mean over images", "lower"
+    ),
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),

@@ -17,7 +17,7 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
 
     Args:
         frozen: the labels of the test images, and whether their bias conflicts with their class.
-        scores: of each test image, for each class.
+        scores: of each test image, for each class; of fewer, the first ones.
         measures: how many classes count as the highest, by measure.
 
     Returns:
@@ -27,7 +27,7 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
     Raises:
         NotFiniteError: a score is NaN or infinite.
     """
-    truth, conflicting = frozen.labels(TEST), frozen.conflicting(TEST)
+    truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.conflicting(TEST)
     values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}
     counts = {}
     for name, members in _groups(conflicting).items():

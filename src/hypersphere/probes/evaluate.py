@@ -6,6 +6,7 @@ weights are measured once: variants with one seed start from the same encoder.
 
 import io
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,8 +126,9 @@ class _Encoders:
         key = epoch, target, protocol.layer
         if key not in self.frozen:
             encoder, head = self.modules[epoch]
-            data = _open(self.plan, target)
-            self.frozen[key] = Frozen(encoder, head, data, self.device, protocol.layer, run=self.run)
+            data, own = _open(self.plan, target), self.run.dataset.name
+            home = None if target == own else partial(self.at, epoch, own, protocol)
+            self.frozen[key] = Frozen(encoder, head, data, self.device, protocol.layer, self.run, home)
         return self.frozen[key]
 
 
@@ -159,9 +161,13 @@ def _decides(protocol: Protocol) -> set[str]:
 
     A probe that repeats a part of the training (``RUN``) depends on more than the network.
     """
+    of_training = {"dataset", "views", "views_b", "objective", "logits"}
+    return {"encoder", "method"} | (of_training if _repeats_training(protocol) else set())
+
+
+def _repeats_training(protocol: Protocol) -> bool:
     assert protocol.probe is not None
-    repeats = registry.read_constant("probes", protocol.probe.name, "RUN", False)
-    return {"encoder", "method"} | ({"views", "views_b", "objective", "logits"} if repeats else set())
+    return bool(registry.read_constant("probes", protocol.probe.name, "RUN", False))
 
 
 def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> Found:
@@ -219,12 +225,13 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
+    datasets = {target for _, target in pairs} | ({run.dataset.name} if run and _repeats_training(protocol) else set())
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
         "code": provenance.protocol_digest(protocol, run),
         "weights": weights,
-        "data": {target: _open(plan, target).digest for _, target in pairs},
+        "data": {name: _open(plan, name).digest for name in sorted(datasets)},
         "threads": torch.get_num_threads(),
     }
 

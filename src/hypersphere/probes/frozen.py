@@ -1,5 +1,7 @@
 """The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Literal, get_args
 
 import numpy as np
@@ -35,6 +37,7 @@ class Frozen:
         device: where to compute; results stay there.
         layer: the default layer of ``features``.
         run: how the encoder was trained, for a probe that repeats some of it; None: unknown.
+        home: the same encoder on the dataset that it was trained on; None: this is it.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Frozen:
         device: torch.device,
         layer: Layer = "backbone",
         run: Run | None = None,
+        home: "Callable[[], Frozen] | None" = None,
     ) -> None:
         self._encoder = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._head = None if head is None else head.eval().to(device)
@@ -52,6 +56,7 @@ class Frozen:
         self._device = device
         self._layer = layer
         self._run = run
+        self._home = home
         self._cache: dict[tuple[str, str], Tensor] = {}
 
     @property
@@ -74,6 +79,20 @@ class Frozen:
         if self._run is None:
             raise HypersphereError("probe: repeats a part of the training, and raw pixels have none")
         return self._run
+
+    @property
+    def home(self) -> "Frozen":
+        """The same encoder on the dataset that it was trained on."""
+        return self if self._home is None else self._home()
+
+    def copy(self) -> nn.Module:
+        """A copy of the network up to the protocol's layer, from images to vectors, for a probe that changes its mode.
+
+        Raises:
+            HypersphereError: the layer is embeddings, and there is no head.
+        """
+        encoder = deepcopy(self._encoder)
+        return encoder if self._layer == "backbone" else nn.Sequential(encoder, deepcopy(self._above()))
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -148,6 +167,11 @@ class Frozen:
         blocks = [self._forward(block) for block in images.to(self._device).split(BLOCK)]
         return self._check_finite("given", "backbone", torch.cat(blocks))
 
+    def has(self, split: str, name: str) -> bool:
+        """Whether a split has labels or an attribute of this name."""
+        prepared = self._data.split(split)
+        return name in prepared.labels or name in prepared.attributes
+
     def classes(self, name: str = CLASS) -> int:
         """Number of classes of the labels of this name.
 
@@ -184,10 +208,13 @@ class Frozen:
 
     @torch.inference_mode()
     def _project(self, features: Tensor) -> Tensor:
+        output: Tensor = self._above()(features)
+        return output.float()
+
+    def _above(self) -> nn.Module:
         if self._head is None:
             raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
-        output: Tensor = self._head(features)
-        return output.float()
+        return self._head
 
     def _check_finite(self, split: str, layer: str, features: Tensor) -> Tensor:
         bad = int((~features.isfinite()).any(dim=1).sum())

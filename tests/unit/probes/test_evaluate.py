@@ -343,9 +343,9 @@ def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: p
     made: list[tuple[object, ...]] = []
     known = Frozen.__init__
 
-    def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object, **of: object) -> None:
-        made.append((data.manifest["name"], *rest[1:]))
-        known(self, encoder, head, data, *rest, **of)  # type: ignore[arg-type]
+    def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
+        made.append((data.manifest["name"], rest[1]))
+        known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Frozen, "__init__", counted)
     evaluate.evaluate_runs(plan, plan.batches[0].runs[:1])

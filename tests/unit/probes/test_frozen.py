@@ -1,5 +1,6 @@
 """What a probe may look at: features by hand, each computed once."""
 
+import math
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +43,7 @@ class Data:
         return {"class": 10, "coarse": 2}[label]
 
     def class_names(self, label: str = "class") -> tuple[str, ...]:
-        return tuple(map(str, range(self.classes(label))))
+        return tuple(f"{label} {number}" for number in range(self.classes(label)))
 
 
 class Counting(nn.Module):
@@ -142,6 +143,8 @@ def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Modul
 
 PROBES = [name for name in registry.names("probes") if name != "corruption"]
 """All but the one that needs corrupted images."""
+OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
+"""Probes that look at training images."""
 
 
 def test_other_images_are_embedded_as_the_datasets_own(data: Any, encoder: nn.Module, head: nn.Module) -> None:
@@ -179,13 +182,44 @@ def run() -> Any:
 def test_every_probe_gives_all_its_measures(
     data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
 ) -> None:
-    quick = {"mlp": {"epochs": 2}, "knn": {"k": 20}, "gradcam": {"epochs": 2}, "local_features": {"images": 30}}
+    quick: dict[str, dict[str, int]] = {
+        **{"mlp": {"epochs": 2}, "knn": {"k": 20}, "norm_buckets": {"k": 20}},
+        **{"gradcam": {"epochs": 2}, "local_features": {"images": 30}},
+    }
     found = registry.load("probes", name)(Frozen(encoder, head, data, CPU, run=run), **quick.get(name, {}))
     measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
     assert measures == registry.read_constant("probes", name, "MEASURES", ())
     accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
-    assert all(0 <= value <= 100 for value in accuracies)
-    assert found.n == (80 if name == "extreme_norms" else 30)
+    assert all(0 <= value <= 100 for value in accuracies if not math.isnan(value))
+    assert found.n == (80 if name in OF_TRAINING else 30)
+
+
+def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
+    data: Any, encoder: nn.Module, head: nn.Module
+) -> None:
+    image = torch.from_numpy(np.array(data.split("test").images[:4])).permute(0, 3, 1, 2) / 255
+    for layer in ("backbone", "embeddings"):
+        frozen = Frozen(encoder, head, data, CPU, layer)
+        copied = frozen.copy()
+        torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
+        before = {name: value.clone() for name, value in encoder.state_dict().items()}
+        copied.train()(image)
+        assert not encoder.training
+        assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
+        Frozen(encoder, None, data, CPU, "embeddings").copy()
+
+
+def test_home_is_the_same_encoder_on_the_images_trained_on(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    own = Frozen(encoder, head, data, CPU)
+    assert own.home is own
+    assert Frozen(encoder, head, data, CPU, home=lambda: own).home is own
+
+
+def test_a_split_has_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> None:
+    frozen = Frozen(encoder, None, data, CPU)
+    assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
+    assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
 
 
 def test_norms_of_a_head(data: Any, encoder: nn.Module, head: nn.Module) -> None:

@@ -164,6 +164,20 @@ def test_a_missing_answer_is_a_sentence(make_world: Make) -> None:
     measure.build(world.plan, "norms", "epochs")
 
 
+def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
+    """As of a bucket of norms with too few images: measured, and without a number."""
+    world = make_world(seeds=[0, 1])
+    cell = at(split="test", measure="norm")
+    world.images = dict.fromkeys(world.plan.runs, pd.DataFrame({"split": ["test", "train"], "image": 0, "norm": 1.0}))
+    world.say("violins", cell, [float("nan"), 3.0])
+    world.measure("violins")
+    rows = world.table("violins", "measurements").loc[cell]
+    assert rows["status"].tolist() == ["finished"] * 2
+    assert rows["value"].isna().tolist() == [True, False]
+    summary = world.table("violins", "summary").loc[cell]
+    assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
+
+
 BY = {"table5": "knn", "transfers": "transfer", "violins": "norms", "open": "linear", "portraits": "extremes"}
 """An artifact for each protocol."""
 

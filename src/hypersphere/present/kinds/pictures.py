@@ -22,10 +22,10 @@ IMAGES = ("pictures.csv", "pictures.png")
 FORMATS = ("svg", "png", "csv")
 
 FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "row", "column", "caption", "scale")
-SMALLEST, LARGEST, BETWEEN = 0.3, 0.62, 0.03
+SMALLEST, LARGEST, BETWEEN = 0.27, 0.62, 0.03
 """Inches: the width of a picture, and the gap between two."""
-LINE, LETTER, WIDEST = 0.115, 0.062, 0.95
-"""Inches: the height of a caption, the width of a letter, and the widest label of a row."""
+LINE, LETTER, SMALL_LETTER, WIDEST = 0.115, 0.062, 0.056, 0.95
+"""Inches: the height of a caption, the width of a letter in labels and in captions, and the widest label of a row."""
 
 
 def build(context: Context) -> None:
@@ -97,7 +97,7 @@ def draw(points: Points) -> Figure:
     every = [{**panel, **row} for row in points.axis("rows") for panel in points.axis("panels")]
     with_pictures = [point for point in every if len(_of(points, points.at(point).coordinates))]
     grids = [_Grid(_of(points, points.at(point).coordinates)) for point in with_pictures]
-    wide = max([grid.beside + SMALLEST * len(grid.columns) for grid in grids], default=drawn.WIDTH)
+    wide = max([grid.least for grid in grids], default=drawn.WIDTH)
     most = max(1, int(drawn.WIDTH / wide))
     beside = len(points.axis("panels"))
     combinations = with_pictures or every[:1]
@@ -133,6 +133,9 @@ class _Grid:
         self.beside = min(WIDEST, LETTER * max(map(len, self.rows)) + 0.1)
         self.shape = float((table["height"] / table["width"]).max())
         self.caption = LINE if any(table["caption"]) else 0.0
+        letters = max(map(len, table["caption"]))
+        self.least = self.beside + max(SMALLEST, SMALL_LETTER * letters + BETWEEN) * len(self.columns)
+        """Inches: the smallest width at which pictures are seen and captions do not meet."""
 
     def size(self, inches: float) -> tuple[float, float, float]:
         """Inches: the width of the grid, its height, and the width of a picture, in a panel of that width."""
