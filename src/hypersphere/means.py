@@ -26,7 +26,7 @@ def mean_interval(values: np.ndarray, confidence: float) -> tuple[float, float]:
     return t_interval(float(np.mean(values)), error, len(values) - 1, confidence)
 
 
-def t_interval(centre: float, error: float, df: int, confidence: float) -> tuple[float, float]:
+def t_interval(centre: float, error: float, df: float, confidence: float) -> tuple[float, float]:
     """Student's interval around ``centre``, in its unit; nan if the error is unknown."""
     if not error > 0 or df < 1:
         return math.nan, math.nan
@@ -34,7 +34,7 @@ def t_interval(centre: float, error: float, df: int, confidence: float) -> tuple
     return float(low), float(high)
 
 
-def t_p(difference: float, error: float, df: int) -> float:
+def t_p(difference: float, error: float, df: float) -> float:
     """Two-sided p of Student's test that ``difference`` is 0; nan if the error is unknown."""
     if not error > 0 or df < 1:
         return math.nan

@@ -162,6 +162,20 @@ def _evidence(plan: Plan, arguments: argparse.Namespace) -> None:
         print(path)
 
 
+def _grim(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import grim
+
+    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
+        print(line)
+
+
+def _trace(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import trace
+
+    for line in trace.lines(plan, arguments.name):
+        print(line)
+
+
 def _campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import campaign
 
@@ -215,6 +229,12 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
     jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
     add("campaign", _campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
+    size = (("--n-test",), {"type": int, "required": True, "metavar": "T", "help": "test images"})
+    number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
+    std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})
+    add("grim", _grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size)
+    named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
+    add("trace", _trace, "where a number comes from: runs, weights, data, code, machine, command", named)
     return parser, commands.choices
 
 

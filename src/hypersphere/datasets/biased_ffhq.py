@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import PositiveInt
 
-from hypersphere.datasets import published
-from hypersphere.datasets.archives import Folder
-from hypersphere.datasets.class_folders import images
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Folder
+from hypersphere.datasets.reading.class_folders import images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 

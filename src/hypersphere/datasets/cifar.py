@@ -17,18 +17,16 @@ import numpy as np
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere import files
-from hypersphere.datasets import human
-from hypersphere.datasets.download import fetch, has_md5
+from hypersphere.datasets.reading import human, published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
-HOMEPAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 SETS: dict[int, Any] = {10: CIFAR10, 100: CIFAR100}
 COARSE = "coarse"
 LABELS = {"labels": CLASS, "fine_labels": CLASS, "coarse_labels": COARSE}
 """Name of labels in the files -> our name."""
 
-# sha256 of the files in the official archives, whose md5 is the one that torchvision publishes.
+# sha256 of the files in the official archives.
 SHA256 = {
     10: {
         "batches.meta": "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb",
@@ -67,26 +65,15 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
 
 def _official(root: Path, download: bool, classes: int) -> Arrays:
     """The set as its author publishes it. Raises the errors of ``cifar``."""
-    official = SETS[classes]
+    official, about = SETS[classes], published.table()[f"cifar{classes}"]
     folder, archive = root / official.base_folder, root / official.filename
     if folder.is_dir():
         remedy = f"delete {folder} and run again to download it" if download else "put the official file there"
         contents = _read_folder(folder, SHA256[classes])
         if problem := damage(contents, classes):
             raise HypersphereError(f"{folder / problem}; {remedy}")
-        return _arrays(contents, official)
-    if download:
-        fetch(official.url, archive, official.tgz_md5)
-    elif not archive.exists():
-        raise HypersphereError(
-            f"data_root: {root} holds neither the folder {official.base_folder} (CIFAR-{classes} as torchvision "
-            f"unpacks it) nor the archive {official.filename} (as its author publishes it)"
-        )
-    elif not has_md5(archive, official.tgz_md5):
-        size = archive.stat().st_size
-        raise HypersphereError(
-            f"{archive}: damaged: {size} bytes with another md5 than the published one; put the official file there"
-        )
+        return _arrays(contents, official, about.about())
+    published.require(about.files[archive.name], archive, download, unpacked=folder.name)
     contents, problem = _read_archive(archive, official.base_folder, SHA256[classes])
     if problem := problem or damage(contents, classes):
         if download:
@@ -94,7 +81,7 @@ def _official(root: Path, download: bool, classes: int) -> Arrays:
                 archive.unlink(missing_ok=True)
         remedy = "it was deleted, run again to download it" if download else "put the official file there"
         raise HypersphereError(f"{archive}: {problem}, although the archive's md5 is the published one; {remedy}")
-    return _arrays(contents, official)
+    return _arrays(contents, official, about.about())
 
 
 def damage(contents: dict[str, bytes], classes: int) -> str | None:
@@ -136,18 +123,13 @@ def _read_archive(archive: Path, folder: str, names: Iterable[str]) -> tuple[dic
     return contents, None
 
 
-def _arrays(contents: dict[str, bytes], official: Any) -> Arrays:
+def _arrays(contents: dict[str, bytes], official: Any, about: dict[str, str]) -> Arrays:
     """Images and labels of files whose bytes have been checked."""
     batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
     meta = batches[official.meta["filename"]]
     names = {CLASS: tuple(meta[official.meta["key"]])}
     if "coarse_label_names" in meta:
         names[COARSE] = tuple(meta["coarse_label_names"])
-    about = {
-        "source": f"CIFAR-{len(names[CLASS])}, {HOMEPAGE}",
-        "licence": "none stated; the authors ask that the report be cited",
-        "citation": "A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
-    }
     parts = {TRAIN: official.train_list, TEST: official.test_list}
     splits = {part: _join([batches[name] for name, _ in listed]) for part, listed in parts.items()}
     return Arrays(splits, names, about)

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int64, UInt8
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
-from hypersphere.datasets import bases, biased
-from hypersphere.datasets.draws import Draws
+from hypersphere.datasets.composing import bases, biased
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.types import CLASS, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
-from hypersphere.datasets import bases, biased
+from hypersphere.datasets.composing import bases, biased
 from hypersphere.datasets.corrupting.apply import check, corrupt
 from hypersphere.datasets.types import CLASS, Arrays, Pieces, Split
 

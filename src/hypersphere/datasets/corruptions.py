@@ -12,17 +12,13 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
-from hypersphere.datasets import bases
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import check, corrupt
 from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
-
-PAPER = (
-    "D. Hendrycks, T. Dietterich, Benchmarking neural network robustness to common corruptions and perturbations, "
-    "ICLR 2019"
-)
 
 
 def corruptions(
@@ -41,11 +37,11 @@ def corruptions(
 
     Args:
         root: the folder that holds the clean set and, for official files, ``CIFAR-10-C``, ``CIFAR-10-C.tar`` or the
-            like; of Tiny-ImageNet-C, the folder.
-        download: fetch what is not there (an archive has 2.9 GB), but not Tiny-ImageNet-C; False: only read.
+            like.
+        download: fetch what is not there (an archive has 1.8 or 2.9 GB); False: only read.
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
-        only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C's folder.
+        only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C.
         side: of an image, pixels, by area averages; 0: as the source has it. Only for made ones.
         train_per_class: training images per class; 0: all.
         test_per_class: test images per class; 0: all. Only for made ones.
@@ -59,7 +55,7 @@ def corruptions(
     names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
     for name in names:
         check(name, SEVERITIES[0], "corruptions: only")
-    if origin == "official" and not tiny and base not in official.OFFICIAL:
+    if origin == "official" and not tiny and base not in official.FOLDERS:
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):
         raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
@@ -67,21 +63,32 @@ def corruptions(
     test = plain.splits[TEST]
     if tiny:
         ids = [name.split()[0] for name in plain.class_names[CLASS]]
-        corrupted = {_split(*at): split for at, split in official_tiny.load(root, names, ids).items()}
-        about = {"source": f"{official_tiny.FOLDER}, {official_tiny.HOMEPAGE}; clean images: "}
+        corrupted = {_split(*at): split for at, split in official_tiny.load(root, download, names, ids).items()}
     elif origin == "official":
         images = official.load(root, download, base, names, test.labels[CLASS])
         corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}
-        about = {"source": f"{official.OFFICIAL[base].folder}, {official.OFFICIAL[base].homepage}; clean images: "}
     else:
         corrupted = {_split(*at): Split(_made(test, *at, seed), test.labels) for at in _ways(names)}
-        about = {"source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: "}
-    about = {
-        "source": about["source"] + plain.about["source"],
-        "licence": plain.about["licence"] + ("; corrupted images: CC BY 4.0" if origin == "official" else ""),
-        "citation": f"{PAPER}; {plain.about['citation']}",
-    }
+    about = _about(base, plain.about) if origin == "official" else _made_about(plain.about)
     return plain._replace(splits={**plain.splits, **corrupted}, about=about)
+
+
+def _about(base: str, clean: dict[str, str]) -> dict[str, str]:
+    """Of the benchmark's own files, beside the clean set's."""
+    own = published.table()[f"{base}_c"].about()
+    return {
+        "source": f"{own['source']}; clean images: {clean['source']}",
+        "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
+        "citation": f"{own['citation']}; {clean['citation']}",
+    }
+
+
+def _made_about(clean: dict[str, str]) -> dict[str, str]:
+    return {
+        "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
+        "licence": clean["licence"],
+        "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
+    }
 
 
 def _ways(names: tuple[str, ...]) -> list[tuple[str, int]]:

@@ -14,9 +14,9 @@ from jaxtyping import Int64
 from pydantic import PositiveInt
 from scipy.io import loadmat
 
-from hypersphere.datasets import published
-from hypersphere.datasets.archives import Folder, Shelf, Tar
-from hypersphere.datasets.class_folders import Labelled, split
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Folder, Shelf, Tar
+from hypersphere.datasets.reading.class_folders import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 

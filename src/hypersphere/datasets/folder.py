@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import PositiveInt
 
-from hypersphere.datasets.archives import Folder
-from hypersphere.datasets.class_folders import ENDINGS, Labelled, classes_of, images, labelled
-from hypersphere.datasets.class_folders import split as split_of
+from hypersphere.datasets.reading.archives import Folder
+from hypersphere.datasets.reading.class_folders import ENDINGS, Labelled, classes_of, images, labelled
+from hypersphere.datasets.reading.class_folders import split as split_of
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from hypersphere.datasets import published
-from hypersphere.datasets.archives import Folder
-from hypersphere.datasets.class_folders import labelled, split
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Folder
+from hypersphere.datasets.reading.class_folders import labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 

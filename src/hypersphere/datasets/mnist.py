@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from hypersphere.datasets import published
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 

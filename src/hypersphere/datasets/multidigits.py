@@ -23,9 +23,10 @@ from PIL import Image
 from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist, published
-from hypersphere.datasets.draws import Draws
-from hypersphere.datasets.placing import apart, cells, corners
+from hypersphere.datasets import mnist
+from hypersphere.datasets.composing.draws import Draws
+from hypersphere.datasets.composing.placing import apart, cells, corners
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 

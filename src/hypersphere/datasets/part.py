@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from hypersphere.datasets import bases
 from hypersphere.datasets.cifar import COARSE
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.types import CLASS, Arrays
 from hypersphere.errors import HypersphereError
 

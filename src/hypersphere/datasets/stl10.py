@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Int64
 from pydantic import PositiveInt
 
-from hypersphere.datasets import published
-from hypersphere.datasets.archives import BROKEN
-from hypersphere.datasets.decoding import resize_all
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import BROKEN
+from hypersphere.datasets.reading.decoding import resize_all
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 

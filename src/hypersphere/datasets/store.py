@@ -18,7 +18,7 @@ from filelock import FileLock
 from jaxtyping import Int64, Shaped, UInt8
 
 from hypersphere import files
-from hypersphere.datasets import fitting, imbalance, pieces
+from hypersphere.datasets.preparing import fitting, imbalance, pieces
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset, Imbalance

@@ -5,9 +5,9 @@ The labels of its test images were never published. Papers test on the validatio
 
 from pathlib import Path
 
-from hypersphere.datasets import published
-from hypersphere.datasets.archives import Folder, Shelf, Zip
-from hypersphere.datasets.class_folders import Labelled, split
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Folder, Shelf, Zip
+from hypersphere.datasets.reading.class_folders import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 

@@ -36,6 +36,7 @@ class Rules(Strict):
     equivalence: Probability
     power: Probability
     low_power_df: PositiveInt
+    most_diverged: Probability
 
     @property
     def alpha(self) -> float:

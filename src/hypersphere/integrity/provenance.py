@@ -20,8 +20,8 @@ from hypersphere.declared.cells import Cell
 from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.declared.run import Component, Dataset, Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import listing
-from hypersphere.integrity.sources import code_digest, exists
+from hypersphere.integrity import data_files, listing
+from hypersphere.integrity.sources import closure, code_digest, exists
 
 
 def run_modules(run: Run) -> tuple[str, ...]:
@@ -50,9 +50,11 @@ def batch_digest(batch: BatchOfRuns) -> str:
 
 
 def dataset_digest(dataset: Dataset) -> str:
-    """Digest of all code that decides a dataset's bytes, given its archives."""
+    """Digest of all code and checksums that decide a dataset's bytes."""
     assert dataset.source is not None
-    return code_digest("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
+    modules = ("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
+    code, data = code_digest(*modules), data_files.counted(closure(modules))
+    return files.digest([code, data]) if data else code
 
 
 def dataset_inputs(plan: Plan, dataset: Dataset) -> str:

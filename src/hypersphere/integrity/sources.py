@@ -28,7 +28,7 @@ SILENT = frozenset(
         *(f"integrity.{module}" for module in ("evidence", "lock", "manifest", "provenance", "recovery")),
         *(f"integrity.{module}" for module in ("sources", "stop")),
         # Downloads are checked against published checksums.
-        "datasets.download",
+        "datasets.reading.download",
         # Which process trains where, what was finished before, and failures of the machine. The numerical switches
         # are in `training.determinism` and the images in `training.images`, which count.
         *(f"training.{module}" for module in ("device", "failures", "pretrain", "snapshots")),

@@ -65,6 +65,7 @@ def effects(results: Results, paper: str, names: Sequence[str]) -> list[dict[str
 
 
 def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:
+    other_test = {"welch": "pooled", "pooled": "welch"}.get(row["test"], "welch")
     where = f"{paper.paper}/{name}: effects.csv"
     point, other = (coordinates.parse(row[key], where) for key in ("coordinates", "baseline"))
     measure = MEASURES[str(point["measure"])]
@@ -84,7 +85,8 @@ def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:
         "low_power": bool(row["low_power"]),
         "detectable": words.number(row["detectable"], decimals),
         "holm": words.interval(row["low_holm"], row["high_holm"], decimals),
-        "welch": words.interval(row["welch_low"], row["welch_high"], decimals),
+        "test": row["test"],
+        "other": words.interval(row[f"{other_test}_low"], row[f"{other_test}_high"], decimals),
         "paired": words.interval(row["paired_low"], row["paired_high"], decimals),
     }
 

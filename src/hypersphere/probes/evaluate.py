@@ -17,7 +17,6 @@ from jaxtyping import UInt8
 from torch import nn
 
 from hypersphere import files
-from hypersphere.datasets import store
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Protocol
 from hypersphere.declared.batching import BatchOfRuns
@@ -30,6 +29,7 @@ from hypersphere.integrity.manifest import check_evaluation, check_run
 from hypersphere.integrity.tables import EVALUATION
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
 from hypersphere.probes.measured import Measured
+from hypersphere.probes.opened import Probed, open_for_probes
 from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
@@ -216,8 +216,8 @@ def _row(
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _open(plan: Plan, dataset: str) -> store.Prepared:
-    return store.open(plan.data_folder(plan.datasets[dataset]))
+def _open(plan: Plan, dataset: str) -> Probed:
+    return open_for_probes(plan.data_folder(plan.datasets[dataset]))
 
 
 def _about(

@@ -9,6 +9,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from hypersphere.errors import HypersphereError
+from hypersphere.probes.measured import NotFiniteError
 from hypersphere.views.ops import to_float
 
 PIXELS = 64
@@ -49,6 +50,7 @@ def maps_after(
 
     Raises:
         HypersphereError: the encoder has no such part, or its output is no map.
+        NotFiniteError: a map has NaN or infinite entries.
     """
     parts = dict(encoder.named_children())
     if stage not in parts:
@@ -65,6 +67,8 @@ def maps_after(
         handle.remove()
     if seen[0].ndim != 4:
         raise HypersphereError(f"stage: the output of '{stage}' is no map of places; take one before it")
+    if not bool(seen[0].isfinite().all()):
+        raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     return seen[0]
 
 

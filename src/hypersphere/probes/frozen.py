@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
-from hypersphere.datasets.biased import CONFLICTING
+from hypersphere.datasets.composing.biased import CONFLICTING
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS
 from hypersphere.declared.run import Run

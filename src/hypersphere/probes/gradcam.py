@@ -67,10 +67,6 @@ def gradcam(
     truth, names = frozen.labels(TEST), frozen.class_names()
     places = _chosen(truth.cpu().numpy(), classes)
     images = np.array(frozen.images(TEST)[places])
-    try:
-        maps, features = last_maps(frozen.encoder, images, frozen.device)
-    except HypersphereError as error:
-        raise HypersphereError(f"probe gradcam: {error}") from None
     fitted = fit_mlp(
         frozen.features(TRAIN),
         frozen.labels(TRAIN),
@@ -83,6 +79,10 @@ def gradcam(
         drop_every=drop_every,
         momentum=momentum,
     )
+    try:
+        maps, features = last_maps(frozen.encoder, images, frozen.device)
+    except HypersphereError as error:
+        raise HypersphereError(f"probe gradcam: {error}") from None
     accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
     with torch.enable_grad():
         scores = fitted.scores(features.float())

@@ -12,7 +12,7 @@ from hypersphere.probes.clusters import kmeans
 from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.measured import Measured, NotFiniteError, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
@@ -51,11 +51,14 @@ def local_features(
 
     Raises:
         HypersphereError: the encoder has no such part, or a map has fewer places than the largest number of clusters.
+        NotFiniteError: the maps have NaN or infinite entries.
     """
     places = chosen(len(frozen.images(TEST)), images)
     shown = np.array(frozen.images(TEST)[places])
     try:
         maps = maps_after(frozen.encoder, stage, shown, frozen.device)
+    except NotFiniteError:
+        raise
     except HypersphereError as error:
         raise HypersphereError(f"probe local_features: {error}") from None
     if maps.shape[2] * maps.shape[3] < CLUSTERS[-1]:
@@ -82,7 +85,7 @@ def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np
     found = kmeans(points, k, restarts, "local features")
     labels = found.labels.cpu().numpy()
     rank = np.argsort(np.argsort(-np.bincount(labels, minlength=k), kind="stable"), kind="stable")
-    explained = 100 * (1 - found.inertia / total) if total > 0 else 0.0
+    explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
     return rank[labels].reshape(one.shape[1:]), explained
 
 

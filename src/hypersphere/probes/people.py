@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from hypersphere.datasets.human import ENTROPY
+from hypersphere.datasets.reading.human import ENTROPY
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.buckets import Scale, buckets, by_bucket
 from hypersphere.probes.frozen import Frozen

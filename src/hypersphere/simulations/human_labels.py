@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int64
 
-from hypersphere.datasets.human import HumanLabels, entropies, human
+from hypersphere.datasets.reading.human import HumanLabels, entropies, human
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 CLAIM = "norms.human_labels"

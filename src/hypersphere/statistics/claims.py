@@ -176,12 +176,17 @@ class Judge:
     def _diverged(self, *cells: str) -> int:
         return int(self.summary.loc[list(cells), "n_diverged"].sum())
 
+    def _lost(self, *cells: str) -> bool:
+        """Whether one of the cells lost more of its runs to divergence than the rules allow."""
+        rows = self.summary.loc[list(cells)]
+        return bool((rows["n_diverged"] > self.rules.most_diverged * (rows["n"] + rows["n_diverged"])).any())
+
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number: our mean over the runs that finished.
 
         Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. If all runs diverged, nothing was measured and the verdict is inconclusive. The claim's
-        reading says whether the published number is itself that of a failed run.
+        the published number. If more runs diverged than the rules allow, the verdict is inconclusive: the rest are a
+        selection. The claim's reading says whether the published number is itself that of a failed run.
         """
         assert self.declared is not None
         groups = arms(self.measurements, self.declared.points, claim.coordinates)
@@ -199,7 +204,7 @@ class Judge:
             "low_power": pooled.df < self.rules.low_power_df,
             "n_diverged": self._diverged(claim.text),
         }
-        if self.limit is None and len(values):
+        if self.limit is None and len(values) and not self._lost(claim.text):
             outcome |= _against(claim, claim.reported, float(values.mean()), len(values), pooled, self.rules)
         return outcome
 
@@ -207,7 +212,8 @@ class Judge:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
         Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
-        compared. An effect without an interval is inconclusive: one run per arm, or all runs of an arm diverged.
+        compared. An effect without an interval is inconclusive: one run in an arm, or all runs of an arm diverged. So
+        is one with an arm that lost more runs to divergence than the rules allow.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
@@ -219,6 +225,8 @@ class Judge:
         effect = rows.iloc[0]
         adjusted = (float(effect["low_holm"]), float(effect["high_holm"]))
         primary = (float(effect["low"]), float(effect["high"]))
+        if self._lost(claim.text, against):
+            adjusted = primary = (NAN, NAN)
         judged = (
             verdicts.of_direction(adjusted, primary)
             if claim.direction

@@ -1,13 +1,13 @@
 """effects.csv: each variant minus the baseline of its artifact, with intervals.
 
 All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
-states the rules; the arithmetic is scipy's and statsmodels', imported where a test needs them: artifacts without
-effects, and exact studies, do without their second of import.
+states the rules; scipy.stats is imported where a test needs it: artifacts without effects, and exact studies, do
+without its second of import.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,13 @@ from hypersphere.means import is_constant, spread, t_interval, t_p
 
 COLUMNS = [
     *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
-    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std", "levene_p"],
-    *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p"],
-    *["n_pairs", "correlation", "low_power", "detectable"],
+    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "test", "df", "pooled_std", "levene_p"],
+    *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
+    *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
 ]
+WELCH, POOLED = "welch", "pooled"
+ENOUGH = 3
+"""Runs in each of two arms from which their own spreads are used."""
 NAN = float("nan")
 Arms = dict[str, pd.Series]
 """By the coordinates of a cell: the value of each finished run, indexed by seed."""
@@ -48,6 +51,27 @@ class Pooled:
         return self.std * float(np.sqrt(sum(1 / n for n in sizes)))
 
 
+class Test(NamedTuple):
+    """Student's test of a difference of two means."""
+
+    name: str
+    """``welch``, ``pooled``, or empty if there is none."""
+    error: float
+    """Standard error of the difference, in the metric's unit; nan if there is no test."""
+    df: float
+
+    def interval(self, difference: float, confidence: float) -> tuple[float, float]:
+        """The interval of the difference, in its unit; nan if there is no test."""
+        return t_interval(difference, self.error, self.df, confidence)
+
+    def p(self, difference: float) -> float:
+        """Two-sided p of no difference; nan if there is no test."""
+        return t_p(difference, self.error, self.df)
+
+
+NO_TEST = Test("", NAN, 0)
+
+
 def layout(point: Coordinates) -> str:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     trained = ("method", "variant", *coordinates.of_run(point))
@@ -68,19 +92,26 @@ def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) 
     }
 
 
-def pool(groups: Mapping[str, pd.Series]) -> Pooled:
-    """Pool the variance over all arms. Arms of one run add nothing."""
+def pool(groups: Mapping[str, pd.Series], constant: bool = False) -> Pooled:
+    """Pool the variance over all arms that have one.
+
+    Arms of one run add nothing, and nor do arms whose runs are all equal (collapsed encoders): they would add degrees
+    of freedom, and pretend that the others vary less. ``constant`` counts those too, for numbers that are often equal
+    because they are whole.
+    """
     several = [group.to_numpy(dtype=float) for group in groups.values() if len(group) > 1]
+    several = [values for values in several if constant or not is_constant(values)]
     df = sum(len(values) - 1 for values in several)
     squares = sum((len(values) - 1) * spread(values) ** 2 for values in several)
     return Pooled(float(np.sqrt(squares / df)) if df else NAN, df)
 
 
-def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def holm(p: Sequence[float], alpha: float, family: int) -> tuple[np.ndarray, np.ndarray]:
     """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
 
     The step-down test at level alpha / (m - rank + 1) stops at the first p that is too large. From there on all rows
-    get the level of that step, so that an interval excludes 0 exactly if its adjusted p is at most alpha.
+    get the level of that step, so that an interval excludes 0 exactly if its adjusted p is at most alpha. ``family`` is
+    m, the number of declared comparisons: those that were not run count as if they had the largest p.
     """
     raw = np.asarray(p, dtype=float)
     adjusted, levels = np.full(len(raw), NAN), np.full(len(raw), NAN)
@@ -88,7 +119,7 @@ def holm(p: Sequence[float], alpha: float) -> tuple[np.ndarray, np.ndarray]:
     if not len(tested):
         return adjusted, levels
     order = tested[np.argsort(raw[tested], kind="stable")]
-    left = np.arange(len(order), 0, -1)
+    left = family - np.arange(len(order))
     adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * left), 1)
     steps = alpha / left
     failed = np.flatnonzero(raw[order] > steps)
@@ -111,37 +142,51 @@ def levene(groups: Mapping[str, pd.Series]) -> float:
     return float(stats.levene(*usable, center="median").pvalue)
 
 
-def detectable(n_variant: int, n_baseline: int, pooled: Pooled, rules: Rules) -> float:
-    """The effect that a two-sided test at alpha, with the pooled df, detects with the stated power (metric's unit).
+def detectable(test: Test, rules: Rules) -> float:
+    """The effect that a two-sided test at alpha detects with the stated power (metric's unit).
 
     Detecting means rejecting on the right side, so the power is that of the one-sided test at alpha / 2.
     """
-    if np.isnan(pooled.error(n_variant, n_baseline)):
+    if np.isnan(test.error):
         return NAN
-    from scipy import optimize
-    from statsmodels.stats.power import TTestIndPower
+    from scipy import optimize, stats
 
-    design = {"nobs1": n_variant, "ratio": n_baseline / n_variant, "df": pooled.df, "alpha": rules.alpha / 2}
+    critical = stats.t.ppf(1 - rules.alpha / 2, test.df)
 
-    def excess(effect_in_stds: float) -> float:
-        return float(TTestIndPower().power(effect_in_stds, **design, alternative="larger")) - rules.power
+    def excess(effect_in_errors: float) -> float:
+        return float(stats.nct.sf(critical, test.df, effect_in_errors)) - rules.power
 
     high = 1.0
     while excess(high) < 0:
         high *= 2
-    return float(optimize.brentq(excess, 0.0, high)) * pooled.std
+    return float(optimize.brentq(excess, 0.0, high)) * test.error
 
 
-def welch(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
-    """Sensitivity: Welch's interval and p, from only these two arms."""
-    a, b = variant.to_numpy(dtype=float), baseline.to_numpy(dtype=float)
-    if min(len(a), len(b)) < 2 or (is_constant(a) and is_constant(b)):
-        return {"welch_low": NAN, "welch_high": NAN, "welch_p": NAN}
-    from scipy import stats
+def welch(variant: pd.Series, baseline: pd.Series) -> Test:
+    """Welch's test, from only these two arms; none if one of them has one run, or runs that are all equal."""
+    a, b = (arm.to_numpy(dtype=float) for arm in (variant, baseline))
+    if not (spread(a) > 0 and spread(b) > 0):
+        return NO_TEST
+    of_a, of_b = spread(a) ** 2 / len(a), spread(b) ** 2 / len(b)
+    df = (of_a + of_b) ** 2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
+    return Test(WELCH, float(np.sqrt(of_a + of_b)), df)
 
-    test = stats.ttest_ind(a, b, equal_var=False)
-    low, high = test.confidence_interval(confidence)
-    return {"welch_low": float(low), "welch_high": float(high), "welch_p": float(test.pvalue)}
+
+def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
+    """The test by a pooled spread; none if one of the arms has one run."""
+    sizes = len(variant), len(baseline)
+    error = pooled.error(*sizes)
+    return NO_TEST if min(sizes) < 2 or np.isnan(error) else Test(POOLED, error, pooled.df)
+
+
+def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
+    """Welch's test where both arms have three runs or more that vary; by the pooled spread elsewhere.
+
+    Pooling under unequal spreads rejects too often. Two runs alone have too few degrees of freedom for Welch's.
+    """
+    own = welch(variant, baseline)
+    enough = min(len(variant), len(baseline)) >= ENOUGH
+    return own if enough and own.name else pooled_test(variant, baseline, pooled)
 
 
 def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
@@ -168,37 +213,42 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
 
 
 def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) -> dict[str, Any]:
-    """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which are pooled."""
+    """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled."""
     pooled = pool(groups)
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
-    error = pooled.error(*sizes)
-    low, high = t_interval(difference, error, pooled.df, rules.confidence)
-    return {
+    test = primary(variant, baseline, pooled)
+    low, high = test.interval(difference, rules.confidence)
+    row: dict[str, Any] = {
         "effect": difference,
         "low": low,
         "high": high,
-        "p": t_p(difference, error, pooled.df),
-        "df": pooled.df,
+        "p": test.p(difference),
+        "test": test.name,
+        "df": test.df,
         "pooled_std": pooled.std,
         "levene_p": levene(groups),
         "n_variant": sizes[0],
         "n_baseline": sizes[1],
-        **welch(variant, baseline, rules.confidence),
         **paired(variant, baseline, rules.confidence),
-        "low_power": pooled.df < rules.low_power_df,
-        "detectable": detectable(*sizes, pooled, rules),
-        "error": error,
+        "low_power": test.df < rules.low_power_df,
+        "detectable": detectable(test, rules),
+        "primary": test,
     }
+    for name, other in ((WELCH, welch(variant, baseline)), (POOLED, pooled_test(variant, baseline, pooled))):
+        low, high = other.interval(difference, rules.confidence)
+        row |= {f"{name}_low": low, f"{name}_high": high, f"{name}_p": other.p(difference)}
+    return row
 
 
 def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.DataFrame:
     """effects.csv: all effects of one artifact, Holm-corrected together, in the order of its cells.
 
-    A cell without a baseline is absent, and so is one that was not run or whose baseline was not. ``table`` holds the
-    artifact's measurements.
+    A cell without a baseline is absent, and so is one that was not run or whose baseline was not; both count for Holm,
+    whose family is what the artifact declares. ``table`` holds the artifact's measurements.
     """
     points = artifact.points
+    family = sum(artifact.compared_with(point) is not None for point in points)
     by_layout: dict[str, Arms] = {}
 
     def arms_like(point: Coordinates) -> Arms:
@@ -218,8 +268,8 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         first = table[table["coordinates"] == cell].iloc[0]
         key = {name: first[name] for name in COLUMNS if name in table.columns}
         rows.append(key | {"baseline": baseline} | effect(groups[cell], groups[baseline], groups, rules))
-    adjusted, levels = holm([row["p"] for row in rows], rules.alpha)
+    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
     for row, p, level in zip(rows, adjusted, levels, strict=True):
-        low, high = t_interval(row["effect"], row["error"], row["df"], 1 - level)
+        low, high = row["primary"].interval(row["effect"], 1 - level)
         row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -163,7 +163,7 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
     """The comparisons of one artifact, Holm-corrected together."""
     effects = [_effect(claim, arms) for claim, arms in family]
     p = [t_p(effect.difference, effect.error, effect.df) for effect in effects]
-    adjusted, levels = holm(p, rules.alpha)
+    adjusted, levels = holm(p, rules.alpha, len(p))
     outcomes = {}
     for (claim, _), effect, p_holm, level in zip(family, effects, adjusted, levels, strict=True):
         wide = t_interval(effect.difference, effect.error, effect.df, 1 - level)
@@ -186,7 +186,7 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
 
 def _effect(claim: Claim, arms: Arms) -> _Effect:
     groups = {name: pd.Series(values) for name, values in arms.items()}
-    pooled, sizes = pool(groups), [len(values) for values in arms.values()]
+    pooled, sizes = pool(groups, constant=True), [len(values) for values in arms.values()]
     raised = _raised(pooled.std, claim)
     error = raised * math.sqrt(sum(1 / n for n in sizes)) if pooled.df else NAN
     return _Effect(float(arms["variant"].mean() - arms["baseline"].mean()), error, pooled.df, min(sizes))

@@ -105,7 +105,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
         (("prepare", "digit"), "prepare: 'digit' is not one of "),
         (("prepare", "digit"), "; did you mean digits?"),
         (("pretrain",), "pretrain: name runs, or a batch with --batch; "),
-        (("evaluate",), "evaluate: give a batch with --batch, or a dataset with --pixels"),
+        (("evaluate",), "evaluate: name runs, a batch with --batch, or a dataset with --pixels"),
         (("evaluate", "--pixels", "digit"), "evaluate: --pixels: 'digit' is not one of digits"),
         (("studies", "lmcl"), "studies: 'lmcl' is not one of norms"),
         (("claims", "--set", "scales=huge"), "command line: scales is not a setting; did you mean scale? Allowed: "),

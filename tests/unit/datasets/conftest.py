@@ -21,7 +21,7 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import download, published
+from hypersphere.datasets.reading import download, published
 from hypersphere.datasets.types import Arrays
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
@@ -94,8 +94,8 @@ class Server(ThreadingHTTPServer):
     def offer(self, content: Path | bytes) -> None:
         """Serve ``content`` (a folder is packed first) as the official CIFAR-10 archive, at this server's address."""
         self.archive = content if isinstance(content, bytes) else pack(content)
-        self.patch.setattr(module.SETS[10], "url", self.url)
-        self.patch.setattr(module.SETS[10], "tgz_md5", hashlib.md5(self.archive).hexdigest())
+        name = self.url.rpartition("/")[2]
+        self._list("cifar10", {name: published.File(name, self.url, "", hashlib.md5(self.archive).hexdigest(), None)})
 
     def publish(self, dataset: str, contents: dict[str, bytes]) -> None:
         """Serve files by name as the published ones of a dataset, at this server's address and with their md5."""
@@ -103,9 +103,12 @@ class Server(ThreadingHTTPServer):
             name: published.File(name, f"{self.address}/{name}", "", hashlib.md5(content).hexdigest(), len(content))
             for name, content in contents.items()
         }
+        self._list(dataset, listed)
+        self.shelf = {**self.shelf, **contents}
+
+    def _list(self, dataset: str, listed: dict[str, published.File]) -> None:
         table = {**published.table(), dataset: published.table()[dataset]._replace(files=listed)}
         self.patch.setattr(published, "table", lambda: table)
-        self.shelf = {**self.shelf, **contents}
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Quiet: clients are killed, and give up."""

@@ -17,8 +17,9 @@ import pytest
 from hypersphere import files
 from hypersphere.command.cli import main
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import download, store
+from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
+from hypersphere.datasets.reading import download
 from hypersphere.errors import HypersphereError
 
 NAMES = tuple(module.SHA256[10])  # before a test replaces them; the tiny set's files are called alike
@@ -130,7 +131,7 @@ def test_a_folder_of_the_users_own_is_only_read(
         agrees_with_torchvision(arrays, tiny.parent)
     empty = tmp_path / "empty"
     said = _sentence(empty, False)
-    for words in (f"data_root: {empty}", "cifar-10-batches-py", ARCHIVE):
+    for words in (f"{empty / ARCHIVE}: the file is missing", "cifar-10-batches-py", "it is published at http"):
         assert words in said
     assert not empty.exists()
     assert server.log == []

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import colored_mnist as module
-from hypersphere.datasets import fitting, mnist
+from hypersphere.datasets import mnist
 from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")

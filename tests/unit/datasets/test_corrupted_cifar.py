@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import corrupted_cifar as module
-from hypersphere.datasets import fitting
 from hypersphere.datasets.corrupted_cifar import corrupted_cifar
 from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.corrupting.severities import FUNCTIONS
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import bases, fitting, store
+from hypersphere.datasets import store
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting import official, official_tiny
 from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.corrupting.severities import BENCHMARK
 from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
@@ -83,7 +85,7 @@ def test_official_tiny_imagenet_has_fifteen_ways_and_the_clean_sets_classes(monk
     )
     asked: list[Any] = []
 
-    def load(root: Path, names: Any, ids: Any) -> dict[tuple[str, int], Split]:
+    def load(root: Path, download: bool, names: Any, ids: Any) -> dict[tuple[str, int], Split]:
         asked.append((names, ids))
         return {(name, severity): split for name in names for severity in range(1, 6)}
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import digits as module
-from hypersphere.datasets import imbalance
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.preparing import imbalance
 from hypersphere.declared import config
 from hypersphere.errors import HypersphereError
 

@@ -17,8 +17,9 @@ import pytest
 import torchvision
 
 from hypersphere.datasets import mnist as module
-from hypersphere.datasets import published, store
+from hypersphere.datasets import store
 from hypersphere.datasets.mnist import load, mnist
+from hypersphere.datasets.reading import published
 from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 

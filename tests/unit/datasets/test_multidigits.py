@@ -8,9 +8,10 @@ import pytest
 from PIL import Image
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import fitting, mnist
+from hypersphere.datasets import mnist
 from hypersphere.datasets import multidigits as module
 from hypersphere.datasets.multidigits import multidigits
+from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")

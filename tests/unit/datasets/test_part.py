@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hypersphere.datasets import bases, fitting
+from hypersphere.datasets.composing import bases
 from hypersphere.datasets.part import part
+from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 

@@ -14,8 +14,9 @@ from PIL import Image
 from torchvision.datasets import STL10
 from torchvision.transforms import Resize
 
-from hypersphere.datasets import pieces, store
 from hypersphere.datasets import stl10 as module
+from hypersphere.datasets import store
+from hypersphere.datasets.preparing import pieces
 from hypersphere.datasets.stl10 import stl10
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.declared.run import Dataset

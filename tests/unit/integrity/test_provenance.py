@@ -91,7 +91,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "statistics": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
-    "which runs there are": ("declared/plan.py", "import math\n", "import math\nimport os\n", set()),
+    "which runs there are": ("declared/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
     "what a claim may say": ("declared/claims.py", "import csv\n", "import csv\nimport os\n", set()),
 }
 

@@ -1,7 +1,7 @@
 """What a probe may look at: features by hand, each computed once."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -147,6 +147,30 @@ OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
 """Probes that look at training images."""
 
 
+def test_other_images_are_embedded_as_the_datasets_own(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    frozen = Frozen(encoder, head, data, CPU)
+    images = torch.from_numpy(np.array(data.split("test").images)).permute(0, 3, 1, 2) / 255
+    torch.testing.assert_close(frozen.encode(images), frozen.features("test"))
+    torch.testing.assert_close(frozen.embed(images), frozen.embeddings("test"))
+    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
+        Frozen(Pixels(), None, data, CPU).embed(images)
+    images[3] = torch.nan
+    with pytest.raises(NotFiniteError, match="the embeddings of 1 of 30 images of split given are NaN or infinite"):
+        frozen.embed(images)
+
+
+def test_a_biased_dataset_says_which_images_conflict(data: Any, encoder: nn.Module) -> None:
+    class Biased(Data):
+        def split(self, name: str) -> PreparedSplit:
+            return replace(super().split(name), attributes={"conflicting": np.arange(30) < 4})
+
+    biased: Any = Biased()
+    found = Frozen(encoder, None, biased, CPU).conflicting("test")
+    assert found is not None
+    assert found.tolist() == [True] * 4 + [False] * 26
+    assert Frozen(encoder, None, data, CPU).conflicting("test") is None
+
+
 @pytest.fixture
 def run() -> Any:
     """Stands in for the run of the encoder."""
@@ -158,8 +182,11 @@ def run() -> Any:
 def test_every_probe_gives_all_its_measures(
     data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
 ) -> None:
-    quick = {"mlp": {"epochs": 2}, "knn": {"k": 20}, "norm_buckets": {"k": 20}}.get(name, {})
-    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU, run=run), **quick)
+    quick: dict[str, dict[str, int]] = {
+        **{"mlp": {"epochs": 2}, "knn": {"k": 20}, "norm_buckets": {"k": 20}},
+        **{"gradcam": {"epochs": 2}, "local_features": {"images": 30}},
+    }
+    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU, run=run), **quick.get(name, {}))
     measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
     assert measures == registry.read_constant("probes", name, "MEASURES", ())
     accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
@@ -254,7 +281,7 @@ def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value:
     frozen = Frozen(nn.Sequential(Pixels(), Spoils(value)), None, data, CPU)
     with pytest.raises(NotFiniteError, match=r"^the features of 3 of 30 images of split test are NaN or infinite$"):
         frozen.features("test")
-    for name in PROBES:
+    for name in set(PROBES) - {"local_features"}:  # which asks an encoder for a part by its name
         with pytest.raises(NotFiniteError):
             registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU, run=run))
     above = Frozen(Pixels(), Spoils(value), data, CPU)

@@ -13,6 +13,7 @@ from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import maps_after, resized, tinted
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
+from hypersphere.probes.measured import NotFiniteError
 
 CPU = torch.device("cpu")
 
@@ -74,6 +75,20 @@ def test_what_cannot_be_clustered_is_a_sentence() -> None:
         local_features(world(halves(), end=nn.Flatten()), stage="end")
     with pytest.raises(HypersphereError, match="small has 1 x 1 places, fewer than 8 clusters"):
         local_features(world(halves(), small=nn.AdaptiveAvgPool2d(1)), stage="small")
+
+
+class Spoils(nn.Module):
+    """A part that gives one place a value that is no number."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[1, 0, 2, 2] = torch.nan
+        return x
+
+
+def test_maps_that_are_no_numbers_are_a_sentence() -> None:
+    with pytest.raises(NotFiniteError, match=r"^the maps of 'middle' are NaN or infinite at some places$"):
+        local_features(world(halves(), middle=Spoils()), stage="middle")
 
 
 def test_maps_are_the_output_of_a_part() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import entropy
 
-from hypersphere.datasets.human import HumanLabels, human
+from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations import human_labels as module
 from hypersphere.simulations.human_labels import answers, entropies, error_rate, human_labels, table, votes
 

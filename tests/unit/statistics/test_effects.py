@@ -32,25 +32,62 @@ def arms(**values: list[float]) -> effects.Arms:
 UNEQUAL = arms(a=[50.1, 51.9, 50.8, 52.0], b=[56.0, 55.1, 57.2], c=[70.0, 71.5], lone=[64.0])
 
 
-@pytest.mark.parametrize("variant", ["b", "c", "lone"])
+@pytest.mark.parametrize("variant", ["b", "c"])
 def test_the_pooled_effect_is_that_of_ordinary_least_squares(variant: str) -> None:
     long = pd.concat([pd.DataFrame({"arm": name, "y": group}) for name, group in UNEQUAL.items()])
     fit = smf.ols("y ~ C(arm, Treatment('a'))", long).fit()
     term = f"C(arm, Treatment('a'))[T.{variant}]"
     ours = effects.effect(UNEQUAL[variant], UNEQUAL["a"], UNEQUAL, RULES)
     assert ours["effect"] == pytest.approx(fit.params[term])
-    assert [ours["low"], ours["high"]] == pytest.approx(fit.conf_int().loc[term].tolist())
-    assert ours["p"] == pytest.approx(fit.pvalues[term])
-    assert ours["df"] == fit.df_resid == 6
+    assert [ours["pooled_low"], ours["pooled_high"]] == pytest.approx(fit.conf_int().loc[term].tolist())
+    assert ours["pooled_p"] == pytest.approx(fit.pvalues[term])
+    assert effects.pool(UNEQUAL).df == fit.df_resid == 6
     assert ours["pooled_std"] == pytest.approx(fit.mse_resid**0.5)
 
 
 def test_welch_is_that_of_statsmodels() -> None:
     a, b = UNEQUAL["b"], UNEQUAL["a"]
     expected = CompareMeans(DescrStatsW(a), DescrStatsW(b))
-    ours = effects.welch(a, b, 0.95)
+    ours = effects.effect(a, b, UNEQUAL, RULES)
     assert [ours["welch_low"], ours["welch_high"]] == pytest.approx(expected.tconfint_diff(usevar="unequal"))
-    assert ours["welch_p"] == pytest.approx(expected.ttest_ind(usevar="unequal")[1])
+    _, p, df = expected.ttest_ind(usevar="unequal")
+    assert (ours["welch_p"], ours["df"]) == pytest.approx((p, df))
+
+
+def test_welch_is_primary_where_both_arms_have_three_runs() -> None:
+    three, two = (
+        effects.effect(UNEQUAL["b"], UNEQUAL["a"], UNEQUAL, RULES),
+        effects.effect(UNEQUAL["c"], UNEQUAL["a"], UNEQUAL, RULES),
+    )
+    assert (three["test"], two["test"]) == ("welch", "pooled")
+    for row in (three, two):
+        assert [row[name] for name in ("low", "high", "p")] == [
+            row[f"{row['test']}_{name}"] for name in ("low", "high", "p")
+        ]
+
+
+def test_one_run_in_an_arm_is_no_test_however_many_others_there_are() -> None:
+    row = effects.effect(UNEQUAL["lone"], UNEQUAL["a"], UNEQUAL, RULES)
+    assert row["effect"] == pytest.approx(64.0 - UNEQUAL["a"].mean())
+    assert np.isnan([row[name] for name in ("low", "high", "p", "pooled_p", "welch_p", "detectable")]).all()
+    assert row["test"] == ""
+
+
+def test_a_collapsed_arm_narrows_no_interval() -> None:
+    """With its three equal runs in the pool, two more degrees of freedom would make the interval narrower."""
+    pairs = arms(a=[50.0, 52.0], b=[53.0, 55.0])
+    collapsed = pairs | arms(c=[10.0, 10.0, 10.0])
+    alone, beside = (effects.effect(groups["b"], groups["a"], groups, RULES) for groups in (pairs, collapsed))
+    assert [beside[name] for name in ("low", "high", "p", "df")] == [alone[name] for name in ("low", "high", "p", "df")]
+    assert effects.pool(collapsed, constant=True).df == effects.pool(collapsed).df + 2
+
+
+def test_a_collapsed_arm_is_compared_by_the_spread_of_the_others() -> None:
+    groups = arms(a=[50.0, 51.0, 52.0], b=[10.0, 10.0, 10.0])
+    row = effects.effect(groups["b"], groups["a"], groups, RULES)
+    assert row["test"] == "pooled"
+    half = stats.t.ppf(0.975, 2) * 1.0 * (2 / 3) ** 0.5  # the spread of a, 1, with its two degrees of freedom
+    assert (row["low"], row["high"]) == pytest.approx((-41 - half, -41 + half))
 
 
 def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
@@ -82,20 +119,21 @@ def test_levene_is_anova_of_distances_from_the_median() -> None:
 @pytest.mark.parametrize("n", [2, 5, 20])
 def test_detectable_effect_is_that_of_statsmodels_where_df_is_the_usual(n: int) -> None:
     expected = TTestIndPower().solve_power(nobs1=n, alpha=0.05, power=0.8)
-    ours = effects.detectable(n, n, effects.Pooled(2.5, 2 * n - 2), RULES)
+    test = effects.Test("pooled", 2.5 * (2 / n) ** 0.5, 2 * n - 2)
+    ours = effects.detectable(test, RULES)
     assert ours == pytest.approx(2.5 * expected, rel=1e-4)  # two-sided power also counts the wrong side
 
 
 def test_detectable_effect_with_one_degree_of_freedom_by_simulation() -> None:
     # statsmodels' two-sided power is nan here; 12.706 is t(0.975, 1) from tables
-    found = effects.detectable(2, 2, effects.Pooled(1.0, 1), RULES)
+    found = effects.detectable(effects.Test("pooled", 1.0, 1), RULES)
     rng = np.random.default_rng(0)
     t = (rng.standard_normal(200_000) + found) / np.abs(rng.standard_normal(200_000))
     assert np.mean(t > 12.7062) == pytest.approx(0.8, abs=0.004)  # four standard errors
 
 
 def test_holm_worked_by_hand() -> None:
-    adjusted, levels = effects.holm([0.01, 0.04, 0.03, float("nan"), 0.005], 0.05)
+    adjusted, levels = effects.holm([0.01, 0.04, 0.03, float("nan"), 0.005], 0.05, 4)
     # sorted 0.005*4, 0.01*3, 0.03*2, then max(0.06, 0.04*1); the third fails, so the fourth keeps its level 0.05/2
     assert adjusted[[4, 0, 2, 1]] == pytest.approx([0.02, 0.03, 0.06, 0.06])
     assert levels[[4, 0, 2, 1]] == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 2, 0.05 / 2])
@@ -105,7 +143,7 @@ def test_holm_worked_by_hand() -> None:
 
 def test_holm_rejects_at_the_level_itself() -> None:
     """0.025 = 0.05/2 and 0.05 = 0.05/1: no step fails, and each row keeps its own level."""
-    adjusted, levels = effects.holm([0.025, 0.05], 0.05)
+    adjusted, levels = effects.holm([0.025, 0.05], 0.05, 2)
     assert adjusted.tolist() == [0.05, 0.05]
     assert levels.tolist() == [0.025, 0.05]
 
@@ -114,13 +152,22 @@ def test_holm_is_that_of_statsmodels() -> None:
     draws = np.random.default_rng(0)
     for n in (1, 2, 7, 40):
         p = draws.uniform(0, 0.3, n).round(2)  # with ties
-        np.testing.assert_array_equal(effects.holm(list(p), 0.05)[0], multipletests(p, method="holm")[1])
+        np.testing.assert_array_equal(effects.holm(list(p), 0.05, n)[0], multipletests(p, method="holm")[1])
+
+
+def test_holm_counts_comparisons_that_were_not_run_as_the_largest_p() -> None:
+    """As if two more rows had p = 1."""
+    p = [0.01, 0.02, 0.004]
+    expected = multipletests([*p, 1.0, 1.0], method="holm")[1][:3]
+    np.testing.assert_allclose(effects.holm(p, 0.05, 5)[0], expected)
+    assert effects.holm(p, 0.05, 3)[0][2] == pytest.approx(0.012)
+    assert effects.holm(p, 0.05, 5)[0][2] == pytest.approx(0.02)
 
 
 def test_holm_of_no_tests_is_none() -> None:
-    adjusted, levels = effects.holm([float("nan")], 0.05)
+    adjusted, levels = effects.holm([float("nan")], 0.05, 1)
     assert np.isnan([*adjusted, *levels]).all()
-    assert len(effects.holm([], 0.05)[0]) == 0
+    assert len(effects.holm([], 0.05, 0)[0]) == 0
 
 
 @settings(max_examples=100, deadline=None)
@@ -130,7 +177,7 @@ def test_holm_of_no_tests_is_none() -> None:
 )
 def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[tuple[float, float]], df: int) -> None:
     p = [means.t_p(centre, error, df) for centre, error in pairs]
-    adjusted, levels = effects.holm(p, 0.05)
+    adjusted, levels = effects.holm(p, 0.05, len(p))
     assume(all(abs(value - 0.05) > 1e-9 for value in adjusted))  # on the edge, rounding decides
     for (centre, error), rejected, level in zip(pairs, adjusted <= 0.05, levels, strict=True):
         low, high = means.t_interval(centre, error, df, 1 - level)
@@ -151,7 +198,8 @@ def test_without_a_known_spread_there_is_an_effect_but_no_p(groups: effects.Arms
 
 
 def test_low_power_is_under_four_degrees_of_freedom() -> None:
-    four = arms(a=[1.0, 2.0, 3.0], b=[1.0, 2.5, 3.0])
+    """Of equal spreads Welch's test has all four; by the pooled spread three are left of a smaller arm."""
+    four = arms(a=[1.0, 2.0, 3.0], b=[2.0, 3.0, 4.0])
     three = arms(a=[1.0, 2.0, 3.0], b=[1.0, 2.5])
     assert not effects.effect(four["b"], four["a"], four, RULES)["low_power"]
     assert effects.effect(three["b"], three["a"], three, RULES)["low_power"]
@@ -178,7 +226,7 @@ def table(world: World, artifact: str) -> pd.DataFrame:
     return world.table(artifact, "effects")
 
 
-def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) -> None:
+def test_a_table_corrects_over_all_that_it_declares(make_world: Make) -> None:
     world = make_world()
     for row, finals in FINALS.items():
         world.say("table5", cell(row), finals)
@@ -193,15 +241,17 @@ def test_a_table_pools_its_rows_and_corrects_over_all_of_them(make_world: Make) 
     # effects 3 and 5; variances 1, 1, 1, 4 over 2 df each: pooled 7/4
     assert found["effect"].tolist() == [3.0, 3.0, 5.0, 5.0]
     assert found["pooled_std"].tolist() == pytest.approx([1.75**0.5] * 4)
-    assert set(found["df"]) == {8}
-    p3, p5 = (2 * stats.t.sf(x / (1.75 * 2 / 3) ** 0.5, 8) for x in (3, 5))
-    # Holm over four rows: 4 p5, 3 p5 (raised to 4 p5), 2 p3, 1 p3 (raised to 2 p3)
-    assert found["p_holm"].tolist() == pytest.approx([2 * p3, 2 * p3, 4 * p5, 4 * p5])
-    # all four are rejected, so the two smaller effects have levels 0.05/2 and 0.05, in either order: they tie
-    half = [stats.t.ppf(1 - level / 2, 8) * (1.75 * 2 / 3) ** 0.5 for level in (0.05 / 2, 0.05)]
-    assert sorted(found["low_holm"][:2]) == pytest.approx([3 - half[0], 3 - half[1]])
-    assert sorted(found["high_holm"][:2]) == pytest.approx([3 + half[1], 3 + half[0]])
-    assert found["low"].tolist() == pytest.approx([3 - half[1], 3 - half[1], 5 - half[1], 5 - half[1]])
+    # Welch by hand: variances 1 and 1 have df 4; 1 and 4 have (5/3)^2 / ((1/3)^2 / 2 + (4/3)^2 / 2) = 50/17
+    assert found["df"].tolist() == pytest.approx([4, 4, 50 / 17, 50 / 17])
+    errors = {3: (2 / 3) ** 0.5, 5: (5 / 3) ** 0.5}
+    p3, p5 = 2 * stats.t.sf(3 / errors[3], 4), 2 * stats.t.sf(5 / errors[5], 50 / 17)
+    # Holm over the eight declared ones, four of which were not run: 8 p3, 7 p3 (raised), 6 p5, 5 p5 (raised)
+    assert found["p_holm"].tolist() == pytest.approx([8 * p3, 8 * p3, 6 * p5, 6 * p5])
+    # none is rejected, so that all intervals are at the level of the first step
+    half = {3: stats.t.ppf(1 - 0.05 / 16, 4) * errors[3], 5: stats.t.ppf(1 - 0.05 / 16, 50 / 17) * errors[5]}
+    assert found["low_holm"].tolist() == pytest.approx([x - half[x] for x in (3, 3, 5, 5)])
+    assert found["high_holm"].tolist() == pytest.approx([x + half[x] for x in (3, 3, 5, 5)])
+    assert found["low"][:2].tolist() == pytest.approx([3 - stats.t.ppf(0.975, 4) * errors[3]] * 2)
 
 
 def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
@@ -231,7 +281,7 @@ def test_a_field_of_the_run_may_be_the_baseline(make_world: Make) -> None:
     expected = [(at(objective__temperature=0.1), own, -10.0), (at(objective__temperature=1), own, 4.0)]
     assert list(found[["coordinates", "baseline", "effect"]].itertuples(index=False, name=None)) == expected
     assert found["pooled_std"].tolist() == pytest.approx([2**0.5] * 2)  # variances 1, 1, 4
-    assert found["df"].tolist() == [6, 6]
+    assert found["df"].tolist() == pytest.approx([4, 50 / 17])
     assert found["setting"].tolist() == ["objective.temperature=0.1", "objective.temperature=1"]
 
 

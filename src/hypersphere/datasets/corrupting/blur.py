@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting.sampling import magnified, smoothed, streaked
-from hypersphere.datasets.draws import Draws
 
 
 def gaussian_blur(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, sigma: float) -> Float[np.ndarray, "N H W 3"]:

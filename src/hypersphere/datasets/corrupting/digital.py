@@ -11,8 +11,8 @@ from jaxtyping import Float
 from PIL import Image
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting.sampling import bilinear
-from hypersphere.datasets.draws import Draws
 
 
 def contrast(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, factor: float) -> Float[np.ndarray, "N H W 3"]:

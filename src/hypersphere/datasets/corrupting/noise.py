@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import pdtr
 
-from hypersphere.datasets.draws import Draws
+from hypersphere.datasets.composing.draws import Draws
 
 
 def gaussian_noise(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, scale: float) -> Float[np.ndarray, "N H W 3"]:

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting.sampling import magnified, plasma, smoothed, streaked
-from hypersphere.datasets.draws import Draws
 
 GREY = np.array([0.299, 0.587, 0.114])
 """Weights of red, green and blue in brightness (ITU-R BT.601)."""

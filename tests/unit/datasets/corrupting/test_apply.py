@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_sample_image
 
-from hypersphere.datasets.bases import shrunk
+from hypersphere.datasets.composing.bases import shrunk
 from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.corrupting.severities import FUNCTIONS
 from hypersphere.errors import HypersphereError

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting import blur
-from hypersphere.datasets.draws import Draws
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (3, 12, 12, 3)) / 255

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting import digital
-from hypersphere.datasets.draws import Draws
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (3, 16, 16, 3)) / 255
@@ -79,3 +79,38 @@ def test_the_field_moves_pixels_smoothly() -> None:
     assert np.abs(wide).max() > 0
     steps = [np.abs(np.diff(change[:, :, 8:24, 0], axis=1)).mean() / np.abs(change).mean() for change in (wide, narrow)]
     assert steps[0] < steps[1] / 2
+
+
+@pytest.mark.parametrize(("share", "pixels"), [(0.85, 13), (0.65, 10), (0.01, 1)])
+def test_pixelate_leaves_whole_pixels_rounded_down(share: float, pixels: int) -> None:
+    """A ramp along the columns, each with a value of its own, ends with that many different columns and rows."""
+    ramp = np.broadcast_to(np.linspace(0, 1, 16)[None, None, :, None], (1, 16, 16, 3))
+    assert len(np.unique(digital.pixelate(ramp, DRAWS, share=share)[0, 0, :, 0])) == pixels
+    found = digital.pixelate(ramp.swapaxes(1, 2), DRAWS, share=share)
+    assert len(np.unique(found[0, :, 0, 0])) == pixels
+
+
+def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> None:
+    """The shifts by scipy's filter along one axis after the other, with explicit edges; the reading by scipy."""
+    found = digital.elastic_transform(IMAGES, DRAWS, reach=0.3, sigma=0.1, jitter=0)
+    field = DRAWS.between("field", -1, 1, 2, 16, 16)
+    weights = np.exp(-(np.arange(-5, 6) ** 2) / (2 * 1.6**2))  # sigma 1.6 pixels, up to 4.8
+    weights /= weights.sum()
+    padded = np.pad(field, ((0, 0), (0, 0), (5, 5), (5, 5)), mode="symmetric")
+    rows = sum(weight * padded[:, :, i : i + 16, :] for i, weight in enumerate(weights))
+    shifts = 16 * 0.3 * sum(weight * rows[:, :, :, i : i + 16] for i, weight in enumerate(weights))
+    grid = np.mgrid[0:16, 0:16]
+    for image, shift, changed in zip(IMAGES, shifts, found, strict=True):
+        for colour in range(3):
+            expected = ndimage.map_coordinates(image[..., colour], grid + shift, order=1, mode="reflect")
+            np.testing.assert_allclose(changed[..., colour], expected, atol=1e-9)
+
+
+def test_the_smallest_images_have_an_arm_of_a_pixel() -> None:
+    found = digital.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)
+    assert np.isfinite(found).all()
+
+
+def test_no_images_stay_none() -> None:
+    none = IMAGES[:0]
+    assert digital.pixelate(none, DRAWS, share=0.5).shape == none.shape

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting import sampling
-from hypersphere.datasets.draws import Draws
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.random((3, 9, 9, 3))

@@ -215,14 +215,24 @@ class World:
             summary.append({**identity, "mean": mean, "n": 2, "n_diverged": 0})
             other = artifact.compared_with(point)
             if other:
-                bounds = {"low_holm": 2.5, "high_holm": 5.5, "welch_low": 2.8, "welch_high": 5.2}
+                bounds = {"low_holm": 2.5, "high_holm": 5.5, "pooled_low": 2.8, "pooled_high": 5.2, "test": "welch"}
                 bounds |= {"paired_low": float("nan"), "paired_high": float("nan"), "p_holm": 0.0002, "detectable": 1.4}
                 sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True}
                 effects.append({**identity, "baseline": coordinates.text(other), "effect": 4.0, **bounds, **sizes})
         control = {**summary[0], "method": "control", "variant": "chance", "mean": 10.0, "n": 0}
         control["coordinates"] = "method=control;variant=chance;dataset=photos;measure=knn_top1"
         summary.append(control)
-        columns = [*summary[0], "effect", "baseline", "low_holm", "high_holm", "welch_low", "welch_high", "p_holm"]
+        columns = [
+            *summary[0],
+            "effect",
+            "baseline",
+            "low_holm",
+            "high_holm",
+            "pooled_low",
+            "pooled_high",
+            "p_holm",
+            "test",
+        ]
         columns += ["paired_low", "paired_high", "detectable", "n_variant", "n_baseline", "low_power"]
         folder = self.plan.artifact_folder("alpha", name)
         table = pd.DataFrame(effects).reindex(columns=columns)

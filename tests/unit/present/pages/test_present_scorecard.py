@@ -165,7 +165,7 @@ def test_effects_are_said_in_words(page: str) -> None:
     rows = re.findall(r"<tr><th.*?</tr>", section(page, "effects").split("<tbody>")[1], re.DOTALL)
     assert [plain(one) for one in rows] == [
         "table1 kNN accuracy Plain, cut (c=3) against default Photos measured on digits +4.0 low power "
-        "[+2.5, +5.5] &lt;0.001 [+2.8, +5.2] – 2, 2 1.4"
+        "[+2.5, +5.5] welch &lt;0.001 [+2.8, +5.2] – 2, 2 1.4"
     ]
 
 

@@ -1,0 +1,1 @@
+"""Reading of published files: fetched, checked, unpacked and decoded."""

@@ -1,0 +1,250 @@
+"""People's labels of CIFAR's images: CIFAR-10H, CIFAR-10N and CIFAR-100N, with every byte checked before use.
+
+CIFAR-10H: J. C. Peterson, R. M. Battleday, T. L. Griffiths, O. Russakovsky, Human uncertainty makes classification more
+robust, ICCV 2019; CC BY-NC-SA 4.0: cite the paper, no commercial use, share alike. CIFAR-10N and CIFAR-100N: J. Wei,
+Z. Zhu, H. Cheng, T. Liu, G. Niu, Y. Liu, Learning with noisy labels revisited: a study using real-world human
+annotations, ICLR 2022; CC BY-NC 4.0: cite the paper, no commercial use.
+
+Files are in ``human/`` of a data folder: one .npy file per array, or the files as published. CIFAR-N is published as
+pickles in zip archives. Their sha256 is checked first, and they may use only the four names that build an array.
+"""
+
+import codecs
+import hashlib
+import io
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int64
+
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
+from hypersphere.errors import HypersphereError
+
+
+class HumanLabels(NamedTuple):
+    """Row i is image i of the set's official order. Classes are 0 … 9, fine ones 0 … 99, coarse ones 0 … 19.
+
+    ``clean`` labels are the official ones. CIFAR-10N has the labels of three people per image (``random``), their
+    majority's label (``aggre``), and one of their wrong labels if there is any (``worse``). CIFAR-100N has the label of
+    one person.
+    """
+
+    cifar10h_counts: Int64[np.ndarray, "10000 10"]
+    """Number of people who chose each class, for each test image of CIFAR-10."""
+    cifar10n_clean_label: Int64[np.ndarray, "50000"]
+    cifar10n_aggre_label: Int64[np.ndarray, "50000"]
+    cifar10n_worse_label: Int64[np.ndarray, "50000"]
+    cifar10n_random_label1: Int64[np.ndarray, "50000"]
+    cifar10n_random_label2: Int64[np.ndarray, "50000"]
+    cifar10n_random_label3: Int64[np.ndarray, "50000"]
+    cifar100n_clean_label: Int64[np.ndarray, "50000"]
+    cifar100n_noisy_label: Int64[np.ndarray, "50000"]
+    cifar100n_clean_coarse_label: Int64[np.ndarray, "50000"]
+    cifar100n_noisy_coarse_label: Int64[np.ndarray, "50000"]
+
+
+class Contents(NamedTuple):
+    """What a published file holds."""
+
+    dataset: str
+    """Its name in data/datasets.csv, which has the address and the md5."""
+    name: str
+    """Of the file."""
+    sha256: str
+    prefix: str
+    """An array's name here is this and its name in the file. Empty if the file is itself an array."""
+    arrays: Mapping[str, str]
+    """An array's name here -> sha256 of the array as a .npy file."""
+
+
+CONTENTS = (
+    Contents(
+        "cifar10h",
+        "cifar10h-counts.npy",
+        "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
+        "",
+        {"cifar10h-counts": "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff"},
+    ),
+    Contents(
+        "cifar_n",
+        "CIFAR-10_human.pt",
+        "873e69c39cb9b5e97fb6bae2d60bb59b38a5cbc31d2b868f7903dcb2b9dd2310",
+        "cifar10n-",
+        {
+            "cifar10n-clean_label": "9dfee6f275bac0f14e63de8d1091cd1f4487a16d30c6d8726f61d1b8f999c745",
+            "cifar10n-aggre_label": "0a2be8fab3c6096e6f2ca3950fb591c6ee8ac01d1af5d1840e2496851d03b7f7",
+            "cifar10n-worse_label": "4b3f1296c3e652b8b83fd521c7449180f6f6ed8a5e90689ece395e6793e2cc82",
+            "cifar10n-random_label1": "67e45160fa66c8e7398bf118f6f726b69229dc8994b0402019b0540d79dada63",
+            "cifar10n-random_label2": "fcd14fd8860e9b7b2e22e25a6cae457e79503cc640ef3b0184b0b725337d7422",
+            "cifar10n-random_label3": "9d0ca3523af2453ea5391b50b22e931ee48ed6bba9e86ec22e75d4e5b688f905",
+        },
+    ),
+    Contents(
+        "cifar_n",
+        "CIFAR-100_human.pt",
+        "bd2d80409754d420292d622e15e25248ba21e37d27429efac49c8da723f44394",
+        "cifar100n-",
+        {
+            "cifar100n-clean_label": "233cdd4afc94cd00f3ddec6f8640168bf76a6872168cf6c5a9990ac9f144be3b",
+            "cifar100n-noisy_label": "fbe91e5598e2311cdd78a17f0123c76b4000446c044027f5584f096597fe5319",
+            "cifar100n-clean_coarse_label": "76ccd0b343c9bf8a362d6d2fc7cb89eaffe6b3bd5d673ce30b04c5d734e599cc",
+            "cifar100n-noisy_coarse_label": "6de12f3286d0337ba274132ba73372ff5110a2299260dafd5acfe2c0114090ac",
+        },
+    ),
+)
+
+CIFAR10H = "cifar10h"
+ENTROPY = f"{CIFAR10H}-entropy"
+AGREES = 0.9
+"""People's most frequent choice is the official label of 99.21 % of CIFAR-10's test images; of others', of a tenth."""
+# Number of classes -> our labels -> the field of HumanLabels with the same labels, by which the order is checked.
+CLEAN = {
+    10: {CLASS: "cifar10n_clean_label"},
+    100: {CLASS: "cifar100n_clean_label", "coarse": "cifar100n_clean_coarse_label"},
+}
+# Number of classes -> name of the added labels -> field of HumanLabels, and the labels whose classes they have.
+ADDED = {
+    10: {
+        "cifar10n-aggregate": ("cifar10n_aggre_label", CLASS),
+        "cifar10n-worst": ("cifar10n_worse_label", CLASS),
+        **{f"cifar10n-random-{i}": (f"cifar10n_random_label{i}", CLASS) for i in (1, 2, 3)},
+    },
+    100: {
+        "cifar100n": ("cifar100n_noisy_label", CLASS),
+        "cifar100n-coarse": ("cifar100n_noisy_coarse_label", "coarse"),
+    },
+}
+
+# The functions and classes that build a pickled array, under the names that numpy had when the files were made.
+ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("_codecs", "encode"): codecs.encode,
+}
+
+
+def human(root: Path, download: bool = True) -> HumanLabels:
+    """The labels of all three sets.
+
+    Args:
+        root: the folder that holds ``human/``.
+        download: fetch missing files into it; False: only read.
+
+    Raises:
+        HypersphereError: a file is missing or damaged, or cannot be fetched.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for file in CONTENTS:
+        for name, content in _contents(root / "human", file, download).items():
+            arrays[name.replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
+    return HumanLabels(**arrays)
+
+
+def add(arrays: Arrays, people: HumanLabels) -> Arrays:
+    """CIFAR-10 or CIFAR-100 with people's labels beside the official ones, by the names in ``ADDED``.
+
+    CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
+    attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
+
+    Raises:
+        HypersphereError: the images are in another order than the labels.
+    """
+    splits, class_names = dict(arrays.splits), dict(arrays.class_names)
+    fine = len(class_names[CLASS])
+    train = splits[TRAIN]
+    for label, clean in CLEAN[fine].items():
+        if not np.array_equal(train.labels[label], getattr(people, clean)):
+            raise HypersphereError(
+                f"human: {clean}: differs from the official labels of CIFAR-{fine}'s training images"
+            )
+    given = {name: getattr(people, field) for name, (field, _) in ADDED[fine].items()}
+    splits[TRAIN] = train._replace(labels={**train.labels, **given})
+    class_names |= {name: class_names[label] for name, (_, label) in ADDED[fine].items()}
+    if fine == 10:
+        votes, test = people.cifar10h_counts, splits[TEST]
+        chosen = votes.argmax(axis=1).astype(np.int64)
+        if len(votes) != len(test.images) or (chosen == test.labels[CLASS]).mean() < AGREES:
+            raise HypersphereError("human: cifar10h-counts: people's choices are not those of CIFAR-10's test images")
+        splits[TEST] = test._replace(
+            labels={**test.labels, CIFAR10H: chosen},
+            attributes={
+                **test.attributes,
+                f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1),
+                ENTROPY: entropies(votes),
+            },
+        )
+        class_names[CIFAR10H] = class_names[CLASS]
+    return arrays._replace(splits=splits, class_names=class_names)
+
+
+def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, "images"]:
+    """-sum p ln p of each image's label distribution, p = count/people (norms paper, Sec. 5, Fig. 4 right), in nats."""
+    share = counts / counts.sum(axis=1, keepdims=True)
+    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
+
+
+def _contents(folder: Path, file: Contents, download: bool) -> dict[str, bytes]:
+    """A published file's arrays as .npy files, checked; from the .npy files in the folder if all of them exist."""
+    path, paths = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
+    if file.prefix and all(array.exists() for array in paths.values()):
+        return {name: _checked(array, file.arrays[name], download) for name, array in paths.items()}
+    source = published.table()[file.dataset].files[file.name]
+    if download:
+        published.obtain(source, path)
+    elif not path.exists():
+        missing = next(array for array in paths.values() if not array.exists())
+        absent = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
+        raise HypersphereError(f"{folder}: holds {absent}, which is published at {source.address}")
+    content = _checked(path, file.sha256, download)
+    if not file.prefix:
+        return {name: content for name in file.arrays}
+    contents = {file.prefix + name: _npy(labels) for name, labels in _unpickled(content).items()}
+    for name, array in contents.items():
+        if hashlib.sha256(array).hexdigest() != file.arrays.get(name):
+            raise HypersphereError(f"{path}: {name} differs from the array in the published file")
+    return contents
+
+
+def _checked(path: Path, expected: str, download: bool) -> bytes:
+    """Content of a file, after its sha256 is checked."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != expected:
+        remedy = "delete it and run again to download it" if download else "put the official file there"
+        raise HypersphereError(
+            f"{path}: damaged: {len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…; {remedy}"
+        )
+    return content
+
+
+class _Arrays(pickle.Unpickler):
+    """Builds arrays and plain values, and refuses everything else in a pickle."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in ALLOWED:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of an array")
+        return ALLOWED[module, name]
+
+
+def _unpickled(content: bytes) -> dict[str, Any]:
+    """The dictionary that torch.save put in a zip archive. Without tensors all of it is in one pickle."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        labels: dict[str, Any] = _Arrays(io.BytesIO(archive.read(member))).load()
+    return labels
+
+
+def _npy(labels: Any) -> bytes:
+    """Labels, as an array or a list, to the bytes of a .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(labels, dtype=np.int64), allow_pickle=False)
+    return buffer.getvalue()

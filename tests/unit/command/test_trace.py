@@ -1,0 +1,70 @@
+"""Where a number comes from: the lines for a run, for a claim, and for neither."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.command import trace
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+from hypersphere.errors import HypersphereError
+from hypersphere.integrity import evidence
+
+
+@pytest.fixture
+def plan(tiny_plan: Plan, finished: Path) -> Plan:
+    """Its first three runs are trained and measured."""
+    shutil.copytree(finished / "results", tiny_plan.config.root / "results")
+    return tiny_plan
+
+
+def test_a_finished_run_has_all_that_its_manifest_says(plan: Plan) -> None:
+    name = plan.batches[0].runs[0].name
+    text = "\n".join(trace.lines(plan, name))
+    manifest = files.read_json(plan.run_folder(name) / "manifest.json")
+    assert f"run       {name}" in text
+    assert f"command   hypersphere pretrain {name} --set scale=tiny" in text
+    assert f"results/tiny/runs/{name}" in text
+    assert f"code    {manifest['code']}" in text
+    assert f"data    {manifest['data']}" in text
+    for file, checksum in manifest["files"].items():
+        assert f"{checksum[:16]} {file}" in text
+    assert f"torch {manifest['environment']['packages']['torch']}" in text
+
+
+def test_a_run_that_is_not_made_says_so(plan: Plan) -> None:
+    assert list(trace.lines(plan, plan.batches[-1].runs[-1].name))[-1] == "made      not yet"
+
+
+def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
+    claims = {cell.text: cell for cell in plan.artifacts["embedding_norms", "table5"] if not cell.missing}
+    from hypersphere.declared.claims import load
+
+    path = plan.config.root / "paper" / "claims" / "embedding_norms.csv"
+    claim = next(one for one in load(path) if one.kind == "value" and one.artifact == "table5" and one.text in claims)
+    text = "\n".join(trace.lines(plan, claim.id))
+    assert f"cell      {claim.text}" in text
+    cells = [cell for cell in plan.artifacts["embedding_norms", "table5"] if cell.text == claim.text]
+    for cell in cells:
+        assert cell.run is not None
+        assert f"run       {cell.run.name}" in text
+
+
+def test_records_are_found_without_the_run(tiny_root: Path, finished: Path) -> None:
+    scale = tiny_root / "config" / "scales" / "tiny.yaml"
+    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
+    scale.with_name("laptop.yaml").write_text(text)
+    shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
+    plan = planning.make(tiny_root, {"scale": "laptop"})
+    run = plan.batches[0].runs[0]
+    path = evidence.pack(plan, run)
+    shutil.rmtree(tiny_root / "results")
+    assert f"made      evidence/laptop/{path.name}" in list(trace.lines(plan, run.name))
+
+
+def test_neither_is_one_short_sentence(plan: Plan) -> None:
+    with pytest.raises(HypersphereError, match="no claim of paper/claims/ has this id either") as caught:
+        list(trace.lines(plan, "norms.t5.simcrl"))
+    assert len(str(caught.value)) < 400

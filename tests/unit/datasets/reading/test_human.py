@@ -1,0 +1,276 @@
+"""Human labels: nothing is opened unchecked, and nothing but arrays is ever built from what is.
+
+Small files in the published formats stand for the real ones, with their own checksums; the last tests use the real
+ones, and are skipped where they are not found.
+"""
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets.reading import human as module
+from hypersphere.datasets.reading.human import human
+from hypersphere.errors import HypersphereError
+
+REAL = module.CONTENTS  # before a test replaces it
+NAMES = [name for file in REAL for name in file.arrays]
+RNG = np.random.default_rng(0)
+LABELS = {name: RNG.integers(0, 10, (6, 10) if name.endswith("counts") else 6) for name in NAMES}
+
+
+def npy(labels: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, labels)
+    return buffer.getvalue()
+
+
+def archive(value: Any) -> bytes:
+    """As torch.save wrote it with a numpy older than 2: protocol 2, and the old name of numpy's module."""
+    pickled = pickle.dumps(value, protocol=2).replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        made.writestr("archive/data.pkl", pickled)
+        made.writestr("archive/version", "3\n")
+    return buffer.getvalue()
+
+
+def content_of(file: module.Contents) -> bytes:
+    """Small labels as ``file`` has its own: coarse ones are lists there."""
+    if not file.prefix:
+        return npy(LABELS["cifar10h-counts"])
+    labels = {name.removeprefix(file.prefix): LABELS[name] for name in file.arrays}
+    return archive({name: value.tolist() if "coarse" in name else value for name, value in labels.items()})
+
+
+def pinned(file: module.Contents, content: bytes) -> module.Contents:
+    """``file`` with the checksums of ``content`` and of the small labels."""
+    return file._replace(
+        sha256=hashlib.sha256(content).hexdigest(),
+        arrays={name: hashlib.sha256(npy(LABELS[name])).hexdigest() for name in file.arrays},
+    )
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
+    """A server of three small files, whose checksums are taken for the published ones."""
+    contents = {file.name: content_of(file) for file in REAL}
+    for dataset in ("cifar10h", "cifar_n"):
+        server.publish(dataset, {file.name: contents[file.name] for file in REAL if file.dataset == dataset})
+    monkeypatch.setattr(module, "CONTENTS", tuple(pinned(file, contents[file.name]) for file in REAL))
+    return server
+
+
+@pytest.fixture
+def own(shelf: Any, tmp_path: Path) -> Path:
+    """A data folder with an array to a file."""
+    folder = tmp_path / "own" / "human"
+    folder.mkdir(parents=True)
+    for name, labels in LABELS.items():
+        (folder / f"{name}.npy").write_bytes(npy(labels))
+    return folder
+
+
+def asked(server: Any) -> list[str]:
+    return [one.path for one in server.log]
+
+
+def harmed(content: bytes) -> bytes:
+    """One bit in the middle is flipped."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def harm(path: Path) -> None:
+    path.write_bytes(harmed(path.read_bytes()))
+
+
+def sentence(root: Path, fetching: bool) -> str:
+    """What a read that must fail says: one line."""
+    with pytest.raises(HypersphereError) as caught:
+        human(root, fetching)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def assert_small(labels: module.HumanLabels) -> None:
+    assert list(labels._fields) == [name.replace("-", "_") for name in NAMES]
+    for name, found in zip(NAMES, labels, strict=True):
+        np.testing.assert_array_equal(found, LABELS[name])
+        assert found.dtype == np.int64
+
+
+@pytest.fixture
+def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails a test in which any pickle is opened."""
+
+    def refuse(content: bytes) -> Any:
+        raise AssertionError("a pickle was opened")
+
+    monkeypatch.setattr(module, "_unpickled", refuse)
+
+
+def test_published_files_are_fetched_once_and_read(shelf: Any, tmp_path: Path) -> None:
+    assert_small(human(tmp_path / "raw"))
+    assert sorted(asked(shelf)) == sorted(f"/{file.name}" for file in REAL)
+    assert_small(human(tmp_path / "raw"))
+    assert_small(human(tmp_path / "raw", download=False))
+    assert len(asked(shelf)) == 3
+
+
+def test_arrays_of_ones_own_are_read_and_no_pickle_is_opened(own: Path, shelf: Any, sealed: None) -> None:
+    assert_small(human(own.parent, download=False))
+    assert asked(shelf) == []
+
+
+def test_only_what_is_missing_is_fetched(own: Path, shelf: Any) -> None:
+    (own / "cifar100n-noisy_label.npy").unlink()
+    (own / "cifar10h-counts.npy").unlink()
+    assert_small(human(own.parent))
+    assert sorted(asked(shelf)) == ["/CIFAR-100_human.pt", "/cifar10h-counts.npy"]
+
+
+@pytest.mark.parametrize("name", [file.name for file in REAL])
+def test_a_damaged_file_of_the_server_is_refused_unopened(
+    shelf: Any, tmp_path: Path, sealed: None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file alone, so that no other is opened; the control is that the same set reads well above."""
+    monkeypatch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
+    shelf.shelf[name] = harmed(shelf.shelf[name])
+    said = sentence(tmp_path / "raw", True)
+    assert name in said
+    assert "does not have the published md5" in said
+    assert not (tmp_path / "raw" / "human" / name).exists()
+
+
+@pytest.mark.parametrize("name", [file.name for file in REAL])
+def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
+    shelf: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    human(tmp_path / "raw")
+    harm(tmp_path / "raw" / "human" / name)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
+        patch.setattr(module, "_unpickled", None)  # calling it would be a TypeError
+        said = sentence(tmp_path / "raw", False)
+    assert f"{name}: damaged" in said
+    assert "put the official file there" in said
+    assert_small(human(tmp_path / "raw"))
+
+
+@pytest.mark.parametrize(("fetching", "remedy"), [(True, "delete it and run again"), (False, "put the official file")])
+@pytest.mark.parametrize("name", ["cifar10n-worse_label", "cifar100n-clean_coarse_label"])
+def test_a_damaged_array_is_refused(own: Path, name: str, fetching: bool, remedy: str) -> None:
+    harm(own / f"{name}.npy")
+    said = sentence(own.parent, fetching)
+    assert f"{name}.npy: damaged" in said
+    assert remedy in said
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("cifar10h-counts", "cifar10h-counts.npy"),
+        ("cifar10n-aggre_label", "CIFAR-10_human.pt"),
+        ("cifar100n-noisy_label", "CIFAR-100_human.pt"),
+    ],
+)
+def test_what_is_missing_is_named_with_where_it_comes_from(own: Path, name: str, file: str) -> None:
+    (own / f"{name}.npy").unlink()
+    said = sentence(own.parent, False)
+    assert f"{name}.npy" in said
+    assert f"/{file}" in said
+    assert "http://" in said
+
+
+def test_a_list_that_is_not_the_known_one_is_refused(
+    shelf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is the pinned one, and one of its lists is not: the pins contradict each other."""
+    wrong = {"cifar10n-worse_label": "0" * 64}
+    monkeypatch.setattr(
+        module,
+        "CONTENTS",
+        tuple(
+            file._replace(arrays={**file.arrays, **wrong}) if file.prefix == "cifar10n-" else file
+            for file in module.CONTENTS
+        ),
+    )
+    assert "cifar10n-worse_label differs from the array" in sentence(tmp_path / "raw", True)
+
+
+class Harmful:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, made: Path) -> None:
+        self.made = made
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, (str(self.made),)
+
+
+def test_a_pickle_that_calls_for_more_than_arrays_is_refused(tmp_path: Path) -> None:
+    """Control: without the refusal it does what it wants to, a folder here."""
+    content = archive({"clean_label": Harmful(tmp_path / "made")})
+    with pytest.raises(pickle.UnpicklingError, match="mkdir is no part of an array"):
+        module._unpickled(content)
+    assert not (tmp_path / "made").exists()
+    with zipfile.ZipFile(io.BytesIO(content)) as opened:
+        pickle.loads(opened.read("archive/data.pkl"))
+    assert (tmp_path / "made").exists()
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the real arrays."""
+    folder = tmp_path_factory.mktemp("real")
+    script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "human"]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.shared_data
+def test_constants_are_the_hashes_of_the_real_arrays(shared_data: Path) -> None:
+    """The shared folder's manifest lists them."""
+    listed = json.loads((shared_data / "manifest.json").read_text())["groups"]["human"]
+    known = {Path(item["path"]).stem: item["sha256"] for item in listed}
+    assert {name: sha256 for file in REAL for name, sha256 in file.arrays.items()} == known
+    assert REAL[0].sha256 == known["cifar10h-counts"]
+
+
+@pytest.mark.shared_data
+def test_real_arrays_are_read_and_a_flipped_byte_refused(real: Path, tmp_path: Path) -> None:
+    """Shapes and ranges as the sets' authors describe them; the arrays written again are the files, byte for byte."""
+    labels = human(real, download=False)
+    for name, array in zip(NAMES, labels, strict=True):
+        assert array.shape == ((10_000, 10) if name.endswith("counts") else (50_000,))
+        top = 20 if "coarse" in name else 100 if name.startswith("cifar100n") else 10
+        assert name.endswith("counts") or (array.min(), array.max()) == (0, top - 1)
+        assert module._npy(array) == (real / "human" / f"{name}.npy").read_bytes()
+    for name in ("cifar10n_clean_label", "cifar100n_clean_coarse_label"):
+        counts = np.bincount(getattr(labels, name))
+        assert set(counts.tolist()) == {50_000 // len(counts)}
+    shutil.copytree(real / "human", tmp_path / "human")
+    harm(tmp_path / "human" / "cifar10h-counts.npy")
+    assert "cifar10h-counts.npy: damaged" in sentence(tmp_path, False)
+
+
+@pytest.mark.shared_data
+def test_clean_labels_are_those_of_the_official_cifar10_files(real: Path, real_cifar10: Path) -> None:
+    """Read from the official pickles, whose md5 was checked on unpacking, without our reader of CIFAR."""
+    official: list[int] = []
+    for number in range(1, 6):
+        content = (real_cifar10 / "cifar-10-batches-py" / f"data_batch_{number}").read_bytes()
+        official += pickle.loads(content, encoding="latin1")["labels"]
+    assert human(real, download=False).cifar10n_clean_label.tolist() == official

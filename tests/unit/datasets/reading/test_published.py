@@ -1,0 +1,126 @@
+"""data/datasets.csv is whole, agrees with every other place that states its facts, and is where code reads them."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torchvision
+
+from hypersphere.datasets.cifar import SETS
+from hypersphere.datasets.corrupting import official, official_tiny
+from hypersphere.datasets.reading import download, human
+from hypersphere.datasets.reading.published import File, obtain, require, table
+from hypersphere.errors import HypersphereError
+
+CONTENT = b"published bytes" * 99
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+def test_every_dataset_says_what_it_is() -> None:
+    for name, one in table().items():
+        for field in ("reader", "title", "content", "version", "homepage", "licence", "citation"):
+            assert getattr(one, field), f"{name}: {field}"
+        assert one.homepage.startswith("http")
+        for file in one.files.values():
+            assert file.address.endswith(f"/{file.name}")
+            assert not file.archive_address or file.archive_address.endswith(f"/{file.name}")
+            assert re.fullmatch("[0-9a-f]{32}", file.md5)
+            assert file.bytes is None or file.bytes > 0
+    addresses = [file.address for one in table().values() for file in one.files.values()]
+    assert len(set(addresses)) == len(addresses) > 10
+
+
+def test_facts_are_those_of_torchvision() -> None:
+    """torchvision's readers hold addresses and md5 of their own."""
+    vision = torchvision.datasets
+    stated = {
+        ("cifar10", SETS[10].filename): (SETS[10].url, SETS[10].tgz_md5),
+        ("cifar100", SETS[100].filename): (SETS[100].url, SETS[100].tgz_md5),
+        ("stl10", vision.STL10.filename): (vision.STL10.url, vision.STL10.tgz_md5),
+        **{("mnist", name): (vision.MNIST.mirrors[0] + name, md5) for name, md5 in vision.MNIST.resources},
+        **{
+            ("flowers102", name): (vision.Flowers102._download_url_prefix + name, md5)
+            for name, md5 in vision.Flowers102._file_dict.values()
+        },
+    }
+    listed = {
+        (one.name, file.name): (file.address, file.md5)
+        for one in table().values()
+        for file in one.files.values()
+        if one.name != "tiny_imagenet"
+    }
+    assert {key: value for key, value in listed.items() if key in stated} == stated
+
+
+def test_files_are_listed_for_the_readers_that_ask_for_them() -> None:
+    assert {(file.dataset, file.name) for file in human.CONTENTS} == {
+        (name, file) for name, one in table().items() if one.reader == "reading.human" for file in one.files
+    }
+    for base, folder in official.FOLDERS.items():
+        assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]
+    assert list(table()["tiny_imagenet_c"].files) == [official_tiny.ARCHIVE]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dataset,file\na,b,c\n", "row 2: has another number of fields than the header"),
+        ("dataset,file\na\n", "row 2: has another number of fields than the header"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_table_that_is_broken_is_a_sentence(text: str | None, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "datasets.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(HypersphereError, match=words) as caught:
+        table(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.fixture
+def file(server: Any) -> File:
+    """A file that the server has at two addresses."""
+    server.shelf = {"first/set.zip": CONTENT, "second/set.zip": CONTENT}
+    return File("set.zip", f"{server.address}/first/set.zip", f"{server.address}/second/set.zip", MD5, len(CONTENT))
+
+
+@pytest.mark.parametrize(("faults", "asked"), [([], 1), (["404"], 2), (["wrong byte"], 2)])
+def test_the_archive_has_what_the_address_has_not(
+    faults: list[str], asked: int, file: File, tmp_path: Path, server: Any
+) -> None:
+    server.habits.first = faults
+    obtain(file, tmp_path / "set.zip")
+    assert (tmp_path / "set.zip").read_bytes() == CONTENT
+    assert [one.path for one in server.log] == ["/first/set.zip", "/second/set.zip"][:asked]
+
+
+def test_if_both_fail_the_sentence_is_about_the_first(
+    file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "ATTEMPTS", 1)
+    server.habits.fault = "404"
+    with pytest.raises(HypersphereError, match="404") as caught:
+        obtain(file, tmp_path / "set.zip")
+    assert str(caught.value).startswith(file.address)
+    assert len(server.log) == 2
+    with pytest.raises(HypersphereError, match="404"):
+        obtain(file._replace(archive_address=""), tmp_path / "set.zip")
+    assert len(server.log) == 3
+
+
+def test_what_is_only_looked_at_is_not_fetched(file: File, tmp_path: Path, server: Any) -> None:
+    path = tmp_path / "set.zip"
+    with pytest.raises(HypersphereError, match=f"the file is missing; it is published at {file.address}"):
+        require(file, path, download=False)
+    path.write_bytes(CONTENT[:-1])
+    with pytest.raises(HypersphereError, match=f"damaged: {len(CONTENT) - 1} bytes with another md5"):
+        require(file, path, download=False)
+    path.write_bytes(CONTENT)
+    require(file, path, download=False)
+    assert server.log == []
+    path.unlink()
+    require(file, path, download=True)
+    assert path.read_bytes() == CONTENT
