@@ -35,12 +35,6 @@ def measured_for(paper, artifact):
 
 def tidy(paper, artifact):
     """The tidy tables from which an artifact is drawn."""
-    names = ["measurements", "summary", "effects", "runs", *(["distribution"] if shows_images(paper, artifact) else [])]
-    return [
-        PLAN.artifact_folder(paper, artifact) / name for name in [*[f"{name}.csv" for name in names], "manifest.json"]
-    ]
-
-
-def shows_images(paper, artifact):
-    """Whether an artifact shows the values of single images."""
-    return kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
+    names = ["measurements.csv", "summary.csv", "effects.csv", "runs.csv", "manifest.json"]
+    about_images = kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
+    return [PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]

@@ -146,7 +146,7 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
                 plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml")
             )
             evaluate.evaluate_runs(again, [again.run(name)])
-            asked = tuple(f"{digest}*.csv" for digest in plan.asked[name])
+            asked = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
             rebuilt.compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{_other_machine(recorded)}") from None

@@ -21,6 +21,7 @@ def part(
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
     seed: NonNegativeInt = 0,
+    human_labels: bool = False,
 ) -> Arrays:
     """A small set of real images, to stand for a published one where that is too large.
 
@@ -33,11 +34,14 @@ def part(
         train_per_class: training images of each class of the source; 0: all.
         test_per_class: test images of each class of the source; 0: all.
         seed: of the choice of images.
+        human_labels: add the labels that people gave CIFAR's images (see ``cifar``).
 
     Raises:
         HypersphereError: the source is missing, has no such labels or too few images, or ``side`` does not divide its.
     """
-    arrays = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
+    if human_labels and base not in ("cifar10", "cifar100"):
+        raise HypersphereError(f"part: human_labels: people labelled cifar10 and cifar100 (given: {base})")
+    arrays = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed, human_labels))
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
     if labels == CLASS:

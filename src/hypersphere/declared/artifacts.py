@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
 from hypersphere.declared.coordinates import Axis, Scalar
-from hypersphere.declared.measures import MeasureName, transferred
+from hypersphere.declared.measures import MEASURES, MeasureName, transferred
 from hypersphere.declared.run import Probe, Run, RunFields
 from hypersphere.declared.validation import AsList, Identifier, Strict, not_one_of, unknown_key
 
@@ -144,12 +144,19 @@ class Measured(Strict):
             raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
         if ("measure" in axis_of) == (self.measure is not None):
             raise ValueError("measure: must be given here or on one axis, and not on both")
+        of_baseline = [m for m in self._measures() if MEASURES[m].of_baseline]
+        if of_baseline and self.baseline is None:
+            raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
         for key in self.baseline or {}:
             if key not in axis_of:
                 raise ValueError(f"baseline: {key} is on no axis")
         if self.baseline and all(self.compared_with(point) for point in self.points):
             raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
         return self
+
+    def _measures(self) -> list[str]:
+        listed = [str(p["measure"]) for of in self.axes.values() for p in of if p.get("measure") in MEASURES]
+        return [self.measure] if self.measure else listed
 
     @property
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:

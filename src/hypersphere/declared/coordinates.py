@@ -13,7 +13,11 @@ Scalar = str | int | float | bool
 Coordinates = Mapping[str, Scalar]
 
 IDENTITY = ("method", "variant", "dataset")
-READINGS = ("epoch", "target", "split", "label", "bucket", "corruption", "severity", "measure")
+READINGS = (
+    *("epoch", "target", "split", "label", "bucket", "extreme", "pairs", "bias", "clusters"),
+    *("augmentation", "corruption", "severity"),
+    "measure",
+)
 """``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""

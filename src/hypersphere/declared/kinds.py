@@ -1,8 +1,8 @@
 """Kinds of artifacts, read from the files of present/kinds/, one each: their axes and the files that they write.
 
 A kind's file assigns literals to ``OF`` ("runs" or "study"), ``AXES`` (the axes it takes, and whether each is needed),
-``FOLDER`` ("tables" or "figures"), ``FORMATS`` (the endings of the files it writes) and ``IMAGES`` (whether it shows
-single images).
+``FOLDER`` ("tables" or "figures"), ``FORMATS`` (the endings of the files it writes) and ``IMAGES`` (the statistics of
+single images that it reads: "distribution.csv", or "pictures.csv" and "pictures.png").
 """
 
 from functools import cache
@@ -23,8 +23,8 @@ class Kind(NamedTuple):
     """The axes that it takes; True for a required one."""
     folder: Literal["tables", "figures"]
     formats: tuple[str, ...]
-    images: bool
-    """Whether it shows the values of single images."""
+    images: tuple[str, ...]
+    """The files of its statistics about single images."""
 
 
 @cache
@@ -41,7 +41,7 @@ def kind(name: str) -> Kind:
     file = FOLDER / f"{name}.py"
     of, folder = registry.read_literal(file, "OF", None), registry.read_literal(file, "FOLDER", None)
     axes, formats = registry.read_literal(file, "AXES", {}), registry.read_literal(file, "FORMATS", ())
-    return Kind(of, dict(axes), folder, tuple(formats), bool(registry.read_literal(file, "IMAGES", False)))
+    return Kind(of, dict(axes), folder, tuple(formats), tuple(registry.read_literal(file, "IMAGES", ())))
 
 
 def drawing(paper: str, artifact: str) -> str:

@@ -20,6 +20,11 @@ class Measure(NamedTuple):
     margin: Literal["accuracy", "none"] = "none"
     """The equivalence margin of config/statistics.yaml for printed values; none: they are not judged."""
 
+    bounded: bool = False
+    """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
+    of_baseline: bool = False
+    """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
+
     def chance(self, classes: int) -> float | None:
         """The result of guessing, in the measure's unit (%); None where nothing can be guessed."""
         return None if self.guesses is None else 100 * min(self.guesses, classes) / classes
@@ -42,14 +47,38 @@ MEASURES: dict[str, Measure] = {
     "text_accuracy": _accuracy(
         "text classification", 1, "cross-validated classifier on frozen sentence embeddings", None
     ),
-    "mce": Measure("mCE", "%", 1, "mean corruption error relative to a baseline's", "lower"),
+    "mce": Measure(
+        "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True
+    ),
     "relative_mce": Measure(
-        "relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"
+        *("relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"),
+        of_baseline=True,
     ),
     "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
+    "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean"),
+    "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
+    "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),
+    "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
+    "human_entropy": Measure(
+        "human entropy", "nat", 2, "of the classes that people chose for an image; mean over images", "lower"
+    ),
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),
+    "distance": Measure("distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True),
+    "alignment": Measure("alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower"),
+    "uniformity": Measure(
+        "uniformity", "nat", 2, "logarithm of the mean Gaussian potential of pairs of unit embeddings", "lower"
+    ),
+    "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher"),
+    "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings"),
+    "class_spread": Measure(
+        "spread in a class", "", 3, "1 minus the length of the mean of a class's unit embeddings, mean over classes"
+    ),
+    "explained": Measure(
+        "explained variance", "%", 1, "of an image's local features: the part between its regions", "higher"
+    ),
+    "corruption_error": Measure("corruption error", "%", 1, "wrong predictions of corrupted images", "lower"),
     # of training itself
     "loss": Measure("training loss", "", 3, "mean over an epoch's batches", "lower"),
     # of exact studies

@@ -229,6 +229,11 @@ def table_name(path: Path, at: At) -> Path:
     return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
 
 
+def pictures_name(path: Path, at: At) -> Path:
+    """The file, beside a probe's table, of its pictures: one for each row, in one image."""
+    return table_name(path, at).with_suffix(".png")
+
+
 def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
     return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
 

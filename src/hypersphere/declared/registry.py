@@ -45,7 +45,7 @@ _ROLES: dict[str, Kind] = {
     "Float[Tensor, 'n d']": "gradients",
     "None": "initialisations",
 }
-_RETURNS = {"datasets": "Arrays", "simulations": "Study"}
+_RETURNS = {"datasets": "Arrays", "probes": "Measured", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 

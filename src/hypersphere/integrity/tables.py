@@ -19,17 +19,21 @@ NUMBERS = {
     *("pooled_low", "pooled_high", "pooled_p"),
     *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured_std", "reported_std"),
     *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
-    *("draws", "met", "violated", "worst", "margin"),
+    *("draws", "met", "violated", "worst", "margin", "top", "height", "width", "x", "y", "z"),
 }
 """Columns of numbers in any table; an empty field is NaN. All other columns are text."""
 FLAGS = {"final", "low_power"}
 """Columns of True and False; an empty field is False."""
 
 
-def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]) -> None:
-    """Write tidy tables, by name and each with its columns, and then the manifest with their checksums."""
+def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]], also: Sequence[Path] = ()) -> None:
+    """Write tidy tables, by name and each with its columns, and then the manifest with their checksums.
+
+    ``also`` are files of the folder that have been written already, for the manifest.
+    """
     paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
-    files.write_sealed(tidy_manifest(paths[0]), {"files": {path.name: files.sha256(path) for path in paths}})
+    checksums = {path.name: files.sha256(path) for path in (*paths, *also)}
+    files.write_sealed(tidy_manifest(paths[0]), {"files": checksums})
 
 
 def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:

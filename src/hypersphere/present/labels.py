@@ -53,7 +53,7 @@ def number(given: Scalar) -> str:
 
 
 def value(paper: Paper, name: str, given: Scalar) -> str:
-    """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``."""
+    """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``; a reading's own label alone."""
     text = coordinates.show(given)
     if name == "measure":
         return measure(text)
@@ -62,7 +62,7 @@ def value(paper: Paper, name: str, given: Scalar) -> str:
     if name == "target":
         return f"→ {paper.label(text)}"
     if name in coordinates.READINGS:
-        return f"{key(paper, name)} {paper.label(text)}"
+        return paper.label(text) if paper.label(text) != text else f"{key(paper, name)} {text}"
     if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
         return paper.label(text)
     return f"{key(paper, name)} = {number(given)}"

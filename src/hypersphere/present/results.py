@@ -6,7 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from jaxtyping import UInt8
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured, Paper, Studied
@@ -14,7 +16,7 @@ from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import tables
+from hypersphere.integrity import pictures, tables
 from hypersphere.integrity.manifest import check_tidy
 
 SETTLED = (
@@ -136,6 +138,21 @@ class ArtifactResults:
         return self._read("distribution")
 
     @cached_property
+    def pictures(self) -> pd.DataFrame:
+        """Pictures of single images: coordinates, seed, run, row, column, caption, and the place in their stack."""
+        return self._read("pictures")
+
+    @cached_property
+    def single_points(self) -> pd.DataFrame:
+        """Single images as points in space: coordinates, seed, run, image, class, x, y, z."""
+        return self._read("points")
+
+    @cached_property
+    def stack(self) -> UInt8[np.ndarray, "H W 3"]:
+        """All pictures, one below the other."""
+        return pictures.read(self._checked("pictures.png"))
+
+    @cached_property
     def runs(self) -> pd.DataFrame:
         """Device, library, code and data of the artifact's runs."""
         return self._read("runs")
@@ -166,6 +183,9 @@ class ArtifactResults:
         return {str(row["coordinates"]): {str(key): value for key, value in row.items()} for row in rows}
 
     def _read(self, name: str) -> pd.DataFrame:
+        return tables.read(self._checked(f"{name}.csv"))
+
+    def _checked(self, file: str) -> Path:
         folder = self.results.plan.artifact_folder(self.paper.paper, self.name)
-        relative = (folder / f"{name}.csv").relative_to(self.results.config.results).as_posix()
-        return tables.read(check_tidy(self.results.config.results, relative))
+        relative = (folder / file).relative_to(self.results.config.results).as_posix()
+        return check_tidy(self.results.config.results, relative)

@@ -21,7 +21,7 @@ Gradients = Callable[[Float[Tensor, "b d"], Int[Tensor, "b"]], Sequence[Tensor]]
 def fit(
     parameters: Sequence[Tensor],
     gradients: Gradients,
-    bank: Float[Tensor, "n d"],
+    bank: Float[Tensor, "*copies n d"],
     labels: Int[Tensor, "n"],
     *,
     purpose: str,
@@ -35,7 +35,7 @@ def fit(
     Args:
         parameters: changed in place; ``gradients`` sees the change.
         gradients: of the cross-entropy by the parameters, in their order.
-        bank: features to train on.
+        bank: features to train on; or several versions of them, of which epoch e takes version e mod copies.
         labels: their classes.
         purpose: key of the order of images. It contains no seed and no run, so the probe adds nothing to the variance
             between pretrainings.
@@ -46,10 +46,11 @@ def fit(
     """
     velocities = [torch.zeros_like(parameter) for parameter in parameters]
     for epoch in range(epochs):
-        order = torch.from_numpy(keyed.permutation(len(bank), 0, purpose, epoch)).to(bank.device)
+        shown = bank if bank.ndim == 2 else bank[epoch % len(bank)]
+        order = torch.from_numpy(keyed.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
         steps = order.split(batch)
         for step, index in enumerate(steps):
-            found = gradients(bank[index], labels[index])
+            found = gradients(shown[index], labels[index])
             for parameter, velocity, gradient in zip(parameters, velocities, found, strict=True):
                 velocity.mul_(momentum).add_(gradient)
                 parameter.add_(velocity, alpha=-rate(epoch + step / len(steps)))

@@ -6,11 +6,14 @@ weights are measured once: variants with one seed start from the same encoder.
 
 import io
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import torch
+from jaxtyping import UInt8
 from torch import nn
 
 from hypersphere import files
@@ -18,10 +21,10 @@ from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Protocol
 from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import PIXELS, raw_pixels
-from hypersphere.declared.plan import Asked, At, Plan, table_name
+from hypersphere.declared.plan import Asked, At, Plan, pictures_name, table_name
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import provenance
+from hypersphere.integrity import pictures, provenance
 from hypersphere.integrity.manifest import check_evaluation, check_run
 from hypersphere.integrity.tables import EVALUATION
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
@@ -33,8 +36,18 @@ from hypersphere.training.frozen import load_frozen, weight_files
 
 COLUMNS = EVALUATION
 Row = dict[str, str | int | float | None]
-Measurements = dict[str, tuple[list[Row], pd.DataFrame | None]]
-"""Rows and table by digest of what decides them: weights, network, protocol and dataset."""
+
+
+class Found(NamedTuple):
+    """What a probe says of one encoder on one dataset."""
+
+    rows: list[Row]
+    table: pd.DataFrame | None = None
+    pictures: UInt8[np.ndarray, "n h w 3"] | None = None
+
+
+Measurements = dict[str, Found]
+"""By digest of what decides them: weights, network, protocol and dataset."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
@@ -71,8 +84,8 @@ def evaluate_pixels(plan: Plan, dataset: str) -> None:
             path = plan.evaluation(subject, digest)
             about = _about(plan, protocol, None, {}, [(0, dataset)])
             if not is_current(path, about):
-                rows, _ = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
-                _write(path, rows, {}, about, device)
+                found = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
+                _write(path, found.rows, {}, about, device)
             checksums[digest] = files.sha256(path)
     files.write_json(plan.evaluated_marker(subject), checksums)
 
@@ -113,16 +126,18 @@ class _Encoders:
         key = epoch, target, protocol.layer
         if key not in self.frozen:
             encoder, head = self.modules[epoch]
-            self.frozen[key] = Frozen(encoder, head, _open(self.plan, target), self.device, protocol.layer)
+            data, own = _open(self.plan, target), self.run.dataset.name
+            home = None if target == own else partial(self.at, epoch, own, protocol)
+            self.frozen[key] = Frozen(encoder, head, data, self.device, protocol.layer, self.run, home)
         return self.frozen[key]
 
 
 def _measure(
     encoders: _Encoders, asked: Asked, manifest: dict[str, Any], known: Measurements
-) -> tuple[list[Row], dict[At, pd.DataFrame]]:
+) -> tuple[list[Row], dict[At, Found]]:
     """Rows and tables of one protocol, at all its epochs and datasets; what is measured is added to ``known``."""
     rows: list[Row] = []
-    tables: dict[At, pd.DataFrame] = {}
+    tables: dict[At, Found] = {}
     for at in sorted(asked.at):
         epoch, target = at
         if manifest["status"] == "diverged" and epoch:
@@ -130,32 +145,54 @@ def _measure(
             continue
         run = encoders.run
         weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
-        network = run.model_dump(mode="json", include={"encoder", "method"})
+        network = run.model_dump(mode="json", include=_decides(asked.protocol))
         key = files.digest([weights, network, epoch, target, asked.protocol.digest])
         if key not in known or None in weights:
             frozen, classes = encoders.at(epoch, target, asked.protocol), _open(encoders.plan, target).classes()
             known[key] = _probe(run.name, asked.protocol, at, frozen, classes)
-        measured, table = known[key]
-        rows += [{**row, "run": run.name} for row in measured]
-        if table is not None:
-            tables[at] = table
+        rows += [{**row, "run": run.name} for row in known[key].rows]
+        if known[key].table is not None:
+            tables[at] = known[key]
     return rows, tables
 
 
-def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> tuple[list[Row], pd.DataFrame | None]:
-    """Rows and table of one encoder on one dataset; the rows are ``diverged`` if its features are not finite."""
+def _decides(protocol: Protocol) -> set[str]:
+    """The fields of a run that decide what a protocol measures of its weights.
+
+    A probe that repeats a part of the training (``RUN``) depends on more than the network.
+    """
+    of_training = {"dataset", "views", "views_b", "objective", "logits"}
+    return {"encoder", "method"} | (of_training if _repeats_training(protocol) else set())
+
+
+def _repeats_training(protocol: Protocol) -> bool:
+    assert protocol.probe is not None
+    return bool(registry.read_constant("probes", protocol.probe.name, "RUN", False))
+
+
+def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> Found:
+    """What a probe says of one encoder on one dataset; the rows are ``diverged`` if its features are not finite.
+
+    Raises:
+        HypersphereError: a probe's pictures are not one for each row of its table.
+    """
     assert protocol.probe is not None
     probe = registry.load("probes", protocol.probe.name)
     try:
         measured: Measured = probe(frozen, **protocol.probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {at[0]}: {error}", flush=True)
-        return _diverged(run, protocol, at), None
+        return Found(_diverged(run, protocol, at))
     rows = []
     for key, value in measured.values.items():
         measure, _, reading = key.partition(";")
-        rows.append(_row(run, protocol, at, measure, reading, value, measured.n, classes))
-    return rows, measured.table
+        rows.append(_row(run, protocol, at, measure, reading, value, measured.counts.get(key, measured.n), classes))
+    listed = 0 if measured.table is None else len(measured.table)
+    if measured.pictures is not None and len(measured.pictures) != listed:
+        raise HypersphereError(
+            f"{protocol.probe.name}: pictures: {len(measured.pictures)} for {listed} rows of its table; one for each"
+        )
+    return Found(rows, measured.table, measured.pictures)
 
 
 def _diverged(run: str, protocol: Protocol, at: At) -> list[Row]:
@@ -188,12 +225,13 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
+    datasets = {target for _, target in pairs} | ({run.dataset.name} if run and _repeats_training(protocol) else set())
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
         "code": provenance.protocol_digest(protocol, run),
         "weights": weights,
-        "data": {target: _open(plan, target).digest for _, target in pairs},
+        "data": {name: _open(plan, name).digest for name in sorted(datasets)},
         "threads": torch.get_num_threads(),
     }
 
@@ -210,17 +248,23 @@ def is_current(path: Path, about: dict[str, Any]) -> bool:
     return all(manifest.get(key) == value for key, value in about.items())
 
 
-def _write(
-    path: Path, rows: list[Row], tables: dict[At, pd.DataFrame], about: dict[str, Any], device: torch.device
-) -> None:
-    """Write rows and tables, and beside them a manifest with their checksums and ``about``."""
-    for old in (path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.csv")):
+def _write(path: Path, rows: list[Row], tables: dict[At, Found], about: dict[str, Any], device: torch.device) -> None:
+    """Write rows, tables and pictures, and beside them a manifest with their checksums and ``about``."""
+    for old in (
+        path.with_suffix(".json"),
+        *path.parent.glob(f"{path.stem}.*.csv"),
+        *path.parent.glob(f"{path.stem}.*.png"),
+    ):
         old.unlink(missing_ok=True)
     files.write_text(path, _text(pd.DataFrame(rows, columns=list(COLUMNS))))
     written = [path]
-    for at, table in tables.items():
-        files.write_text(table_name(path, at), _text(table))
+    for at, found in tables.items():
+        assert found.table is not None
+        files.write_text(table_name(path, at), _text(found.table))
         written.append(table_name(path, at))
+        if found.pictures is not None:
+            pictures.write(pictures_name(path, at), list(found.pictures))
+            written.append(pictures_name(path, at))
     manifest = about | {
         "files": {file.name: files.sha256(file) for file in written},
         "device": {"type": device.type, "name": devices.describe(device)},

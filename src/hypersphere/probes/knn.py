@@ -3,13 +3,14 @@
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Float32, Float64, Int
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
+from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.measured import Measured
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -20,7 +21,9 @@ BLOCK = 2**24
 """Entries of the largest array for one block of queries; it bounds memory and changes no result."""
 
 
-def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
+def knn(
+    frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, drop_last: NonNegativeInt = 0
+) -> Measured:
     """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
     Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 ranks classes by votes; of
@@ -34,22 +37,53 @@ def knn(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.
         frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
         k: neighbours, at most as many as the bank has images.
         temperature: in units of cosine.
+        drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
+            norms paper's authors (256: 9,984 of 10,000 test images). 0: all images.
 
     Returns:
         ``knn_top1`` and ``knn_top5``, in percent.
 
     Raises:
-        HypersphereError: ``k`` is more than the images of the bank.
+        HypersphereError: ``k`` is more than the images of the bank, or a set has no whole batch.
     """
-    bank, queries = directions(frozen.features(TRAIN)), directions(frozen.features(TEST))
-    labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
-    if k > len(bank):
-        raise HypersphereError(f"knn: k: {k} is more than the {len(bank)} images of the bank")
+    bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
+    scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
+    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
+
+
+def _kept(features: Float[Tensor, "n d"], batch: int) -> Float[Tensor, "m d"]:
+    """The images of whole batches; all, if the batch is 0."""
+    if batch > len(features):
+        raise HypersphereError(f"knn: drop_last: {batch} leaves none of {len(features)} images")
+    return features[: len(features) // batch * batch] if batch else features
+
+
+def vote(
+    bank: Float[Tensor, "n d"],
+    queries: Float[Tensor, "m d"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    k: int,
+    temperature: float,
+    leave_out: bool = False,
+) -> Float64[Tensor, "m c"]:
+    """The votes of the bank for each class, for each query; with ``leave_out`` query i is image i, which has no vote.
+
+    Raises:
+        HypersphereError: ``k`` is more than the images that vote.
+    """
+    voters = len(bank) - leave_out
+    if k > voters:
+        raise HypersphereError(f"knn: k: {k} is more than the {voters} images of the bank")
+    bank, queries = directions(bank), directions(queries)
     rows = max(1, BLOCK // max(len(bank), k * (classes + 1)))
-    scores = torch.cat(
-        [votes((block @ bank.T).float(), labels, classes, k, temperature) for block in queries.split(rows)]
-    )
-    return Measured({name: top_k(scores, truth, top) for name, top in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+    scores = []
+    for first in range(0, len(queries), rows):
+        cosines = (queries[first : first + rows] @ bank.T).float()
+        if leave_out:
+            cosines[:, first:].fill_diagonal_(-torch.inf)
+        scores.append(votes(cosines, labels, classes, k, temperature))
+    return torch.cat(scores)
 
 
 def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:

@@ -1,14 +1,15 @@
 """Linear probe without seed or schedule: regularised logistic regression, solved to its optimum."""
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float, Float64, Int
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.measured import Measured
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -29,10 +30,19 @@ def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: Positiv
         iterations: upper limit; the optimum is usually reached before.
 
     Returns:
-        ``linear_top1`` and ``linear_top5``, in percent.
+        ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``).
     """
     bank, queries = standardise(frozen.features(TRAIN), frozen.features(TEST))
-    labels, truth, classes = frozen.labels(TRAIN), frozen.labels(TEST), frozen.classes()
+    labels, classes = frozen.labels(TRAIN), frozen.classes()
+    weights, bias = fit_logistic(bank, labels, classes, penalty, iterations)
+    scores = torch.addmm(bias, queries, weights)
+    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
+
+
+def fit_logistic(
+    bank: Float64[Tensor, "n d"], labels: Int[Tensor, "n"], classes: int, penalty: float, iterations: int
+) -> tuple[Float64[Tensor, "d c"], Float64[Tensor, "c"]]:
+    """Weights and bias of softmax regression, as ``linear`` fits it."""
     weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device)
     bias = torch.zeros(classes, dtype=bank.dtype, device=bank.device)
     optimiser = torch.optim.LBFGS(
@@ -46,8 +56,7 @@ def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: Positiv
         return loss + penalty / 2 * weights.square().sum()
 
     optimiser.step(closure)
-    scores = torch.addmm(bias, queries, weights)
-    return Measured({name: top_k(scores, truth, k) for name, k in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+    return weights, bias
 
 
 def standardise(

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
+from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.measured import Measured
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -52,7 +53,7 @@ def linear_sgd(
     def rate(passed: float) -> float:
         return learning_rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1)
 
-    bank, truth = frozen.features(TRAIN), frozen.labels(TEST)
+    bank = frozen.features(TRAIN)
     weight = torch.zeros(frozen.classes(), bank.shape[1], device=bank.device)
     bias = torch.zeros(frozen.classes(), device=bank.device)
 
@@ -72,4 +73,4 @@ def linear_sgd(
         rate=rate,
     )
     scores = torch.addmm(bias, frozen.features(TEST), weight.T)
-    return Measured({name: top_k(scores, truth, k) for name, k in zip(MEASURES, (1, 5), strict=True)}, n=len(truth))
+    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))

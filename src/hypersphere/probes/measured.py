@@ -1,10 +1,13 @@
 """The result of a probe, and how predictions become percentages."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from hypersphere.declared import coordinates
@@ -23,8 +26,13 @@ class Measured(NamedTuple):
     """By measure, with the readings that distinguish values of one measure: ``norm;split=train``."""
     table: pd.DataFrame | None = None
     """Further data for figures, in tidy rows: for example a norm per image."""
+    pictures: UInt8[np.ndarray, "n h w 3"] | None = None
+    """A picture for each row of ``table``, which then has the columns ``row`` and ``column``, its place in a grid, and
+    ``caption``, which is written below it."""
     n: int = 0
     """Number of test images behind the values; 0 if there are none."""
+    counts: Mapping[str, int] = MappingProxyType({})
+    """The same by key of ``values``, where a value is of a part of them."""
 
 
 def reading(measure: str, **readings: Scalar) -> str:

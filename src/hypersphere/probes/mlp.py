@@ -1,5 +1,7 @@
 """The double metric paper's "linear evaluation": a perceptron with two layers."""
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import PositiveFloat, PositiveInt
@@ -8,9 +10,10 @@ from torch import Tensor
 from hypersphere import keyed
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.declared.registry import Fraction
+from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.measured import Measured
 
 MEASURES = ("mlp_top1",)
 PIXELS = True
@@ -50,12 +53,54 @@ def mlp(
         NotFiniteError: the scores are not finite, because the rate is too high.
     """
 
+    fitted = fit_mlp(
+        frozen.features(TRAIN),
+        frozen.labels(TRAIN),
+        frozen.classes(),
+        hidden=hidden,
+        dropout=dropout,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        batch=batch,
+        drop_every=drop_every,
+        momentum=momentum,
+    )
+    return scored(frozen, fitted.scores(frozen.features(TEST)), dict.fromkeys(MEASURES, 1))
+
+
+class Perceptron(NamedTuple):
+    """Two layers with a ReLU between them; h hidden units, c classes."""
+
+    w1: Float[Tensor, "h d"]
+    b1: Float[Tensor, "h"]
+    w2: Float[Tensor, "c h"]
+    b2: Float[Tensor, "c"]
+
+    def scores(self, features: Float[Tensor, "n d"]) -> Float[Tensor, "n c"]:
+        """The score of each class, without dropout."""
+        return torch.addmm(self.b2, torch.addmm(self.b1, features, self.w1.T).relu(), self.w2.T)
+
+
+def fit_mlp(
+    bank: Float[Tensor, "*copies n d"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    *,
+    hidden: int,
+    dropout: float,
+    epochs: int,
+    learning_rate: float,
+    batch: int,
+    drop_every: int,
+    momentum: float,
+) -> Perceptron:
+    """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch."""
+
     def rate(passed: float) -> float:
         return learning_rate * batch / 256 * 0.1 ** (passed // drop_every)
 
-    bank, truth = frozen.features(TRAIN), frozen.labels(TEST)
-    first, second = _layer("first", bank.shape[1], hidden), _layer("second", hidden, frozen.classes())
-    parameters = w1, b1, w2, b2 = [part.to(bank.device) for part in (*first, *second)]
+    first, second = _layer("first", bank.shape[-1], hidden), _layer("second", hidden, classes)
+    parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in (*first, *second)))
     drawn = _generator("dropout")
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
@@ -70,15 +115,14 @@ def mlp(
         parameters,
         gradients,
         bank,
-        frozen.labels(TRAIN),
+        labels,
         purpose="mlp",
         epochs=epochs,
         batch=batch,
         momentum=momentum,
         rate=rate,
     )
-    scores = torch.addmm(b2, torch.addmm(b1, frozen.features(TEST), w1.T).relu(), w2.T)
-    return Measured({"mlp_top1": top_k(scores, truth, 1)}, n=len(truth))
+    return parameters
 
 
 def kept(shape: torch.Size, share: float, generator: torch.Generator) -> Bool[Tensor, "..."]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Int64
 
-from hypersphere.datasets.reading.human import HumanLabels, human
+from hypersphere.datasets.reading.human import HumanLabels, entropies, human
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 CLAIM = "norms.human_labels"
@@ -24,12 +24,6 @@ def human_labels(context: Context) -> Study:
     folder, settings = context.config.root / "data" / "raw", context.config.settings
     labels = human(folder) if settings.data_root is None else human(Path(settings.data_root), download=False)
     return Study({"human_labels": table(labels)}, answers(labels))
-
-
-def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, "images"]:
-    """-sum p ln p of each image's label distribution, p = count/people (Sec. 5, Fig. 4 right), in nats."""
-    share = counts / counts.sum(axis=1, keepdims=True)
-    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
 
 
 def error_rate(labels: Int64[np.ndarray, "images"], official: Int64[np.ndarray, "images"]) -> float:

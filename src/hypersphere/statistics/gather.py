@@ -1,31 +1,28 @@
 """Tidy rows from evaluations and histories, for the cells of one artifact; and their means over seeds."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from hypersphere.declared import coordinates, recorded, registry
-from hypersphere.declared.artifacts import HISTORY
+from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import MANIFEST, Plan, table_name
+from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
 from hypersphere.integrity.tables import EVALUATION
 from hypersphere.means import mean_interval, spread
+from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
 
 CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
 PROBE = ["epoch", "final", "protocol", "protocol_digest"]
 MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
 SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
 RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
-DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
-QUANTILES = np.linspace(0, 1, 101)
-"""Levels at which the distribution over images is stored."""
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
@@ -43,13 +40,37 @@ class Measurer:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._histories: dict[str, pd.DataFrame] = {}
 
-    def rows(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """A measurement for each cell that can be measured, in the order of ``cells``."""
-        return [self._row(cell) for cell in cells if cell.run is not None and not cell.missing]
+    def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
+        """A measurement for each cell that can be measured, in the order of ``cells``.
 
-    def _row(self, cell: Cell) -> dict[str, Any]:
+        ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
+        """
+        measured = [cell for cell in cells if cell.run is not None and not cell.missing]
+        baselines = {(cell.text, cell.run.seed): cell for cell in measured if cell.run} if declared else {}
+        return [self._row(cell, self._baseline(cell, declared, baselines)) for cell in measured]
+
+    def _baseline(self, cell: Cell, declared: Measured | None, cells: Mapping[tuple[str, int], Cell]) -> Cell | None:
+        """The cell of the same seed with which a cell's measure compares it; None: its measure compares nothing."""
+        if not MEASURES[cell.measure].of_baseline:
+            return None
+        assert declared is not None
         assert cell.run is not None
-        answer = self._from_history(cell) if cell.protocol == HISTORY else self._from_probe(cell, cell.run.name)
+        point = declared.compared_with(cell.coordinates)
+        found = cell if point is None else cells.get((coordinates.text(point), cell.run.seed))
+        if found is None:
+            raise HypersphereError(
+                f"{cell.paper}/{cell.artifact}: {cell.text} has no measured baseline to compare with"
+            )
+        return found
+
+    def _row(self, cell: Cell, baseline: Cell | None) -> dict[str, Any]:
+        assert cell.run is not None
+        if baseline is not None:
+            answer = self._compared(cell, baseline)
+        elif cell.protocol == HISTORY:
+            answer = self._from_history(cell)
+        else:
+            answer = self._from_probe(cell, cell.run.name)
         return self._described(cell) | {"seed": cell.run.seed, "run": cell.run.name} | answer
 
     def _described(self, cell: Cell) -> dict[str, Any]:
@@ -94,6 +115,26 @@ class Measurer:
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
         answer = self._measured(cell, subject, cell.epoch)
         return {key: answer[key] for key in ("value", "n_test", "status")}
+
+    def _compared(self, cell: Cell, baseline: Cell) -> Answer:
+        """A measure that compares a cell with its baseline; diverged if one of the two runs did."""
+        ours, theirs = (self._corruption_errors(one) for one in (cell, baseline))
+        if ours is None or theirs is None:
+            return {"value": math.nan, "n_test": math.nan, "status": "diverged"}
+        value = (
+            mce(ours.errors, theirs.errors)
+            if cell.measure == "mce"
+            else relative_mce(ours.errors, ours.clean, theirs.errors, theirs.clean)
+        )
+        return {"value": value, "n_test": ours.n_test, "status": "finished"}
+
+    def _corruption_errors(self, cell: Cell) -> CorruptionErrors | None:
+        assert cell.run is not None
+        assert cell.target is not None
+        digest = self.plan.protocols[cell.paper][cell.protocol].digest
+        at = cell.epoch, cell.target.name
+        answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
+        return corruption_errors(answers, coordinates.of_probe(cell.coordinates))
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.
@@ -214,38 +255,6 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
         )
     return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
-
-
-def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles over images of a probe's values, for every cell and seed; in the measure's unit.
-
-    ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
-
-    Raises:
-        HypersphereError: a file is missing or altered, or a probe has no values of single images.
-    """
-    rows: list[dict[str, Any]] = []
-    diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
-    for cell in cells:
-        if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
-            continue
-        if (cell.text, cell.run.name) in diverged:
-            continue
-        path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
-        file = table_name(path, (cell.epoch, cell.target.name))
-        if file.name not in check_evaluation(path)["files"]:
-            raise HypersphereError(
-                f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
-            )
-        table = pd.read_csv(file)
-        for key, value in coordinates.of_probe(cell.coordinates).items():
-            table = table[table[key] == value]
-        for quantile, value in zip(QUANTILES, np.quantile(table[cell.measure], QUANTILES), strict=True):
-            rows.append(
-                {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name, "quantile": quantile}
-                | {"value": value}
-            )
-    return pd.DataFrame(rows, columns=DISTRIBUTION)
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:

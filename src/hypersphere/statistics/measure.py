@@ -4,12 +4,14 @@ from hypersphere.declared import kinds
 from hypersphere.declared import rules as rules_file
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import tables
-from hypersphere.statistics import effects, gather
+from hypersphere.integrity import pictures, tables
+from hypersphere.statistics import effects, gather, single_images
 
 
 def build(plan: Plan, paper: str, artifact: str) -> None:
-    """Write measurements.csv, summary.csv, effects.csv, distribution.csv and runs.csv (columns: docs/results.md).
+    """Write measurements.csv, summary.csv, effects.csv, runs.csv and what the kind reads about single images.
+
+    docs/results.md lists the columns.
 
     Raises:
         HypersphereError: the scale does not make this artifact, or a file is missing, altered or malformed. Nothing has
@@ -22,7 +24,7 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         )
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     judged_by, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
-    rows = gather.measurements(measurer.rows(cells))
+    rows = gather.measurements(measurer.rows(cells, declared))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
     summaries = [gather.summary(table, judged_by.confidence) for table in (rows, controls) if len(table)]
     written = {
@@ -31,6 +33,14 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         "effects": (effects.of_artifact(rows, declared, judged_by), effects.COLUMNS),
         "runs": (gather.runs(plan, plan.runs_of(paper, artifact)), gather.RUNS),
     }
-    if kinds.kind(declared.draw).images:
-        written["distribution"] = (gather.distribution(plan, cells, rows), gather.DISTRIBUTION)
-    tables.write(plan.artifact_folder(paper, artifact), written)
+    folder, images, also = plan.artifact_folder(paper, artifact), kinds.kind(declared.draw).images, []
+    if "distribution.csv" in images:
+        written["distribution"] = (single_images.distribution(plan, cells, rows), single_images.DISTRIBUTION)
+    if "points.csv" in images:
+        written["points"] = (single_images.points(plan, cells, rows), single_images.POINTS)
+    if "pictures.csv" in images:
+        table, stacked = single_images.pictures(plan, cells, rows)
+        written["pictures"] = (table, single_images.PICTURES)
+        also.append(folder / "pictures.png")
+        pictures.write(also[0], stacked)
+    tables.write(folder, written, also)

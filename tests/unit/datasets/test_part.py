@@ -14,6 +14,15 @@ from hypersphere.errors import HypersphereError
 NOWHERE = Path("/nonexistent")
 
 
+def people(arrays: Arrays) -> Arrays:
+    """With a label of each training image by people, and their agreement about each test image."""
+    train, test = (arrays.splits[name] for name in ("train", "test"))
+    labelled = train._replace(labels={**train.labels, "people": np.arange(20) % 4})
+    agreed = test._replace(attributes={"agreement": np.arange(20) / 20})
+    names = {**arrays.class_names, "people": arrays.class_names["class"]}
+    return arrays._replace(splits={"train": labelled, "test": agreed}, class_names=names)
+
+
 @pytest.fixture
 def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
     """In place of CIFAR-100: four classes in two superclasses, five images each, in two splits."""
@@ -24,7 +33,9 @@ def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
         {"class": ("oak", "cod", "ray", "fir"), "coarse": ("fish", "trees")},
         {"source": "made up", "licence": "none", "citation": "none"},
     )
-    monkeypatch.setattr(bases, "cifar", lambda root, download, classes: arrays)
+    monkeypatch.setattr(
+        bases, "cifar", lambda root, download, classes, human_labels: people(arrays) if human_labels else arrays
+    )
     return arrays
 
 
@@ -44,6 +55,26 @@ def test_without_wishes_it_is_the_whole_set(cifar100: Arrays) -> None:
     for name, split in cifar100.splits.items():
         np.testing.assert_array_equal(found.splits[name].images[np.arange(20)], split.images)
         assert found.splits[name].labels["coarse"].tolist() == split.labels["coarse"].tolist()
+
+
+def test_labels_and_attributes_by_people_are_those_of_the_same_images(cifar100: Arrays) -> None:
+    plain = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3)
+    found = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3, human_labels=True)
+    fitting.check(found, "datasets/part")
+    for name, original in cifar100.splits.items():
+        kept = len(found.splits[name].images)
+        images = found.splits[name].images[np.arange(kept)]
+        np.testing.assert_array_equal(images, plain.splits[name].images[np.arange(kept)])
+        places = [next(i for i in range(20) if np.array_equal(image, original.images[i])) for image in images]
+        if name == "train":
+            assert found.splits[name].labels["people"].tolist() == [i % 4 for i in places]
+        else:
+            assert found.splits[name].attributes["agreement"].tolist() == [i / 20 for i in places]
+
+
+def test_people_labelled_no_other_set() -> None:
+    with pytest.raises(HypersphereError, match=r"^part: human_labels: people labelled cifar10 and cifar100"):
+        part(NOWHERE, base="digits", human_labels=True)
 
 
 def test_superclasses_that_there_are_not_are_a_sentence() -> None:

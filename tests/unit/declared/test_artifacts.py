@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from hypersphere.declared.artifacts import HISTORY, Measured, Override, Paper, Protocol
+from hypersphere.declared.measures import MEASURES
 
 Refused = Callable[..., str]
 TABLE: dict[str, Any] = {
@@ -49,7 +50,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an unknown measure": (
         TABLE | {"measure": "top1"},
-        "measure: 'top1' is not one of 28 names; did you mean mlp_top1 or knn_top1?",
+        f"measure: 'top1' is not one of {len(MEASURES)} names; did you mean mlp_top1 or knn_top1?",
     ),
     "an unknown measure on an axis": (
         without(TABLE, "measure") | {"columns": {"dataset": ["cats"], "measure": ["top1"]}},
@@ -60,7 +61,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a point twice": (TABLE | {"columns": {"dataset": ["cats", "cats"]}}, "dataset=cats is listed twice"),
     "a method without a variant": (TABLE | {"rows": {"method.variant": ["cut"]}}, "'cut' is not method.variant"),
     "an axis that is no product": (TABLE | {"rows": "simclr"}, "rows"),
-    "a kind that there is not": (TABLE | {"draw": "pie"}, "draw: 'pie' is not one of distribution, grid, lines, table"),
+    "a kind that there is not": (
+        TABLE | {"draw": "pie"},
+        "draw: 'pie' is not one of bars, distribution, grid, lines, pictures, sphere, table",
+    ),
     "a study's kind": (TABLE | {"draw": "study_table"}, "draw: 'study_table' is not one of "),
     "an unknown key": (
         TABLE | {"row": []},
@@ -70,7 +74,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         TABLE | {"by": "linear"},
         "by: 'linear' is not one of knn, norms, transfer, later",
     ),
-    "a measure that nothing gives": (TABLE | {"measure": "mce"}, "by: no evaluation gives mce"),
+    "a measure that nothing gives": (TABLE | {"measure": "nmi"}, "by: no evaluation gives nmi"),
     "a measure that two give": (
         TABLE | {"measure": "norm"},
         "by: several evaluations give norm; name one of norms, history",

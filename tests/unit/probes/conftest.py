@@ -1,6 +1,5 @@
 """What a probe sees in these tests: features and labels made up here, with no encoder behind them."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -8,6 +7,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+
+from hypersphere.probes import bias
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Given:
 
     def classes(self) -> int:
         return self.number
+
+    def conflicting(self, split: str) -> None:
+        """Nothing is biased here."""
 
     def but(self, **changes: Tensor) -> "Given":
         return replace(self, **changes)
@@ -73,15 +77,14 @@ def scores(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tensor]:
 
     def call(probe: Callable[..., object], frozen: Given, **parameters: object) -> Tensor:
         seen: list[Tensor] = []
-        module = sys.modules[probe.__module__]
-        counted = module.top_k
+        counted = bias.top_k
 
         def top_k(found: Tensor, truth: Tensor, k: int) -> float:
             seen.append(found)
             return float(counted(found, truth, k))
 
         with monkeypatch.context() as patch:
-            patch.setattr(module, "top_k", top_k)
+            patch.setattr(bias, "top_k", top_k)
             probe(frozen, **parameters)
         return seen[0]
 

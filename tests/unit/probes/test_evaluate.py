@@ -1,9 +1,12 @@
 """Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
+import importlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -12,15 +15,17 @@ from safetensors.torch import load_file, save_file
 from hypersphere import files
 from hypersphere.datasets import store
 from hypersphere.declared import plan as planning
+from hypersphere.declared.artifacts import Protocol
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.errors import DamagedError
-from hypersphere.integrity import provenance, sources
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.integrity import markers, pictures, provenance, sources
 from hypersphere.integrity.manifest import check_evaluation
 from hypersphere.probes import evaluate
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
+from hypersphere.probes.measured import Measured
 from hypersphere.training import checkpoint
 from hypersphere.training.pretrain import pretrain
 
@@ -257,6 +262,81 @@ def test_a_second_probe_costs_itself_alone(root: Path, plan: Plan) -> None:
     assert provenance.artifact_digest(more, "embedding_norms", "table5") == before
 
 
+PORTRAITS = """  portraits:
+    draw: pictures
+    title: Images
+    panels: {extreme: [highest, lowest]}
+    rows: {method.variant: [simclr.default, simclr.cut3]}
+    fixed: {dataset: cifar10_lt, split: train}
+    measure: norm
+    by: extreme_norms
+  norms_over_epochs:
+"""
+
+
+@pytest.fixture
+def with_pictures(root: Path, plan: Plan) -> Plan:
+    """The plan with an artifact of pictures, measured."""
+    path, probe = (
+        root / "config" / NORMS,
+        "  extreme_norms: {probe: {name: extreme_norms, count: 2}, layer: embeddings}\n",
+    )
+    path.write_text(path.read_text().replace("  linear: {probe", f"{probe}  linear: {{probe"))
+    more = after(root, "  norms_over_epochs:\n", PORTRAITS)
+    evaluate.evaluate_batch(more, more.batches[0])
+    return more
+
+
+def test_pictures_lie_beside_their_table(with_pictures: Plan) -> None:
+    """A row for each, in the manifest's checksums; they are the dataset's images."""
+    plan = with_pictures
+    run = next(run for run in plan.batches[0].runs if extremes(plan, run))
+    path = plan.evaluation(run.name, digest(plan, "extreme_norms", run))
+    table = pd.read_csv(evaluate.table_name(path, (4, "upright")))
+    images = store.open(plan.data_folder(plan.datasets["upright"])).split("train").images
+    assert len(table) == 2 * 10 * 2
+    stacked = pictures.read(path.with_name(f"{path.stem}.0004.upright.png"))
+    assert np.array_equal(stacked.reshape(len(table), *images.shape[1:]), images[table["image"]])
+    assert f"{path.stem}.0004.upright.png" in check_evaluation(path)["files"]
+
+
+def extremes(plan: Plan, run: Run) -> bool:
+    """Whether a run is asked for pictures."""
+    return "extreme_norms" in {one.protocol.probe.name for one in plan.asked[run.name].values() if one.protocol.probe}
+
+
+@pytest.mark.parametrize("harm", ["lost", "flipped"])
+def test_a_damaged_picture_is_found_and_measured_again(with_pictures: Plan, harm: str) -> None:
+    """By verify, which then forgets the evaluation; and by the next evaluation itself. One bit is enough."""
+    plan = with_pictures
+    run = next(run for run in plan.batches[0].runs if extremes(plan, run))
+    path = plan.evaluation(run.name, digest(plan, "extreme_norms", run))
+    picture = path.with_name(f"{path.stem}.0004.upright.png")
+    before = picture.read_bytes()
+    content = bytearray(before)
+    content[len(content) // 2] ^= 1
+    for check in (
+        lambda: check_evaluation(path),
+        lambda: markers.check_evaluated_marker(plan, plan.batches[0].id, [run.name]),
+    ):
+        check()
+        picture.unlink() if harm == "lost" else picture.write_bytes(bytes(content))
+        with pytest.raises(DamagedError, match=r"0004\.upright\.png: the file('s bytes are not those| is missing)"):
+            check()
+        evaluate.evaluate_batch(plan, plan.batches[0])
+        assert picture.read_bytes() == before
+
+
+def test_pictures_without_a_row_each_are_a_sentence(with_pictures: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, images = pd.DataFrame({"row": ["a", "b"]}), np.zeros((3, 4, 4, 3), np.uint8)
+    module = importlib.import_module("hypersphere.probes.extreme_norms")
+    monkeypatch.setattr(module, "extreme_norms", lambda _, count: Measured({"norm": 1.0}, table, images))
+    plan = with_pictures
+    shutil.rmtree(plan.config.results / "evaluations")
+    with pytest.raises(HypersphereError, match=r": pictures: 3 for 2 rows of its table; one for each$"):
+        evaluate.evaluate_batch(plan, plan.batches[0])
+
+
 def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planning.make(root, {"scale": "tiny"})
     shutil.rmtree(plan.config.results / "evaluations")
@@ -264,7 +344,7 @@ def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: p
     known = Frozen.__init__
 
     def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
-        made.append((data.manifest["name"], *rest[1:]))
+        made.append((data.manifest["name"], rest[1]))
         known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Frozen, "__init__", counted)
@@ -408,3 +488,22 @@ def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pyt
     ]
     assert apart == len(asked)
     assert together == len(set(asked)) < apart
+
+
+def test_a_probe_that_repeats_training_depends_on_more_of_the_run() -> None:
+    """Two runs of equal weights and other views are measured apart by it, and together by others."""
+    plain, repeats = (Protocol.model_validate({"probe": {"name": name}}) for name in ("linear", "contrastive"))
+    assert evaluate._decides(plain) == {"encoder", "method"}
+    assert evaluate._decides(repeats) > {"encoder", "method", "views", "views_b", "objective"}
+
+
+def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"linear_top1": 50.0, "linear_top1;bias=aligned": 75.0}
+
+    def probe(frozen: object) -> Measured:
+        return Measured(values, n=8, counts={"linear_top1;bias=aligned": 4})
+
+    monkeypatch.setattr(evaluate.registry, "load", lambda kind, name: probe)
+    protocol, frozen = Protocol.model_validate({"probe": {"name": "linear"}}), cast(Frozen, None)
+    rows = evaluate._probe("some-run", protocol, (3, "upright"), frozen, 10).rows
+    assert [(row["reading"], row["value"], row["n_test"]) for row in rows] == [("", 50.0, 8), ("bias=aligned", 75.0, 4)]

@@ -1,6 +1,8 @@
 """What a probe may look at: features by hand, each computed once."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from torch import nn
 
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.declared import registry
+from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.recipe import Views
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.heads import mlp
@@ -37,6 +41,9 @@ class Data:
 
     def classes(self, label: str = "class") -> int:
         return {"class": 10, "coarse": 2}[label]
+
+    def class_names(self, label: str = "class") -> tuple[str, ...]:
+        return tuple(f"{label} {number}" for number in range(self.classes(label)))
 
 
 class Counting(nn.Module):
@@ -134,13 +141,85 @@ def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Modul
         assert weight.grad is not None
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names("probes") if name != "norms"])
-def test_every_probe_gives_all_its_measures(data: Any, encoder: nn.Module, head: nn.Module, name: str) -> None:
-    quick = {"mlp": {"epochs": 2}, "knn": {"k": 20}}.get(name, {})
-    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU), **quick)
-    assert tuple(found.values) == registry.read_constant("probes", name, "MEASURES", ())
-    assert all(0 <= value <= 100 for value in found.values.values())
-    assert found.n == 30
+PROBES = [name for name in registry.names("probes") if name != "corruption"]
+"""All but the one that needs corrupted images."""
+OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
+"""Probes that look at training images."""
+
+
+def test_other_images_are_embedded_as_the_datasets_own(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    frozen = Frozen(encoder, head, data, CPU)
+    images = torch.from_numpy(np.array(data.split("test").images)).permute(0, 3, 1, 2) / 255
+    torch.testing.assert_close(frozen.encode(images), frozen.features("test"))
+    torch.testing.assert_close(frozen.embed(images), frozen.embeddings("test"))
+    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
+        Frozen(Pixels(), None, data, CPU).embed(images)
+    images[3] = torch.nan
+    with pytest.raises(NotFiniteError, match="the embeddings of 1 of 30 images of split given are NaN or infinite"):
+        frozen.embed(images)
+
+
+def test_a_biased_dataset_says_which_images_conflict(data: Any, encoder: nn.Module) -> None:
+    class Biased(Data):
+        def split(self, name: str) -> PreparedSplit:
+            return replace(super().split(name), attributes={"conflicting": np.arange(30) < 4})
+
+    biased: Any = Biased()
+    found = Frozen(encoder, None, biased, CPU).conflicting("test")
+    assert found is not None
+    assert found.tolist() == [True] * 4 + [False] * 26
+    assert Frozen(encoder, None, data, CPU).conflicting("test") is None
+
+
+@pytest.fixture
+def run() -> Any:
+    """Stands in for the run of the encoder."""
+    objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
+    return SimpleNamespace(branches=(Views(), Views()), objective=objective, logits=None)
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_every_probe_gives_all_its_measures(
+    data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
+) -> None:
+    quick: dict[str, dict[str, int]] = {
+        **{"mlp": {"epochs": 2}, "knn": {"k": 20}, "norm_buckets": {"k": 20}},
+        **{"gradcam": {"epochs": 2}, "local_features": {"images": 30}},
+    }
+    found = registry.load("probes", name)(Frozen(encoder, head, data, CPU, run=run), **quick.get(name, {}))
+    measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
+    assert measures == registry.read_constant("probes", name, "MEASURES", ())
+    accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
+    assert all(0 <= value <= 100 for value in accuracies if not math.isnan(value))
+    assert found.n == (80 if name in OF_TRAINING else 30)
+
+
+def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
+    data: Any, encoder: nn.Module, head: nn.Module
+) -> None:
+    image = torch.from_numpy(np.array(data.split("test").images[:4])).permute(0, 3, 1, 2) / 255
+    for layer in ("backbone", "embeddings"):
+        frozen = Frozen(encoder, head, data, CPU, layer)
+        copied = frozen.copy()
+        torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
+        before = {name: value.clone() for name, value in encoder.state_dict().items()}
+        copied.train()(image)
+        assert not encoder.training
+        assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
+        Frozen(encoder, None, data, CPU, "embeddings").copy()
+
+
+def test_home_is_the_same_encoder_on_the_images_trained_on(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+    own = Frozen(encoder, head, data, CPU)
+    assert own.home is own
+    assert Frozen(encoder, head, data, CPU, home=lambda: own).home is own
+
+
+def test_a_split_has_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> None:
+    frozen = Frozen(encoder, None, data, CPU)
+    assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
+    assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
 
 
 def test_norms_of_a_head(data: Any, encoder: nn.Module, head: nn.Module) -> None:
@@ -174,6 +253,9 @@ def test_what_is_not_there_is_a_sentence(data: Any) -> None:
         frozen.embeddings("test")
     with pytest.raises(HypersphereError, match=r"layer: 'heads' is not one of backbone, embeddings"):
         frozen.features("test", "heads")  # type: ignore[arg-type]
+    with pytest.raises(HypersphereError, match=r"repeats a part of the training, and raw pixels have none$"):
+        frozen.run  # noqa: B018
+    assert frozen.conflicting("test") is None
     with pytest.raises(HypersphereError, match="fine"):
         frozen.labels("test", "fine")
     with pytest.raises(HypersphereError, match="hard"):
@@ -194,14 +276,14 @@ class Spoils(nn.Module):
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-def test_features_that_are_no_numbers_are_a_sentence(data: Any, value: float) -> None:
+def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value: float) -> None:
     """A probe would predict class 0 for them."""
     frozen = Frozen(nn.Sequential(Pixels(), Spoils(value)), None, data, CPU)
     with pytest.raises(NotFiniteError, match=r"^the features of 3 of 30 images of split test are NaN or infinite$"):
         frozen.features("test")
-    for name in registry.names("probes"):
+    for name in set(PROBES) - {"local_features"}:  # which asks an encoder for a part by its name
         with pytest.raises(NotFiniteError):
-            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU))
+            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU, run=run))
     above = Frozen(Pixels(), Spoils(value), data, CPU)
     above.features("test")
     with pytest.raises(NotFiniteError, match=r"the embeddings of 8 of 80 images of split train are NaN or infinite"):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import knn as knn_module
-from hypersphere.probes.knn import directions, knn, votes
+from hypersphere.probes.knn import directions, knn, vote, votes
 
 Scores = Callable[..., Tensor]
 
@@ -161,3 +161,32 @@ def test_votes_do_not_overflow(cloud: Any) -> None:
 
 def test_one_class(cloud: Any) -> None:
     assert knn(cloud(classes=1)).values == {"knn_top1": 100, "knn_top5": 100}
+
+
+def test_images_after_the_last_whole_batch_can_be_left_out(cloud: Any, scores: Scores) -> None:
+    """The reading of the norms paper's authors: as if bank and test set ended there."""
+    data = cloud()
+    ours = scores(knn, data, k=20, drop_last=64)
+    shorter = data.but(
+        bank=data.bank[:256],
+        bank_labels=data.bank_labels[:256],
+        queries=data.queries[:448],
+        query_labels=data.query_labels[:448],
+    )
+    assert torch.equal(ours, scores(knn, shorter, k=20))
+    assert knn(data, k=20, drop_last=64).values == knn(shorter, k=20).values != knn(data, k=20).values
+    with pytest.raises(HypersphereError, match=r"^knn: drop_last: 301 leaves none of 300 images$"):
+        knn(data, k=20, drop_last=301)
+
+
+def test_a_query_that_is_in_the_bank_can_be_left_out_of_its_vote(cloud: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """scikit-learn with each image taken out of the bank in turn; blocks change nothing."""
+    data = cloud(n=60)
+    found = vote(data.bank, data.bank, data.bank_labels, 4, 7, 0.1, leave_out=True)
+    for i in range(60):
+        rest = torch.arange(60) != i
+        model = theirs(data.but(bank=data.bank[rest], bank_labels=data.bank_labels[rest]), 7, 0.1)
+        expected = model.predict_proba(data.bank[i : i + 1].numpy())[0]
+        np.testing.assert_allclose((found[i] / found[i].sum()).numpy()[model.classes_], expected, atol=1e-4)
+    monkeypatch.setattr(knn_module, "BLOCK", 400)
+    assert torch.equal(vote(data.bank, data.bank, data.bank_labels, 4, 7, 0.1, leave_out=True), found)

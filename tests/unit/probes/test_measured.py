@@ -52,4 +52,4 @@ def test_reading() -> None:
 
 
 def test_measured_has_neither_table_nor_images_unless_given() -> None:
-    assert Measured({"steps": 3.0}) == ({"steps": 3.0}, None, 0)
+    assert Measured({"steps": 3.0}) == ({"steps": 3.0}, None, None, 0, {})

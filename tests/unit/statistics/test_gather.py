@@ -9,7 +9,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.declared.plan import MANIFEST
-from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.errors import HypersphereError
 from hypersphere.statistics import gather, measure
 
 from .world import World, at
@@ -141,48 +141,6 @@ def test_training_has_no_controls(make_world: Make) -> None:
     assert controls(make_world(seeds=[0]), "training").empty
 
 
-def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) -> None:
-    world = make_world(seeds=[0, 1])
-    rng = np.random.default_rng(0)
-    frames = {}
-    for run in world.plan.runs:
-        norms = rng.lognormal(size=250)
-        frames[run] = pd.DataFrame({"split": ["train"] * 150 + ["test"] * 100, "image": 0, "norm": norms})
-    world.images = frames
-    world.measure("violins")
-    cell = at(variant="cut3", split="test", measure="norm")
-    found = world.table("violins", "distribution").loc[cell]
-    for seed, one in enumerate(world.cells("violins", cell)):
-        assert one.run is not None
-        own = found[found["seed"] == seed]
-        expected = np.quantile(frames[one.run.name]["norm"][150:], own["quantile"])
-        assert own["quantile"].tolist() == pytest.approx(np.arange(101) / 100)
-        assert own["value"].tolist() == pytest.approx(expected)
-    # the run itself diverged: no quantiles, and no error
-    run = world.cells("violins", cell)[1].run
-    assert run is not None
-    world.status[run.name] = "diverged"
-    del world.images[run.name]
-    world.measure("violins")
-    assert set(world.table("violins", "distribution").loc[cell, "seed"]) == {0}
-    assert world.table("violins", "summary").loc[cell, "n_diverged"] == 1
-
-
-def test_quantiles_of_altered_or_absent_images_are_refused(make_world: Make) -> None:
-    world = make_world(seeds=[0])
-    frame = pd.DataFrame({"split": ["train", "test"], "image": 0, "norm": [1.0, 2.0]})
-    world.images = dict.fromkeys(world.plan.runs, frame)
-    world.measure("violins")
-    table = next(iter(sorted((world.plan.config.results / "evaluations").rglob("*.0100.digits.csv"))))
-    table.write_text(table.read_text().replace("1.0", "1.5"))
-    with pytest.raises(DamagedError, match=r"\.0100\.digits\.csv: the file's bytes are not those"):
-        measure.build(world.plan, "norms", "violins")
-    world.images = {}
-    world.write()
-    with pytest.raises(HypersphereError, match="the protocol norms has no values of single images"):
-        measure.build(world.plan, "norms", "violins")
-
-
 def harm_row(world: World, subject: str, protocol: str, line: str) -> None:
     """Take the lines that hold ``line`` out of an evaluation, and seal it again."""
     path = world.plan.evaluation(subject, world.plan.protocols["norms"][protocol].digest)
@@ -206,7 +164,21 @@ def test_a_missing_answer_is_a_sentence(make_world: Make) -> None:
     measure.build(world.plan, "norms", "epochs")
 
 
-BY = {"table5": "knn", "transfers": "transfer", "violins": "norms", "open": "linear"}
+def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
+    """As of a bucket of norms with too few images: measured, and without a number."""
+    world = make_world(seeds=[0, 1])
+    cell = at(split="test", measure="norm")
+    world.images = dict.fromkeys(world.plan.runs, pd.DataFrame({"split": ["test", "train"], "image": 0, "norm": 1.0}))
+    world.say("violins", cell, [float("nan"), 3.0])
+    world.measure("violins")
+    rows = world.table("violins", "measurements").loc[cell]
+    assert rows["status"].tolist() == ["finished"] * 2
+    assert rows["value"].isna().tolist() == [True, False]
+    summary = world.table("violins", "summary").loc[cell]
+    assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
+
+
+BY = {"table5": "knn", "transfers": "transfer", "violins": "norms", "open": "linear", "portraits": "extremes"}
 """An artifact for each protocol."""
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import check_tidy
-from hypersphere.statistics import claims, effects, gather, measure
+from hypersphere.statistics import claims, effects, gather, measure, single_images
 
 from .world import World, at
 
@@ -24,7 +24,8 @@ COLUMNS = {
     "summary": gather.SUMMARY,
     "effects": effects.COLUMNS,
     "runs": gather.RUNS,
-    "distribution": gather.DISTRIBUTION,
+    "distribution": single_images.DISTRIBUTION,
+    "points": single_images.POINTS,
 }
 
 
@@ -46,7 +47,7 @@ def test_each_artifact_has_its_tables_with_their_columns_and_checksums(make_worl
     frame = pd.DataFrame({"split": ["train", "test"], "image": 0, "norm": [1.0, 2.0]})
     world.images = {run: frame for run in world.plan.runs if world.status.get(run) != "diverged"}
     world.measure("table5", "violins")
-    for artifact, names in (("table5", list(COLUMNS)[:4]), ("violins", list(COLUMNS))):
+    for artifact, names in (("table5", list(COLUMNS)[:4]), ("violins", list(COLUMNS)[:5])):
         assert written(world, artifact).keys() == {"manifest.json", *(f"{name}.csv" for name in names)}
         for name in names:
             path = check_tidy(world.plan.config.results, f"statistics/norms/{artifact}/{name}.csv")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -17,7 +18,7 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared.cells import Cell, on_pixels
 from hypersphere.declared.coordinates import parse, text
 from hypersphere.declared.plan import MANIFEST, Plan
-from hypersphere.integrity import tables
+from hypersphere.integrity import pictures, tables
 from hypersphere.statistics import claims, gather, measure, theorems
 
 RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"
@@ -64,6 +65,7 @@ PAPER: dict[str, Any] = {
         "linear": {"probe": {"name": "linear"}},
         "transfer": {"like": "linear", "transfer": True},
         "norms": {"probe": {"name": "norms"}, "layer": "embeddings"},
+        "extremes": {"probe": {"name": "extreme_norms"}, "layer": "embeddings"},
         "clusters": {"missing": "clusters of features", "gives": ["kmeans_accuracy"]},
     },
     "artifacts": {
@@ -117,6 +119,15 @@ PAPER: dict[str, Any] = {
             "measure": "norm",
             "by": "norms",
         },
+        "portraits": {
+            "draw": "pictures",
+            "title": "Images",
+            "panels": {"extreme": ["highest", "lowest"]},
+            "rows": {"method.variant": ROWS[:2]},
+            "fixed": {"dataset": "ten", "split": "train"},
+            "measure": "norm",
+            "by": "extremes",
+        },
         "open": {
             "draw": "table",
             "title": "Of which the document says too little",
@@ -156,6 +167,10 @@ CLAIM: dict[str, Any] = {
     **{"direction": "", "reading": "as printed", "sentence": "", "source": "Table 5"},
 }
 """A claim of the first cell of table5; ``claim`` changes fields of it."""
+
+
+SPLITS = ["split=test", "split=train"]
+EXTREMES = ["split=train;extreme=highest", "split=train;extreme=lowest"]
 
 
 def claim(identifier: str, **changed: Any) -> dict[str, Any]:
@@ -209,6 +224,9 @@ class World:
         self.status: dict[str, str] = {}
         self.histories: dict[str, pd.DataFrame] = {}
         self.images: dict[str, pd.DataFrame] = {}
+        self.portraits: dict[str, pd.DataFrame] = {}
+        self.pictures: dict[str, np.ndarray] = {}
+        """By run, one for each row of its portraits."""
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
         """Write paper/claims/norms.csv."""
@@ -279,14 +297,21 @@ class World:
                 rows += [_row(subject, epoch, digest, name, target) for name in own]
                 continue
             for name in own:
-                readings = ["split=test", "split=train"] if name == "norm" else [""]
+                extremes = digest == self.plan.protocols["norms"]["extremes"].digest
+                known = [key[3] for key in said if key[:3] == (epoch, target, name)]
+                readings = (EXTREMES if extremes else SPLITS) if name == "norm" else known or [""]
                 for reading in readings:
                     value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
                     rows.append(_row(subject, epoch, digest, name, target, value, reading))
-            if subject in self.images and own == ["norm"]:
+            extremes = digest == self.plan.protocols["norms"]["extremes"].digest
+            images = self.portraits if extremes else self.images
+            if subject in images and own[0] in ("norm", "spread"):
                 table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
-                files.write_text(table, self.images[subject].to_csv(index=False))
+                files.write_text(table, images[subject].to_csv(index=False))
                 written.append(table)
+                if extremes and subject in self.pictures:
+                    pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
+                    written.append(table.with_suffix(".png"))
         files.write_text(path, _csv(gather.EVALUATION, rows))
         files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
 

@@ -29,6 +29,8 @@ class Wanted(NamedTuple):
     test_per_class: int = 0
     seed: int = 0
     """Of the choice of images, and of the digits' composition."""
+    human_labels: bool = False
+    """Whether CIFAR's images have people's labels too."""
 
 
 def load(root: Path, download: bool, wanted: Wanted) -> Arrays:
@@ -55,7 +57,9 @@ def load(root: Path, download: bool, wanted: Wanted) -> Arrays:
     elif wanted.base == "tiny_imagenet":
         arrays = tiny_imagenet(root, download)
     else:
-        arrays = cifar(root, download, classes=100 if wanted.base == "cifar100" else 10)
+        arrays = cifar(
+            root, download, classes=100 if wanted.base == "cifar100" else 10, human_labels=wanted.human_labels
+        )
     per_class = {TRAIN: wanted.train_per_class, TEST: wanted.test_per_class}
     splits = {name: _chosen(split, per_class[name], arrays, wanted) for name, split in arrays.splits.items()}
     return arrays._replace(splits=splits)
@@ -74,7 +78,8 @@ def _chosen(split: Split, per_class: int, arrays: Arrays, wanted: Wanted) -> Spl
         return shrunk(images[numbers[asked]], side)
 
     pieces = Pieces((len(numbers), side, side, 3), read)
-    return Split(pieces, {name: labels[numbers] for name, labels in split.labels.items()})
+    named = ({name: one[numbers] for name, one in arrays.items()} for arrays in (split.labels, split.attributes))
+    return Split(pieces, *named)
 
 
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:

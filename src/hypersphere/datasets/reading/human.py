@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
@@ -99,6 +99,7 @@ CONTENTS = (
 )
 
 CIFAR10H = "cifar10h"
+ENTROPY = f"{CIFAR10H}-entropy"
 AGREES = 0.9
 """People's most frequent choice is the official label of 99.21 % of CIFAR-10's test images; of others', of a tenth."""
 # Number of classes -> our labels -> the field of HumanLabels with the same labels, by which the order is checked.
@@ -149,7 +150,7 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
     """CIFAR-10 or CIFAR-100 with people's labels beside the official ones, by the names in ``ADDED``.
 
     CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
-    attribute ``cifar10h-agreement``, the share of people who chose it.
+    attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
 
     Raises:
         HypersphereError: the images are in another order than the labels.
@@ -172,10 +173,20 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
             raise HypersphereError("human: cifar10h-counts: people's choices are not those of CIFAR-10's test images")
         splits[TEST] = test._replace(
             labels={**test.labels, CIFAR10H: chosen},
-            attributes={**test.attributes, f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1)},
+            attributes={
+                **test.attributes,
+                f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1),
+                ENTROPY: entropies(votes),
+            },
         )
         class_names[CIFAR10H] = class_names[CLASS]
     return arrays._replace(splits=splits, class_names=class_names)
+
+
+def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, "images"]:
+    """-sum p ln p of each image's label distribution, p = count/people (norms paper, Sec. 5, Fig. 4 right), in nats."""
+    share = counts / counts.sum(axis=1, keepdims=True)
+    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
 
 
 def _contents(folder: Path, file: Contents, download: bool) -> dict[str, bytes]:

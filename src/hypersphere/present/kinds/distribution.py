@@ -17,7 +17,7 @@ from hypersphere.present.shown import Context, Shown
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
-IMAGES = True
+IMAGES = ("distribution.csv",)
 FORMATS = ("svg", "png", "csv")
 
 FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "quantile", "value", "scale")
@@ -49,8 +49,9 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     levels = points.tables.distribution["quantile"].nunique()
+    of = "pairs of images" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
     text = (
-        f"Violins: {notes.measured(points)}, of single images: {counted(levels, 'quantile')} of each run, all "
+        f"Violins: {notes.measured(points)}, of {of}: {counted(levels, 'quantile')} of each run, all "
         "seeds together, between the smallest and the largest value; dashed: quartiles."
     )
     return notes.of(points, text)
@@ -106,7 +107,7 @@ def _panel(axis: Axes, points: Points, cells: Sequence[Point], inches: float) ->
         axis.set_xticks([])
         return
     values = rows["value"]
-    spread = panels.logarithmic(list(values))
+    spread = panels.logarithmic(list(values)) and not cells[0].measure.bounded
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
 
     colours = dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True))

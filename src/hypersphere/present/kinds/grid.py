@@ -20,6 +20,8 @@ FORMATS = ("svg", "png", "csv")
 
 SQUARE, BESIDE, HIGH = 0.5, 1.35, 0.34
 """Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""
+MOST_CONTROLS = 12
+"""With more controls, the notes give their range alone."""
 EQUAL_CONTRAST = 0.179
 """The relative luminance that has equal contrast with black and white (WCAG 2)."""
 COLOURS = "cividis"
@@ -48,9 +50,24 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     text = f"Squares: {notes.measured(points)}, mean over independent pretrainings. Every panel has a colour scale."
-    controls = "; ".join(dict.fromkeys(_control(points, control) for control in points.controls))
+    controls = "; ".join(_controls(points))
     printed = notes.published(points, "In parentheses: the numbers of")
     return notes.of(points, " ".join(filter(None, (text, f"Controls: {controls}." if controls else "", printed))))
+
+
+def _controls(points: Points) -> list[str]:
+    """Each control; if there are many, the range of each kind: ``untrained encoder 84.5 to 90.5``."""
+    if len(points.controls) <= MOST_CONTROLS:
+        return list(dict.fromkeys(_control(points, control) for control in points.controls))
+    kinds = dict.fromkeys(str(control.coordinates["variant"]) for control in points.controls)
+    said = []
+    for kind in kinds:
+        own = [control for control in points.controls if control.coordinates["variant"] == kind]
+        low, high = (
+            words.number(pick(control.mean for control in own), own[0].measure.decimals) for pick in (min, max)
+        )
+        said.append(f"{words.CONTROLS[kind]} {low} to {high}")
+    return said
 
 
 def _control(points: Points, control: Point) -> str:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -207,9 +208,14 @@ class _Drawing:
             panels.name_ticks(axis, panels.names(self.points, "x"), self.inches)
             axis.set_xlim(-0.4, len(self.x) - 0.6)
             return
-        spread = panels.logarithmic(self.x)
+        steps = {round(after - before, 9) for before, after in pairwise(self.x)}
+        even = len(self.x) > 2 and len(steps) == 1
+        spread = panels.logarithmic(self.x) and not even
         if spread:
             axis.set_xscale("log")
+        elif even:  # the same axis in every panel, also where some places have no number
+            margin = 0.5 * steps.pop()
+            axis.set_xlim(min(self.x) - margin, max(self.x) + margin)
         axis.set_xlabel("")
         at = {x: math.log(x) if spread else x for x in self.x}
         low, high = min(at.values()), max(at.values())

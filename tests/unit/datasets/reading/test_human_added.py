@@ -3,6 +3,7 @@
 Made-up labels stand for the real ones; the last tests use the real files, and are skipped where they are not found.
 """
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,8 @@ def test_of_two_classes_with_most_votes_the_first_counts(people: HumanLabels) ->
     test = human.add(arrays(10), people._replace(cifar10h_counts=votes)).splits["test"]
     assert test.labels["cifar10h"][0] == 0
     assert test.attributes["cifar10h-agreement"][0] == 7 / 20
+    by_hand = -sum(share * math.log(share) for share in (7 / 20, 7 / 20, 6 / 20))
+    assert test.attributes["cifar10h-entropy"][0] == pytest.approx(by_hand)
 
 
 def test_cifar100_gets_fine_and_coarse_training_labels(people: HumanLabels) -> None:

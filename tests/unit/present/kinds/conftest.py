@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,10 +18,10 @@ from hypersphere.declared.artifacts import Measured
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.claims import load
 from hypersphere.declared.plan import Plan
-from hypersphere.integrity import tables
+from hypersphere.integrity import pictures, tables
 from hypersphere.present import shown
 from hypersphere.present.results import Results
-from hypersphere.statistics import claims, effects, gather
+from hypersphere.statistics import claims, effects, gather, single_images
 
 PROJECT = Path(__file__).parent / "project"
 PAPER = "made_up"
@@ -28,11 +29,15 @@ NAN = math.nan
 CHANCE, PIXELS, UNTRAINED = 10.0, 41.25, 35.5
 GAIN = {"plain": 25.0, "cut": 29.0}
 NORM = {"plain": 8.0, "cut": 0.9}
+SHADES = np.full((4, 4, 3), (10, 4, 7), np.uint8)
+"""The first picture; the others are twice, three times … as bright."""
 
 
 def mean_of(cell: Cell) -> float:
     """A smooth made-up number: accuracies of 40 to 70, norms that grow."""
     at, variant = cell.coordinates, str(cell.coordinates["variant"])
+    if cell.measure == "spread":
+        return 0.5
     if cell.measure == "norm":
         return NORM[variant] * (1 + cell.epoch) ** 0.6
     assert cell.run is not None
@@ -73,7 +78,14 @@ class Made:
             "summary": pd.DataFrame([*summary, *self._controls(list(each.values()), len(seeds))]),
             "effects": self._effects(artifact, each, len(seeds)),
             "distribution": pd.DataFrame(
-                [quantile for cell in own for quantile in self._quantiles(cell)], columns=gather.DISTRIBUTION
+                [quantile for cell in own for quantile in self._quantiles(cell)], columns=single_images.DISTRIBUTION
+            ),
+            "pictures": pd.DataFrame(
+                [picture for place, cell in enumerate(each.values()) for picture in self._pictures(place, cell)],
+                columns=single_images.PICTURES,
+            ),
+            "points": pd.DataFrame(
+                [point for cell in each.values() for point in self._points(cell)], columns=single_images.POINTS
             ),
             "runs": pd.DataFrame(
                 [self._run(cell) for cell in {cell.run.name: cell for cell in own if cell.run}.values()]
@@ -139,6 +151,30 @@ class Made:
         made_by = {"device": "cpu", "threads": 1, "torch": "2.13.0", "code": "c0de", "data": "da7a"}
         return {"run": cell.run.name, "status": "finished", "epochs": cell.run.schedule.epochs, **made_by}
 
+    def _pictures(self, place: int, cell: Cell) -> list[dict[str, Any]]:
+        """Two rows of three pictures of 4 by 4 pixels."""
+        if "extreme" not in cell.coordinates or cell.run is None:
+            return []
+        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name, "height": 4, "width": 4}
+        return [
+            {**known, "row": row, "column": str(column), "caption": f"{2 - column / 4}"}
+            | {"top": 4 * (6 * place + 3 * at + column)}
+            for at, row in enumerate(("cat", "dog"))
+            for column in range(3)
+        ]
+
+    def _points(self, cell: Cell) -> list[dict[str, Any]]:
+        """Thirty points along a spiral from pole to pole, of three classes."""
+        if cell.measure != "spread" or cell.run is None:
+            return []
+        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
+        heights = [1 - (at + 0.5) / 15 for at in range(30)]
+        return [
+            {**known, "image": at, "class": at % 3, "x": math.sqrt(1 - z * z) * math.cos(2.4 * at)}
+            | {"y": math.sqrt(1 - z * z) * math.sin(2.4 * at), "z": z}
+            for at, z in enumerate(heights)
+        ]
+
     def change(self, artifact: str, table: str, where: str, **values: Any) -> None:
         """Set columns of the rows whose coordinates are ``where``."""
         rows = self.tables[artifact][table]
@@ -150,10 +186,13 @@ class Made:
     def results(self, *names: str) -> Results:
         """Write the tidy tables of artifacts, of all if none is named, as the statistics do, and read them anew."""
         columns = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
-        columns |= {"distribution": gather.DISTRIBUTION, "runs": gather.RUNS}
+        columns |= {"distribution": single_images.DISTRIBUTION, "runs": gather.RUNS}
+        columns |= {"pictures": single_images.PICTURES, "points": single_images.POINTS}
         for name in [name for _, name in self.plan.artifacts if name in names or not names]:
             written = {table: (rows, columns[table]) for table, rows in self.tables[name].items()}
-            tables.write(self.plan.artifact_folder(PAPER, name), written)
+            folder, count = self.plan.artifact_folder(PAPER, name), len(self.tables[name]["pictures"])
+            pictures.write(folder / "pictures.png", [SHADES * shade for shade in range(1, count + 1)] or [SHADES])
+            tables.write(folder, written, [folder / "pictures.png"])
         self._studies()
         return Results(self.plan)
 

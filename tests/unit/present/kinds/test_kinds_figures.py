@@ -165,6 +165,43 @@ def test_a_violin_that_is_not_there_is_said(make: Any, draw: Any) -> None:
     assert len(axis.collections) == 2
 
 
+def test_an_evenly_spaced_axis_is_linear_and_whole(make: Any, draw: Any) -> None:
+    """Although its numbers spread over more than a decade, and although the last have no mean."""
+    made = make()
+    table = made.tables["buckets"]["summary"]
+    made.tables["buckets"]["summary"] = table[~table["coordinates"].str.contains(r"temperature=1\.[12]")]
+    (axis,) = draw(made, "buckets")[1].values()
+    assert axis.get_xscale() == "linear"
+    assert axis.get_xlim() == pytest.approx((0.05, 1.25))
+    assert [list(one.get_xdata()) for one in marked(axis)] == [[at / 10 for at in range(1, 11)]] * 2
+
+
+def test_a_bar_for_each_point_with_its_interval_and_printed_number(make: Any, draw: Any) -> None:
+    """By hand: means 60 and 64 of SimCLR on the first set, 37 and 41 on the second."""
+    figure, axes = draw(make(), "heights")
+    titles = [axis.get_title(loc="left").replace("\n", " ") for axis in axes.values()]
+    assert titles == [
+        "FIRST-10, SimCLR measured on stand_in",
+        "Second-100, SimCLR",
+        "FIRST-10, SimSiam measured on stand_in",
+        "Second-100, SimSiam",
+    ]
+    heights = [[round(bar.get_height(), 6) for bar in axis.patches] for axis in axes.values()]
+    assert heights == [[60, 64], [37, 41], [56, 60], [33, 37]]
+    for axis, means in zip(axes.values(), heights, strict=True):
+        assert [text.get_text() for text in axis.texts] == [f"{mean:.1f}" for mean in means]
+        assert [len(bars.lines[2][0].get_segments()) for bars in axis.containers[1:]] == [1, 1]
+    assert "Bars: kNN accuracy" in words_of(figure)
+
+
+def test_a_bar_that_is_not_there_says_why(make: Any, draw: Any) -> None:
+    made = make()
+    gone = f"{PLAIN};measure=knn_top1"
+    made.change("heights", "summary", gone, mean=math.nan, low=math.nan, high=math.nan, n=0, n_diverged=5)
+    axis = next(iter(draw(made, "heights")[1].values()))
+    assert [text.get_text() for text in axis.texts] == ["diverged", "64.0"]
+
+
 def test_csv_holds_what_is_drawn(make: Any) -> None:
     folder = make().build("sweep", "spread") / "figures" / "made_up"
     rows = list(csv.DictReader(io.StringIO((folder / "sweep.csv").read_text(encoding="utf-8"))))
@@ -204,7 +241,7 @@ def texts(figure: Figure) -> list[tuple[Text, Any]]:
     return [(one, box) for one, box in boxes if box.width]
 
 
-@pytest.mark.parametrize("name", ["courses", "sweep", "sets", "squares", "spread"])
+@pytest.mark.parametrize("name", ["courses", "sweep", "sets", "squares", "spread", "faces", "globes", "heights"])
 def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, draw: Any, name: str) -> None:
     figure = draw(make(), name)[0]
     with style.applied():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 NEVER = {"torch", "torchvision", "sklearn", "hypersphere.statistics", "hypersphere.training"}
-NAMES = ("scores", "sweep", "spread")
+NAMES = ("scores", "sweep", "spread", "heights")
 # Builds artifacts under the root given, and reports each of the never-wanted modules loaded and each run's file opened.
 BUILD = f"""
 import sys

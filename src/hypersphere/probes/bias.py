@@ -1,0 +1,45 @@
+"""Accuracies of a probe's scores; of a biased test set also those of aligned and of conflicting images."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from hypersphere.datasets.types import TEST
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, reading, top_k
+
+
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> Measured:
+    """The share of test images whose class is among those with the highest scores, in percent.
+
+    Args:
+        frozen: the labels of the test images, and whether their bias conflicts with their class.
+        scores: of each test image, for each class; of fewer, the first ones.
+        measures: how many classes count as the highest, by measure.
+
+    Returns:
+        Each measure; and of a biased set also ``<measure>;bias=aligned`` and ``<measure>;bias=conflicting``, unless
+        there is no such image.
+
+    Raises:
+        NotFiniteError: a score is NaN or infinite.
+    """
+    truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.conflicting(TEST)
+    values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}
+    counts = {}
+    for name, members in _groups(conflicting).items():
+        chosen = torch.from_numpy(members).to(scores.device)
+        for measure, k in measures.items():
+            key = reading(measure, bias=name)
+            values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
+    return Measured(values, n=len(truth), counts=counts)
+
+
+def _groups(conflicting: Bool[np.ndarray, "n"] | None) -> dict[str, Bool[np.ndarray, "n"]]:
+    if conflicting is None:
+        return {}
+    groups = {"aligned": ~conflicting, "conflicting": conflicting}
+    return {name: members for name, members in groups.items() if members.any()}

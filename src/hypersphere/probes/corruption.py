@@ -1,0 +1,113 @@
+"""Errors of a two-layer probe on corrupted test images (Hendrycks & Dietterich 2019)."""
+
+import re
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from pydantic import PositiveFloat, PositiveInt
+from torch import Tensor
+
+from hypersphere import keyed
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.declared.registry import Fraction
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, reading, top_k
+from hypersphere.probes.mlp import fit_mlp
+from hypersphere.views.ops import to_float
+
+MEASURES = ("corruption_error", "mce", "relative_mce")
+"""The last two compare runs: statistics/corruption_errors.py computes them from the first."""
+PIXELS = False
+
+WAY = re.compile(r".+-[1-9]")
+"""Names of the splits of corrupted images: ``fog-3``."""
+CLEAN = "none"
+"""Stands for a corruption in the error on clean test images."""
+
+
+def corruption(
+    frozen: Frozen,
+    *,
+    copies: PositiveInt = 6,
+    hidden: PositiveInt = 512,
+    dropout: Fraction = 0.4,
+    epochs: PositiveInt = 90,
+    learning_rate: PositiveFloat = 0.1,
+    batch: PositiveInt = 256,
+    drop_every: PositiveInt = 40,
+    momentum: Fraction = 0.9,
+) -> Measured:
+    """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
+
+    Double metric paper, Table 3 and App. D.1: with standard augmentation, which here is none, and with AugMix
+    (Hendrycks et al. 2020). With AugMix each training image has ``copies`` augmented versions, whose features are
+    computed once; epoch e shows version e mod copies.
+
+    Args:
+        frozen: features of a set with splits ``<corruption>-<severity>``.
+        copies: versions of each training image, with AugMix.
+        hidden: as in ``mlp``, like all that follow.
+        dropout: share of hidden values set to zero, in training only.
+        epochs: passes over the training set.
+        learning_rate: of the first epochs, per 256 images of a batch.
+        batch: images per step.
+        drop_every: epochs between two divisions of the rate by 10.
+        momentum: of SGD.
+
+    Returns:
+        ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
+        ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
+
+    Raises:
+        HypersphereError: the dataset has no corrupted images.
+        NotFiniteError: the scores are not finite, because the rate is too high.
+    """
+    corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
+    if not corrupted:
+        raise HypersphereError("probe corruption: target: needs a dataset with corrupted test images (tiny_imagenet_c)")
+    values: dict[str, float] = {}
+    for augmentation, bank in (("standard", frozen.features(TRAIN)), ("augmix", _augmixed(frozen, copies))):
+        fitted = fit_mlp(
+            bank,
+            frozen.labels(TRAIN),
+            frozen.classes(),
+            hidden=hidden,
+            dropout=dropout,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            batch=batch,
+            drop_every=drop_every,
+            momentum=momentum,
+        )
+        for split in (TEST, *corrupted):
+            name, _, severity = split.rpartition("-")
+            way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
+            error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
+            values[reading("corruption_error", augmentation=augmentation, **way)] = error
+    return Measured(values, n=len(frozen.labels(TEST)))
+
+
+def _augmixed(frozen: Frozen, copies: int) -> Float[Tensor, "copies n d"]:
+    """Features of ``copies`` versions of each training image."""
+    images = frozen.images(TRAIN)
+    return torch.stack([frozen.encode(augmix_of(images, copy)) for copy in range(copies)])
+
+
+def augmix_of(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> Float[Tensor, "n 3 h w"]:
+    """One version of each image by AugMix with its published settings: three chains of up to three operations.
+
+    Operations that overlap with the benchmark's corruptions (brightness, contrast, colour, sharpness) are left out, as
+    its authors do. torchvision draws from torch's generator, which is seeded anew for each image, so that an image's
+    version depends on its place and ``copy`` alone.
+    """
+    from torchvision.transforms.v2 import AugMix  # here, because its import takes a second
+
+    mix = AugMix(severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=False)
+    made = []
+    with torch.random.fork_rng(devices=[]):
+        for place in range(len(images)):
+            torch.manual_seed(keyed.torch_seed(0, "augmix", copy, place))
+            made.append(mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0))
+    return to_float(torch.stack(made))

@@ -1,0 +1,69 @@
+"""Distances of pairs of embeddings: two views of an image, and views of two images."""
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Float64
+from pydantic import PositiveInt
+from torch import Tensor
+
+from hypersphere import keyed
+from hypersphere.datasets.types import TEST
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.knn import directions
+from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.view_pairs import view_pairs
+
+MEASURES = ("distance",)
+PIXELS = False
+RUN = True
+"""It takes the run's views."""
+
+
+def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
+    """D = (1 - cos) / 2 of pairs of embeddings, as in LMCL (Sec. 3.1), on augmented test images.
+
+    Positive pairs are two views of an image. Negative ones are a view of an image and the other view of the next one,
+    in an order that a fixed key decides: as many as there are positive pairs, and no image with itself.
+
+    Args:
+        frozen: test images and the run's views.
+        images: at most so many, which gives as many pairs of each sort.
+
+    Returns:
+        The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,
+        image (the place of its first image in the split) and distance.
+
+    Raises:
+        HypersphereError: there is one image alone, which has no negative.
+    """
+    found = view_pairs(frozen, TEST, images)
+    n = len(found.images)
+    if n < 2:
+        raise HypersphereError(f"probe distances: images: needs at least 2 test images (given: {n})")
+    order = torch.from_numpy(keyed.permutation(n, 0, "distances")).to(found.first.device)
+    others = found.second[order.roll(1)][order.argsort()]
+    of_pairs = {
+        "positive": distance(found.first, found.second),
+        "negative": distance(found.first, others),
+    }
+    table = pd.concat(
+        [
+            pd.DataFrame({"pairs": sort, "image": found.images, "distance": values.cpu().numpy()})
+            for sort, values in of_pairs.items()
+        ],
+        ignore_index=True,
+    )
+    means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in of_pairs.items()}
+    return Measured(means, table, n=n)
+
+
+def distance(a: Float[Tensor, "n e"], b: Float[Tensor, "n e"]) -> Float64[Tensor, "n"]:
+    """(1 - cos) / 2 of each row of two batches: from 0, one direction, to 1, opposite ones; 1/2 for a zero vector.
+
+    It is a quarter of the squared chord, which loses no digits for near directions.
+    """
+    a, b = directions(a), directions(b)
+    zero = (a == 0).all(dim=1) | (b == 0).all(dim=1)
+    return torch.where(zero, 0.5, (a - b).square().sum(dim=1) / 4)

@@ -1,0 +1,63 @@
+"""The images of highest and of lowest norm in each class, as pictures."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+from pydantic import PositiveInt
+from torch import Tensor
+
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, reading
+
+MEASURES = ("norm",)
+PIXELS = False
+
+EXTREMES = {"highest": True, "lowest": False}
+"""The readings, and whether the largest norms come first."""
+
+
+def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["train", "test"] = "train") -> Measured:
+    """Choose, in each class, the images whose vectors have the largest and the smallest norm, in float64.
+
+    Norms paper, Fig. S6: ten of each class of CIFAR-10, by the norm of the embeddings.
+
+    Args:
+        frozen: vectors of the protocol's layer, classes and images of ``split``.
+        count: images of each class and end; a class with fewer images shows all of them, at both ends.
+        split: its name.
+
+    Returns:
+        The mean norm of the chosen images, ``norm;split=train;extreme=highest`` and so on; a table with a row per
+        image: split, extreme, row (its class), column (its rank, from 1), caption (its norm), image (its place in the
+        split, from 0) and norm; and the images. Of equal norms the earlier image comes first.
+
+    Raises:
+        NotFiniteError: a vector is not finite.
+    """
+    norms = frozen.features(split).double().norm(dim=1)
+    labels, names = frozen.labels(split), frozen.class_names()
+    chosen = [
+        (extreme, names[label], rank, image)
+        for extreme, largest in EXTREMES.items()
+        for label in range(len(names))
+        for rank, image in enumerate(_first(norms, labels == label, largest, count), 1)
+    ]
+    images = [image for *_, image in chosen]
+    norm = norms.cpu().numpy()[images]
+    columns = ["extreme", "row", "column", "image"]
+    table = pd.DataFrame(chosen, columns=columns).assign(
+        split=split, norm=norm, caption=[f"{one:#.3g}".rstrip(".") for one in norm]
+    )
+    means = table.groupby("extreme")["norm"].mean()
+    values = {reading("norm", split=split, extreme=extreme): float(means[extreme]) for extreme in EXTREMES}
+    return Measured(values, table, np.asarray(frozen.images(split)[images]), n=len(norms))
+
+
+def _first(norms: Float[Tensor, "n"], of_class: Bool[Tensor, "n"], largest: bool, count: int) -> list[int]:
+    """The places of a class's first images by norm."""
+    places = torch.nonzero(of_class)[:, 0]
+    order = norms[places].argsort(descending=largest, stable=True)
+    return [int(place) for place in places[order[:count]]]

@@ -1,0 +1,126 @@
+"""Where an encoder looks: class activation maps of single test images (Selvaraju et al. 2017)."""
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from pydantic import PositiveFloat, PositiveInt
+from torch import Tensor
+
+from hypersphere import keyed
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.declared.registry import Fraction
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, top_k
+from hypersphere.probes.mlp import fit_mlp
+
+MEASURES = ("mlp_top1",)
+PIXELS = False
+PICTURES = (
+    "images and, over them, what raises the score of their class (red: half of the image's highest, yellow: the "
+    "highest); below: the predicted class"
+)
+
+OPAQUE = 0.65
+"""Share of the colour where a map is highest."""
+
+
+def gradcam(
+    frozen: Frozen,
+    *,
+    classes: PositiveInt = 5,
+    hidden: PositiveInt = 512,
+    dropout: Fraction = 0.4,
+    epochs: PositiveInt = 90,
+    learning_rate: PositiveFloat = 0.1,
+    batch: PositiveInt = 256,
+    drop_every: PositiveInt = 40,
+    momentum: Fraction = 0.9,
+) -> Measured:
+    """Fit the probe ``mlp``, and draw for one test image of some classes what raises the score of its class.
+
+    Double metric paper, Fig. 4: "5 distinct classes chosen at random". Here classes and images are drawn by a fixed
+    key, the same for every run.
+
+    Args:
+        frozen: features, labels and images; an encoder that ends in an average of feature maps.
+        classes: how many; at most those of the dataset.
+        hidden: as in ``mlp``, like all that follow.
+        dropout: share of hidden values set to zero, in training only.
+        epochs: passes over the training set.
+        learning_rate: of the first epochs, per 256 images of a batch.
+        batch: images per step.
+        drop_every: epochs between two divisions of the rate by 10.
+        momentum: of SGD.
+
+    Returns:
+        ``mlp_top1``, the probe's accuracy on the test set, in percent; a table with a row per picture: row ("image" or
+        "map"), column (the class), caption (of a map: the predicted class) and image (its place in the split); and the
+        pictures. A map goes from red, half of the highest, to yellow, the highest of the image.
+
+    Raises:
+        HypersphereError: the encoder does not end in an average of feature maps.
+        NotFiniteError: the scores are not finite, because the rate is too high.
+    """
+    truth, names = frozen.labels(TEST), frozen.class_names()
+    places = _chosen(truth.cpu().numpy(), classes)
+    images = np.array(frozen.images(TEST)[places])
+    fitted = fit_mlp(
+        frozen.features(TRAIN),
+        frozen.labels(TRAIN),
+        frozen.classes(),
+        hidden=hidden,
+        dropout=dropout,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        batch=batch,
+        drop_every=drop_every,
+        momentum=momentum,
+    )
+    try:
+        maps, features = last_maps(frozen.encoder, images, frozen.device)
+    except HypersphereError as error:
+        raise HypersphereError(f"probe gradcam: {error}") from None
+    accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
+    with torch.enable_grad():
+        scores = fitted.scores(features.float())
+        own = scores.gather(1, truth[torch.from_numpy(places).to(truth.device)][:, None]).sum()
+        (slopes,) = torch.autograd.grad(own, maps)
+    big = enlarged(images)
+    heat = resized(activation_map(maps.detach(), slopes), big.shape[1:3], smooth=True)
+    predicted = [names[label] for label in scores.argmax(dim=1).tolist()]
+    columns = [names[int(label)] for label in truth.cpu().numpy()[places]]
+    table = pd.concat(
+        [
+            pd.DataFrame({"row": "image", "column": columns, "caption": "", "image": places}),
+            pd.DataFrame({"row": "map", "column": columns, "caption": predicted, "image": places}),
+        ],
+        ignore_index=True,
+    )
+    return Measured({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
+
+
+def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:
+    """ReLU of the sum over channels of a_c · A_c, a_c the mean over places of the score's gradient by A_c.
+
+    Selvaraju et al. 2017, Eq. 1 and 2. Divided by its largest value; 0 everywhere if no place raises the score.
+    """
+    weights = slopes.mean(dim=(2, 3), keepdim=True)
+    found = (weights * maps).sum(dim=1).relu()
+    highest = found.amax(dim=(1, 2), keepdim=True)
+    return found / torch.where(highest > 0, highest, 1)
+
+
+def _heated(images: np.ndarray, heat: Float[np.ndarray, "n h w"]) -> np.ndarray:
+    green = (2 * heat - 1).clip(0, 1)
+    return tinted(images, np.stack([np.ones_like(heat), green, np.zeros_like(heat)], axis=-1), OPAQUE * heat)
+
+
+def _chosen(truth: Int[np.ndarray, "n"], classes: int) -> Int[np.ndarray, "k"]:
+    """A test image of each of some classes, those and it drawn by a fixed key; in the order of the classes."""
+    present = np.unique(truth)
+    some = np.sort(present[keyed.permutation(len(present), 0, "gradcam", "classes")[:classes]])
+    order = keyed.permutation(len(truth), 0, "gradcam", "images")
+    return np.array([next(place for place in order if truth[place] == label) for label in some])

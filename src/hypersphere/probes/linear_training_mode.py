@@ -1,0 +1,87 @@
+"""Linear probe of an encoder whose weights are frozen and whose batch norm is not: the norms authors' code."""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from pydantic import PositiveFloat, PositiveInt
+from torch import Tensor, nn
+
+from hypersphere import keyed
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.declared.registry import Fraction
+from hypersphere.probes.bias import scored
+from hypersphere.probes.descent import cross_entropy
+from hypersphere.probes.frozen import BLOCK, Frozen
+from hypersphere.probes.measured import Measured
+from hypersphere.views.ops import to_float
+
+MEASURES = ("linear_top1", "linear_top5")
+PIXELS = False
+
+
+@torch.no_grad()
+def linear_training_mode(
+    frozen: Frozen,
+    *,
+    epochs: PositiveInt = 2,
+    learning_rate: PositiveFloat = 0.1,
+    batch: PositiveInt = 256,
+    momentum: Fraction = 0.9,
+) -> Measured:
+    """Softmax regression by SGD from zero, on features of the encoder in training mode.
+
+    So batch norm divides by each batch's own deviation, and its running statistics drift. The norms paper prints linear
+    probes (Table S3) but no protocol; this is its authors' code. They report the epoch of lowest training loss. Test
+    images are encoded in evaluation mode, by the statistics of that moment: our reading.
+
+    Args:
+        frozen: the network up to the protocol's layer, which is copied and so stays as it is, and plain images.
+        epochs: passes over the training set.
+        learning_rate: constant.
+        batch: images per step; the last, smaller batch is used too, unless it is a single image.
+        momentum: of SGD.
+
+    Returns:
+        ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone.
+
+    Raises:
+        NotFiniteError: the scores are not finite, because the rate is too high.
+    """
+    network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
+    weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
+    bias = torch.zeros(frozen.classes(), device=frozen.device)
+    velocities = torch.zeros_like(weight), torch.zeros_like(bias)
+    lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
+    for epoch in range(epochs):
+        network.train()
+        order = torch.from_numpy(keyed.permutation(len(images), 0, "linear_training_mode", epoch))
+        losses = []
+        for index in order.split(batch):
+            if len(index) == 1 < len(order):
+                continue
+            features = _encoded(network, images[index.numpy()], frozen.device)
+            loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
+            for value, velocity, gradient in zip(
+                (weight, bias), velocities, (back.T @ features, back.sum(dim=0)), strict=True
+            ):
+                velocity.mul_(momentum).add_(gradient)
+                value.add_(velocity, alpha=-learning_rate)
+            losses.append(loss.item() * len(index))
+        if sum(losses) < lowest:
+            lowest, best = sum(losses), _scores(network.eval(), frozen, weight, bias)
+    return scored(frozen, best, dict(zip(MEASURES, (1, 5), strict=True)))
+
+
+def _scores(
+    network: nn.Module, frozen: Frozen, weight: Float[Tensor, "c d"], bias: Float[Tensor, "c"]
+) -> Float[Tensor, "n c"]:
+    images = frozen.images(TEST)
+    blocks = [_encoded(network, images[i : i + BLOCK], frozen.device) for i in range(0, len(images), BLOCK)]
+    return torch.addmm(bias, torch.cat(blocks), weight.T)
+
+
+def _encoded(network: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device) -> Float[Tensor, "n d"]:
+    output: Tensor = network(to_float(torch.from_numpy(np.array(images)).to(device)))
+    return output.float()

@@ -1,0 +1,96 @@
+"""Regions of single images that a middle layer's features fall into (Chen, Luo & Li 2021)."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int, UInt8
+from pydantic import PositiveInt
+from torch import Tensor
+
+from hypersphere.datasets.types import TEST
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.clusters import kmeans
+from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.knn import directions
+from hypersphere.probes.measured import Measured, NotFiniteError, reading
+from hypersphere.probes.view_pairs import chosen
+
+MEASURES = ("explained",)
+PIXELS = False
+PICTURES = (
+    "images (1 cluster) and, over them, the clusters of each image's own places, the largest blue, the next orange and "
+    "so on; below: the class"
+)
+
+CLUSTERS = (1, 2, 4, 6, 8)
+"""Those of the lecture's slide; with 1, the picture is the image itself."""
+COLOURS = (
+    *((0.00, 0.45, 0.70), (0.84, 0.37, 0.00), (0.00, 0.62, 0.45), (0.80, 0.47, 0.65)),
+    *((0.94, 0.89, 0.26), (0.34, 0.71, 0.91), (0.00, 0.00, 0.00), (1.00, 1.00, 1.00)),
+)
+"""Okabe and Ito's, and white: of the largest region, of the next …"""
+OPAQUE = 0.6
+"""Share of the colour in a picture."""
+
+
+def local_features(
+    frozen: Frozen, *, images: PositiveInt = 8, stage: str = "layer2", restarts: PositiveInt = 5
+) -> Measured:
+    """K-means of the normalised features of all places of an image, each image by itself.
+
+    Args:
+        frozen: test images, and an encoder whose parts have names.
+        images: how many are shown, drawn by a fixed key.
+        stage: the part of the encoder whose output is clustered.
+        restarts: of K-means.
+
+    Returns:
+        ``explained;clusters=2`` and so on, the percentage of an image's variance of features that lies between its
+        regions, mean over the shown images; a table with a row per picture: clusters, row (empty), column (its number,
+        from 1), caption (its class) and image (its place in the split); and the pictures.
+
+    Raises:
+        HypersphereError: the encoder has no such part, or a map has fewer places than the largest number of clusters.
+        NotFiniteError: the maps have NaN or infinite entries.
+    """
+    places = chosen(len(frozen.images(TEST)), images)
+    shown = np.array(frozen.images(TEST)[places])
+    try:
+        maps = maps_after(frozen.encoder, stage, shown, frozen.device)
+    except NotFiniteError:
+        raise
+    except HypersphereError as error:
+        raise HypersphereError(f"probe local_features: {error}") from None
+    if maps.shape[2] * maps.shape[3] < CLUSTERS[-1]:
+        raise HypersphereError(
+            f"probe local_features: stage: {stage} has {maps.shape[2]} x {maps.shape[3]} places, "
+            f"fewer than {CLUSTERS[-1]} clusters"
+        )
+    big, names = enlarged(shown), frozen.class_names()
+    labels = [names[int(label)] for label in frozen.labels(TEST).cpu().numpy()[places]]
+    values, tables, pictures = {}, [], []
+    for k in CLUSTERS:
+        regions, shares = zip(*(_regions(one, k, restarts) for one in maps), strict=True)
+        values[reading("explained", clusters=k)] = float(np.mean(shares))
+        columns = [str(number) for number in range(1, len(places) + 1)]
+        tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
+        pictures.append(big if k == 1 else _coloured(big, np.stack(regions), maps))
+    return Measured(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
+
+
+def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np.ndarray, "i j"], float]:
+    """The region of each place, the largest region first, and the percentage of variance between regions."""
+    points = directions(one.flatten(1).T)
+    total = float((points - points.mean(dim=0)).square().sum())
+    found = kmeans(points, k, restarts, "local features")
+    labels = found.labels.cpu().numpy()
+    rank = np.argsort(np.argsort(-np.bincount(labels, minlength=k), kind="stable"), kind="stable")
+    explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
+    return rank[labels].reshape(one.shape[1:]), explained
+
+
+def _coloured(
+    images: UInt8[np.ndarray, "n h w 3"], regions: Int[np.ndarray, "n i j"], like: Tensor
+) -> UInt8[np.ndarray, "n h w 3"]:
+    grown = resized(like.new_tensor(regions), (images.shape[1], images.shape[2]), smooth=False).astype(int)
+    return tinted(images, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE))

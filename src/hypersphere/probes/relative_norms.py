@@ -1,0 +1,41 @@
+"""Norms of a run's embeddings in units of their mean over the images that it was trained on."""
+
+import pandas as pd
+
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured, NotFiniteError, reading
+
+MEASURES = ("relative_norm",)
+PIXELS = False
+RUN = True
+
+
+def relative_norms(frozen: Frozen) -> Measured:
+    """Euclidean norms of the embeddings of all images, over their mean on the run's own training images, in float64.
+
+    Norms paper, Figs. 3 and S5: "normalized by the training set's mean embedding magnitude".
+
+    Args:
+        frozen: embeddings of every split, and of the training images of the dataset trained on.
+
+    Returns:
+        The mean for each split, ``relative_norm;split=train`` and so on, 1 for the images trained on; and a table with
+        a row per image: split, image (its place in the split, from 0) and relative_norm.
+
+    Raises:
+        NotFiniteError: all embeddings of the training images are zero, so that there is no unit.
+    """
+    unit = frozen.home.embeddings(TRAIN).double().norm(dim=1).mean().item()
+    if unit == 0:
+        raise NotFiniteError("the embeddings of all training images are zero, so that no norm is relative to theirs")
+    by_split = {split: (frozen.embeddings(split).double().norm(dim=1) / unit).cpu() for split in frozen.splits}
+    table = pd.concat(
+        [
+            pd.DataFrame({"split": split, "image": range(len(norm)), "relative_norm": norm.numpy()})
+            for split, norm in by_split.items()
+        ],
+        ignore_index=True,
+    )
+    values = {reading("relative_norm", split=split): norm.mean().item() for split, norm in by_split.items()}
+    return Measured(values, table, n=len(by_split.get(TEST, ())))

@@ -1,0 +1,51 @@
+"""Two views of each of some images, as in training, and their embeddings."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from hypersphere import keyed
+from hypersphere.probes.frozen import BLOCK, Frozen
+from hypersphere.views.draws import draw
+from hypersphere.views.ops import make_views
+
+
+class ViewPairs(NamedTuple):
+    """Embeddings of two views of n images; row i of both is image i's."""
+
+    first: Float[Tensor, "n e"]
+    second: Float[Tensor, "n e"]
+    images: Int[np.ndarray, "n"]
+    """The images' places in their split, ascending."""
+
+
+def view_pairs(frozen: Frozen, split: str, most: int) -> ViewPairs:
+    """The embeddings of two views of at most ``most`` images of a split.
+
+    Images and views are drawn by a fixed key, the same for every run with this augmentation, so that they add nothing
+    to the variance between pretrainings. Of a method that trains on one view, both are of its augmentation.
+
+    Raises:
+        HypersphereError: the encoder has no run or no head.
+    """
+    images, branches = frozen.images(split), frozen.run.branches
+    places = chosen(len(images), most)
+    both = (branches[0], branches[-1])
+    draws = draw(both, len(images), images.shape[1], 0, 0).take(torch.from_numpy(places))
+    blocks = []
+    for part in torch.arange(len(places)).split(BLOCK):
+        pixels = torch.from_numpy(np.array(images[places[part.numpy()]])).to(frozen.device)
+        a, b = make_views(pixels, draws.take(part), both)
+        blocks.append((frozen.embed(a), frozen.embed(b)))
+    first, second = (torch.cat(side) for side in zip(*blocks, strict=True))
+    return ViewPairs(first, second, places)
+
+
+def chosen(images: int, most: int) -> Int[np.ndarray, "n"]:
+    """Places of at most ``most`` of so many images, ascending: always the same ones."""
+    if images <= most:
+        return np.arange(images)
+    return np.sort(keyed.permutation(images, 0, "probed images")[:most])

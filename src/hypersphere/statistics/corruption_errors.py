@@ -1,0 +1,83 @@
+"""Mean corruption errors, from a run's errors and those of a baseline (Hendrycks & Dietterich 2019, Sec. 4)."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hypersphere.declared import coordinates
+from hypersphere.declared.coordinates import Coordinates
+
+Errors = Mapping[str, Mapping[int, float]]
+"""Error by corruption and severity, in percent."""
+BENCHMARK = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+)
+"""The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
+CLEAN = "none"
+"""Stands for a corruption in a probe's error on clean images."""
+
+
+class CorruptionErrors(NamedTuple):
+    """What a probe found for one run."""
+
+    errors: Errors
+    """Of the benchmark's corruptions; others are no part of the mean."""
+    clean: float
+    n_test: float
+
+
+def corruption_errors(
+    answers: Mapping[tuple[str, str], Mapping[str, Any]], readings: Coordinates
+) -> CorruptionErrors | None:
+    """Sort the values of the probe ``corruption`` by corruption and severity; None for a diverged run.
+
+    Args:
+        answers: rows of one evaluation, by measure and reading (``corruption=fog;severity=3``).
+        readings: what all of them share (``augmentation=augmix``).
+    """
+    clean, errors = math.nan, dict[str, dict[int, float]]({name: {} for name in BENCHMARK})
+    n_test = math.nan
+    for (measure, reading), row in answers.items():
+        if row["status"] == "diverged":
+            return None
+        if measure != "corruption_error":
+            continue
+        at = coordinates.parse(reading, "evaluation")
+        if any(at.get(key) != value for key, value in readings.items()):
+            continue
+        if at["corruption"] == CLEAN:
+            clean, n_test = float(row["value"]), float(row["n_test"])
+        elif at["corruption"] in errors:
+            errors[str(at["corruption"])][int(at["severity"])] = float(row["value"])
+    return CorruptionErrors({name: found for name, found in errors.items() if found}, clean, n_test)
+
+
+def mce(errors: Errors, baseline: Errors) -> float:
+    """100 · mean over corruptions c of CE_c = (sum over severities of E_c,s) / (the same of the baseline).
+
+    Returns:
+        In percent, 100 for the baseline itself; NaN if the baseline makes no error on some corruption.
+    """
+    return _mean_ratio({name: (_total(errors, name, 0), _total(baseline, name, 0)) for name in baseline})
+
+
+def relative_mce(errors: Errors, clean: float, baseline: Errors, baseline_clean: float) -> float:
+    """The same of what corruption adds: E_c,s minus the error on clean images, for both.
+
+    Returns:
+        In percent; NaN if corruption adds nothing to the baseline's error for some corruption, where it means nothing.
+    """
+    return _mean_ratio(
+        {name: (_total(errors, name, clean), _total(baseline, name, baseline_clean)) for name in baseline}
+    )
+
+
+def _total(errors: Errors, corruption: str, clean: float) -> float:
+    return math.fsum(error - clean for error in errors[corruption].values())
+
+
+def _mean_ratio(pairs: Mapping[str, tuple[float, float]]) -> float:
+    if not pairs or any(below <= 0 for _, below in pairs.values()):
+        return math.nan
+    return 100 * math.fsum(above / below for above, below in pairs.values()) / len(pairs)

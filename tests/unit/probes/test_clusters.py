@@ -1,0 +1,89 @@
+"""K-means against scikit-learn from the same starts; accuracies against all assignments."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from sklearn.cluster import KMeans
+from sklearn.metrics import normalized_mutual_info_score
+
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.clustering import clustering
+from hypersphere.probes.clusters import kmeans, lloyd, matched_accuracy, starts
+
+
+def cloud(n: int = 200, d: int = 5, k: int = 4, seed: int = 0) -> torch.Tensor:
+    random = np.random.default_rng(seed)
+    return torch.from_numpy(random.normal(size=(k, d))[random.integers(0, k, n)] * 3 + random.normal(size=(n, d)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lloyd_is_scikit_learns(seed: int) -> None:
+    points = cloud(seed=seed)
+    first = points[:4]
+    theirs = KMeans(4, init=first.numpy(), n_init=1, algorithm="lloyd", tol=0).fit(points.numpy())
+    ours = lloyd(points, first)
+    assert ours.labels.tolist() == theirs.labels_.tolist()
+    assert ours.inertia == pytest.approx(theirs.inertia_)
+    np.testing.assert_allclose(ours.centres, theirs.cluster_centers_)
+
+
+def test_the_best_restart_is_kept_and_a_rerun_is_equal() -> None:
+    points = cloud()
+    several, one = kmeans(points, 4, 8, "here"), kmeans(points, 4, 1, "here")
+    assert several.inertia <= one.inertia
+    assert torch.equal(several.labels, kmeans(points, 4, 8, "here").labels)
+
+
+def test_starts_are_far_from_each_other() -> None:
+    """A point that coincides with a start has no weight; of two places, both are taken."""
+    points = torch.tensor([[0.0], [0.0], [0.0], [9.0]])
+    for draw in np.linspace(0, 0.999, 20):
+        assert sorted(starts(points, 2, np.array([0.1, draw])).flatten().tolist()) == [0.0, 9.0]
+
+
+def test_the_next_start_is_drawn_in_proportion_to_the_squared_distance() -> None:
+    points = torch.tensor([[0.0], [1.0], [3.0]])
+    draws = (np.arange(1000) + 0.5) / 1000
+    taken = [float(starts(points, 2, np.array([0.0, draw]))[1]) for draw in draws]
+    assert (taken.count(0.0), taken.count(1.0), taken.count(3.0)) == (0, 100, 900)
+
+
+def test_constant_points_are_one_cluster() -> None:
+    found = kmeans(torch.ones(6, 3), 3, 2, "here")
+    assert set(found.labels.tolist()) == {0}
+    assert found.inertia == 0
+
+
+def test_too_few_points_are_a_sentence() -> None:
+    with pytest.raises(HypersphereError, match=r"5 clusters need at least 5 points \(given: 4\)"):
+        kmeans(torch.ones(4, 2), 5, 1, "here")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_matched_accuracy_is_the_best_of_all_assignments(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    clusters, classes = random.integers(0, 5, 60), random.integers(0, 4, 60)
+    best = max(
+        sum(order[cluster] == label for cluster, label in zip(clusters, classes, strict=True))
+        for order in permutations(range(5))
+    )
+    assert matched_accuracy(clusters, classes) == pytest.approx(100 * best / 60)
+
+
+def test_the_probe_on_separate_classes(cloud, given) -> None:  # type: ignore[no-untyped-def]
+    labels = torch.arange(30) % 3
+    frozen = given(torch.zeros(0, 3), labels[:0], torch.eye(3)[labels] * 1e-9, labels, 3)
+    assert clustering(frozen).values == {"kmeans_accuracy": 100.0, "nmi": pytest.approx(1.0)}
+    mixed = cloud()
+    theirs = normalized_mutual_info_score(
+        mixed.query_labels, kmeans(torch.nn.functional.normalize(mixed.queries), 4, 10, "clustering").labels
+    )
+    assert clustering(mixed).values["nmi"] == pytest.approx(theirs)
+
+
+def test_constant_features_say_nothing_of_the_classes(given) -> None:  # type: ignore[no-untyped-def]
+    labels = torch.tensor([0, 0, 0, 1, 2])
+    frozen = given(torch.zeros(0, 2), labels[:0], torch.ones(5, 2), labels, 3)
+    assert clustering(frozen).values == {"kmeans_accuracy": 60.0, "nmi": 0.0}

@@ -1,0 +1,106 @@
+"""Errors on corrupted images: of which split each is, and AugMix with keyed draws."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torchvision.transforms.v2 import AugMix
+
+from hypersphere import keyed
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.corruption import augmix_of, corruption
+from hypersphere.probes.mlp import fit_mlp, mlp
+
+QUICK: dict[str, Any] = {"hidden": 8, "epochs": 6, "batch": 16}
+PLAIN = "corruption_error;augmentation=standard;corruption="
+
+
+@dataclass
+class World:
+    """Stands in for ``Frozen``: features are the mean colours, and corruption turns some images into others."""
+
+    splits: tuple[str, ...] = ("fog-1", "fog-2", "test", "train")
+
+    def images(self, split: str) -> np.ndarray:
+        random = np.random.default_rng(len(split) if split == "train" else 0)
+        n = 60 if split == "train" else 40
+        images = random.integers(0, 60, (n, 4, 4, 3), dtype=np.uint8)
+        images[np.arange(n), :, :, np.arange(n) % 3] += 150
+        moved = {"fog-1": 10, "fog-2": 25}.get(split, 0)
+        images[:moved] = np.roll(images[:moved], 1, axis=3)
+        return images
+
+    def features(self, split: str) -> torch.Tensor:
+        return self.encode(torch.from_numpy(self.images(split)).permute(0, 3, 1, 2) / 255)
+
+    def encode(self, images: torch.Tensor) -> torch.Tensor:
+        return images.mean(dim=(2, 3))
+
+    def labels(self, split: str) -> torch.Tensor:
+        return torch.arange(len(self.images(split))) % 3
+
+    def classes(self) -> int:
+        return 3
+
+    def conflicting(self, split: str) -> None:
+        """Nothing is biased here."""
+
+
+def test_errors_by_split() -> None:
+    """A probe without mistakes on clean images errs on just the images that were turned into others."""
+    frozen: Any = World()
+    found = corruption(frozen, **QUICK | {"learning_rate": 1.0, "epochs": 40})
+    plain = {key: value for key, value in found.values.items() if key.startswith(PLAIN)}
+    assert plain == {f"{PLAIN}none": 0.0, f"{PLAIN}fog;severity=1": 25.0, f"{PLAIN}fog;severity=2": 62.5}
+    assert len(found.values) == 6
+    assert found.n == 40
+
+
+def test_the_clean_error_is_that_of_the_two_layer_probe() -> None:
+    frozen: Any = World()
+    clean = corruption(frozen, **QUICK).values[f"{PLAIN}none"]
+    assert clean == 100 - mlp(frozen, **QUICK).values["mlp_top1"]
+
+
+def test_a_set_without_corruptions_is_a_sentence() -> None:
+    frozen: Any = World(splits=("other", "test", "train"))
+    with pytest.raises(HypersphereError, match=r"target: needs a dataset with corrupted test images"):
+        corruption(frozen, **QUICK)
+
+
+def test_augmix_is_torchvisions_with_keyed_draws() -> None:
+    images, state = World().images("train")[:3], torch.get_rng_state()
+    found = augmix_of(images, 2)
+    assert torch.equal(torch.get_rng_state(), state)
+    for place in (2, 0):
+        torch.manual_seed(keyed.torch_seed(0, "augmix", 2, place))
+        theirs = AugMix(all_ops=False)(torch.from_numpy(images[place]).permute(2, 0, 1))
+        torch.testing.assert_close(found[place], theirs / 255)
+    assert not torch.equal(found, augmix_of(images, 1))
+    assert 0 <= float(found.min()) <= float(found.max()) <= 1
+
+
+def test_versions_of_images_take_turns() -> None:
+    """One epoch sees the first version alone; one version is the plain fit."""
+    bank, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 3
+    settings: dict[str, Any] = {"dropout": 0.4, "learning_rate": 0.1, "drop_every": 40, "momentum": 0.9}
+
+    def fitted(features: torch.Tensor, epochs: int) -> torch.Tensor:
+        return fit_mlp(features, labels, 3, hidden=8, epochs=epochs, batch=16, **settings).w1
+
+    assert torch.equal(fitted(torch.stack([bank, bank + 9]), 1), fitted(bank, 1))
+    assert torch.equal(fitted(bank[None], 4), fitted(bank, 4))
+    assert not torch.equal(fitted(torch.stack([bank, bank + 9]), 2), fitted(bank, 2))
+
+
+def test_with_augmix_the_probe_is_fitted_on_its_versions() -> None:
+    frozen: Any = World()
+    bank = torch.stack([frozen.encode(augmix_of(frozen.images("train"), copy)) for copy in range(2)])
+    settings = {"dropout": 0.4, "learning_rate": 0.1, "drop_every": 40, "momentum": 0.9}
+    fitted = fit_mlp(bank, frozen.labels("train"), 3, **QUICK, **settings)
+    right = fitted.scores(frozen.features("fog-2")).argmax(dim=1) == frozen.labels("fog-2")
+    found = corruption(frozen, copies=2, **QUICK).values
+    expected = 100 - 100 * float(right.double().mean())
+    assert found["corruption_error;augmentation=augmix;corruption=fog;severity=2"] == pytest.approx(expected)
