@@ -10,8 +10,11 @@ from PIL import Image
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing
 
+Stack = UInt8[np.ndarray, "H W 3"]
+"""Images one below the other."""
 
-def stack(images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> UInt8[np.ndarray, "H W 3"]:
+
+def stack(images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> Stack:
     """Images one below the other, flush left; those narrower than the widest have white to their right.
 
     Raises:
@@ -39,7 +42,7 @@ def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
         stacked.save(temporary, format="PNG", compress_level=6)
 
 
-def read(path: Path) -> UInt8[np.ndarray, "H W 3"]:
+def read(path: Path) -> Stack:
     """The whole stack.
 
     Raises:

@@ -6,9 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from jaxtyping import UInt8
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured, Paper, Studied
@@ -16,7 +14,8 @@ from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import pictures, tables
+from hypersphere.integrity import pictures as png
+from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
 
 SETTLED = (
@@ -148,9 +147,9 @@ class ArtifactResults:
         return self._read("points")
 
     @cached_property
-    def stack(self) -> UInt8[np.ndarray, "H W 3"]:
+    def stack(self) -> png.Stack:
         """All pictures, one below the other."""
-        return pictures.read(self._checked("pictures.png"))
+        return png.read(self._checked("pictures.png"))
 
     @cached_property
     def runs(self) -> pd.DataFrame:

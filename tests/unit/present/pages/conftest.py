@@ -40,7 +40,7 @@ ALPHA: dict[str, Any] = {
     "variants": {"default": {}, "cut": {"initialisation": {"name": "cut_initialisation", "c": 3}}},
     "evaluations": {
         "knn": {"probe": {"name": "knn", "k": 20}},
-        "robust": {"missing": "corrupt the test images", "gives": ["mce"]},
+        "robust": {"missing": "corrupt the test images", "gives": ["corruption_error"]},
     },
     "artifacts": {
         "table1": {"draw": "table", "printed": "Table 1", "title": "Accuracy", "measure": "knn_top1"}
@@ -53,7 +53,7 @@ ALPHA: dict[str, Any] = {
         | {"fixed": {"variant": "default", "dataset": "photos"}},
         "only_faces": {"draw": "table", "printed": "Table 2", "title": "Faces", "measure": "knn_top1"}
         | {"rows": ROWS, "columns": {"dataset": ["faces"]}},
-        "robustness": {"draw": "table", "printed": "Table 3", "title": "Robustness", "measure": "mce"}
+        "robustness": {"draw": "table", "printed": "Table 3", "title": "Robustness", "measure": "corruption_error"}
         | {"rows": ROWS, "columns": {"dataset": ["photos"]}},
         "texts": {"draw": "table", "printed": "Table 4", "title": "Texts", "measure": "text_accuracy"}
         | {"rows": ROWS, "columns": {"dataset": ["photos"]}, "missing": "runs on texts"},
