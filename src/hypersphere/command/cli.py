@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files, strict_yaml
-from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
-from hypersphere.declared import checks
+from hypersphere.command import steps
 from hypersphere.declared import plan as planning
-from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
@@ -23,165 +21,6 @@ from hypersphere.integrity import stop
 
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
-
-
-def _prepare(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.datasets import store
-
-    root = plan.config.settings.data_root
-    for name in arguments.dataset:
-        dataset = find_dataset(plan, name)
-        folder = store.prepare(dataset, plan.config.root / "data", Path(root) if root else None)
-        checks.check_sizes(plan, [dataset.name])
-        print(folder)
-
-
-def _pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.training import pretrain
-
-    if not arguments.batch and not arguments.run:
-        raise HypersphereError("pretrain: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
-    runs = find_runs(plan, arguments.run)
-    if arguments.batch:
-        pretrain.pretrain_batch(plan, find_batch(plan, arguments.batch), arguments.save_every)
-    if runs:
-        pretrain.pretrain(plan, runs, arguments.save_every)
-
-
-def _snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.training import snapshots
-
-    if arguments.remove and not arguments.run:
-        raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
-    names = [run.name for run in find_runs(plan, arguments.run)]
-    if arguments.remove:
-        for removed in snapshots.remove(plan, names, arguments.remove):
-            print(f"removed {removed.run} epoch {removed.epoch}")
-        return
-    for line in snapshots.table(plan, names or list(plan.runs)):
-        print(line)
-
-
-def _evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.probes import evaluate
-
-    pixels, name = arguments.pixels, arguments.batch
-    if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
-        pixels, name = name, None
-    if not pixels and not name and not arguments.run:
-        raise HypersphereError("evaluate: name runs, a batch with --batch, or a dataset with --pixels")
-    dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
-    if dataset and dataset not in plan.asked_of_pixels:
-        raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
-    if name:
-        evaluate.evaluate_batch(plan, find_batch(plan, name))
-    if arguments.run:
-        evaluate.evaluate_runs(plan, find_runs(plan, arguments.run))
-    if dataset:
-        evaluate.evaluate_pixels(plan, dataset)
-
-
-def _theory(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.theory import build
-
-    build.build(plan)
-
-
-def _simulate(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.simulations import build
-
-    for paper in arguments.paper:
-        check_paper(plan, paper, "simulate")
-    for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
-        build.build(plan, paper)
-
-
-def _studies(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import shown
-    from hypersphere.present.results import Results
-    from hypersphere.statistics import claims
-
-    check_paper(plan, arguments.paper, "studies")
-    claims.build_studies(plan, arguments.paper)
-    results = Results(plan)
-    for artifact in plan.config.studied(arguments.paper):
-        shown.build(results, arguments.paper, artifact)
-
-
-def _artifact(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import shown
-    from hypersphere.present.results import Results
-    from hypersphere.statistics import measure
-
-    paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
-    measure.build(plan, paper, artifact)
-    shown.build(Results(plan), paper, artifact)
-
-
-def _claims(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.statistics import claims
-
-    claims.build(plan)
-
-
-def _scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import scorecard
-
-    scorecard.build(plan)
-
-
-def _paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import paper
-
-    paper.build(plan)
-
-
-def _plan(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import preview
-
-    preview.show(plan, arguments.overrides, arguments.verbose)
-
-
-def _verify(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import verify
-
-    verify.verify(plan, arguments.rerun, arguments.overrides, mend=arguments.mend)
-
-
-def _pack(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import evidence
-
-    for run in find_runs(plan, arguments.run):
-        print(evidence.pack(plan, run))
-
-
-def _evidence(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import evidence
-
-    for path in evidence.take_in(plan, Path(arguments.folder)):
-        print(path)
-
-
-def _grim(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import grim
-
-    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
-        print(line)
-
-
-def _trace(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import trace
-
-    for line in trace.lines(plan, arguments.name):
-        print(line)
-
-
-def _campaign(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import campaign
-
-    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
-        raise HypersphereError("campaign: --minutes and --jobs must be positive")
-    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs)
 
 
 Command = Callable[[Plan, argparse.Namespace], None]
@@ -205,36 +44,41 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     both: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("paper",), {}), (("artifact",), {"nargs": "?"})]
     seconds = {"type": float, "default": 60.0, "metavar": "SECONDS", "help": "between resume states (default: 60)"}
     verbose = (("--verbose",), {"action": "store_true", "help": "list every artifact, run and job, with reasons"})
-    add("plan", _plan, "what is done, what would run, and why", verbose)
-    add("prepare", _prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
-    add("pretrain", _pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
+    add("plan", steps.plan, "what is done, what would run, and why", verbose)
+    add("prepare", steps.prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
+    add("pretrain", steps.pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
     gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
-    add("snapshots", _snapshots, "list saved encoders, or remove those that the plan does not need", runs, gone)
+    add("snapshots", steps.snapshots, "list saved encoders, or remove those that the plan does not need", runs, gone)
     pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
-    add("evaluate", _evaluate, "probe runs, a batch of them, or raw pixels", batch, pixels, runs)
-    add("theory", _theory, "check every theorem and identity against draws and counterexamples")
-    add("simulate", _simulate, "run the exact studies of papers (default: of all)", (("paper",), {"nargs": "*"}))
-    add("studies", _studies, "judge and draw the results of a paper's exact studies", (("paper",), {}))
-    add("artifact", _artifact, "write the tidy tables of one table or figure, and the table or figure itself", *both)
-    add("claims", _claims, "compare the measurements with every published claim")
-    add("scorecard", _scorecard, "write one page with every claim and its verdict")
-    add("paper", _paper, "write the reproduction paper as a PDF")
+    add("evaluate", steps.evaluate, "probe runs, a batch of them, or raw pixels", batch, pixels, runs)
+    add("theory", steps.theory, "check every theorem and identity against draws and counterexamples")
+    add("simulate", steps.simulate, "run the exact studies of papers (default: of all)", (("paper",), {"nargs": "*"}))
+    add("studies", steps.studies, "judge and draw the results of a paper's exact studies", (("paper",), {}))
+    add(
+        "artifact",
+        steps.artifact,
+        "write one table or figure, and the tidy tables that it shows",
+        *both,
+    )
+    add("claims", steps.claims, "compare the measurements with every published claim")
+    add("scorecard", steps.scorecard, "write one page with every claim and its verdict")
+    add("paper", steps.paper, "write the reproduction paper as a PDF")
     again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})
     forget = {"action": "store_true", "help": "forget what is damaged, so that `make reproduce` makes it again"}
     checked = "compare results with their manifests, and rebuild what follows from them"
-    add("verify", _verify, checked, again, (("--mend",), forget))
-    add("pack", _pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
+    add("verify", steps.verify, checked, again, (("--mend",), forget))
+    add("pack", steps.pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     taken = (("action",), {"choices": ["import"]}), (("folder",), {"metavar": "DIR", "help": "a folder of records"})
-    add("evidence", _evidence, "take in records of runs that were finished elsewhere", *taken)
+    add("evidence", steps.evidence, "take in records of runs that were finished elsewhere", *taken)
     minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
     jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
-    add("campaign", _campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
+    add("campaign", steps.campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
     size = (("--n-test",), {"type": int, "required": True, "metavar": "T", "help": "test images"})
     number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
     std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})
-    add("grim", _grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size)
+    add("grim", steps.grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size)
     named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
-    add("trace", _trace, "where a number comes from: runs, weights, data, code, machine, command", named)
+    add("trace", steps.trace, "where a number comes from: runs, weights, data, code, machine, command", named)
     return parser, commands.choices
 
 

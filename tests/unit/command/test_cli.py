@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.command import cli, names
+from hypersphere.command import cli, names, steps
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
@@ -104,5 +104,5 @@ def test_pretrain_takes_the_names_that_the_console_prints(
     trained: list[str] = []
     monkeypatch.setattr(pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs))
     batch = plan.batches[0]
-    cli._pretrain(plan, argparse.Namespace(run=[batch.id], batch=None, save_every=1.0))
+    steps.pretrain(plan, argparse.Namespace(run=[batch.id], batch=None, save_every=1.0))
     assert trained == [run.name for run in batch.runs]

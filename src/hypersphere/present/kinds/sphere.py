@@ -1,10 +1,9 @@
 """Points on the unit sphere in space: its two hemispheres side by side, for each point of ``rows`` and ``columns``."""
 
+import math
 import textwrap
 
-import numpy as np
 import pandas as pd
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -125,13 +124,12 @@ def _panel(axis: Axes, points: Points, cell: Point) -> set[int]:
     if table.empty:
         axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
         return set()
-    unit = table[["x", "y", "z"]].to_numpy(float)
-    front = unit[:, 2] >= 0
-    flat = hemisphere(unit)
-    kinds = table["class"].astype(int)
+    rows = table[["x", "y", "z", "class"]].to_dict("records")
+    flat = [(hemisphere(row["x"], row["y"], row["z"]), centres[row["z"] < 0]) for row in rows]
+    kinds = [int(row["class"]) for row in rows]
     axis.scatter(
-        flat[:, 0] + np.where(front, *centres),
-        flat[:, 1],
+        [x + centre for (x, _), centre in flat],
+        [y for (_, y), _ in flat],
         s=4,
         c=[colour(label) for label in kinds],
         linewidths=0,
@@ -140,11 +138,10 @@ def _panel(axis: Axes, points: Points, cell: Point) -> set[int]:
     return set(kinds)
 
 
-def hemisphere(unit: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 2"]:
-    """Lambert's azimuthal equal-area projection of each point's own hemisphere onto a disc of radius 1.
+def hemisphere(x: float, y: float, z: float) -> tuple[float, float]:
+    """Lambert's azimuthal equal-area projection of a point's own hemisphere onto a disc of radius 1.
 
     The back is seen from behind, so that its x is mirrored. Equal areas of the sphere are equal areas of the discs.
     """
-    x, y, z = unit.T
-    factor = 1 / np.sqrt(1 + np.abs(z))
-    return np.stack([x * factor * np.where(z >= 0, 1, -1), y * factor], axis=1)
+    factor = 1 / math.sqrt(1 + abs(z))
+    return math.copysign(1, z) * x * factor, y * factor

@@ -1,0 +1,170 @@
+"""What the commands do: each imports what it needs when it runs."""
+
+import argparse
+from pathlib import Path
+
+from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
+from hypersphere.declared import checks
+from hypersphere.declared.cells import PIXELS
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.validation import not_one_of
+from hypersphere.errors import HypersphereError
+
+
+def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.datasets import store
+
+    root = plan.config.settings.data_root
+    for name in arguments.dataset:
+        dataset = find_dataset(plan, name)
+        folder = store.prepare(dataset, plan.config.root / "data", Path(root) if root else None)
+        checks.check_sizes(plan, [dataset.name])
+        print(folder)
+
+
+def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.training import pretrain
+
+    if not arguments.batch and not arguments.run:
+        raise HypersphereError("pretrain: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
+    runs = find_runs(plan, arguments.run)
+    if arguments.batch:
+        pretrain.pretrain_batch(plan, find_batch(plan, arguments.batch), arguments.save_every)
+    if runs:
+        pretrain.pretrain(plan, runs, arguments.save_every)
+
+
+def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.training import snapshots
+
+    if arguments.remove and not arguments.run:
+        raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
+    names = [run.name for run in find_runs(plan, arguments.run)]
+    if arguments.remove:
+        for removed in snapshots.remove(plan, names, arguments.remove):
+            print(f"removed {removed.run} epoch {removed.epoch}")
+        return
+    for line in snapshots.table(plan, names or list(plan.runs)):
+        print(line)
+
+
+def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.probes import evaluate
+
+    pixels, name = arguments.pixels, arguments.batch
+    if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
+        pixels, name = name, None
+    if not pixels and not name and not arguments.run:
+        raise HypersphereError("evaluate: name runs, a batch with --batch, or a dataset with --pixels")
+    dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
+    if dataset and dataset not in plan.asked_of_pixels:
+        raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
+    if name:
+        evaluate.evaluate_batch(plan, find_batch(plan, name))
+    if arguments.run:
+        evaluate.evaluate_runs(plan, find_runs(plan, arguments.run))
+    if dataset:
+        evaluate.evaluate_pixels(plan, dataset)
+
+
+def theory(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.theory import build
+
+    build.build(plan)
+
+
+def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.simulations import build
+
+    for paper in arguments.paper:
+        check_paper(plan, paper, "simulate")
+    for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
+        build.build(plan, paper)
+
+
+def studies(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import shown
+    from hypersphere.present.results import Results
+    from hypersphere.statistics import claims
+
+    check_paper(plan, arguments.paper, "studies")
+    claims.build_studies(plan, arguments.paper)
+    results = Results(plan)
+    for artifact in plan.config.studied(arguments.paper):
+        shown.build(results, arguments.paper, artifact)
+
+
+def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import shown
+    from hypersphere.present.results import Results
+    from hypersphere.statistics import measure
+
+    paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
+    measure.build(plan, paper, artifact)
+    shown.build(Results(plan), paper, artifact)
+
+
+def claims(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.statistics import claims
+
+    claims.build(plan)
+
+
+def scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import scorecard
+
+    scorecard.build(plan)
+
+
+def paper(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import paper
+
+    paper.build(plan)
+
+
+def plan(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import preview
+
+    preview.show(plan, arguments.overrides, arguments.verbose)
+
+
+def verify(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import verify
+
+    verify.verify(plan, arguments.rerun, arguments.overrides, mend=arguments.mend)
+
+
+def pack(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.integrity import evidence
+
+    for run in find_runs(plan, arguments.run):
+        print(evidence.pack(plan, run))
+
+
+def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.integrity import evidence
+
+    for path in evidence.take_in(plan, Path(arguments.folder)):
+        print(path)
+
+
+def grim(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import grim
+
+    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
+        print(line)
+
+
+def trace(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import trace
+
+    for line in trace.lines(plan, arguments.name):
+        print(line)
+
+
+def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import campaign
+
+    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
+        raise HypersphereError("campaign: --minutes and --jobs must be positive")
+    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs)
