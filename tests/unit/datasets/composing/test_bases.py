@@ -77,8 +77,8 @@ def test_digits_have_a_canvas_instead() -> None:
 @pytest.mark.parametrize(
     ("base", "reader", "asked"),
     [
-        ("cifar10", "cifar", {"classes": 10}),
-        ("cifar100", "cifar", {"classes": 100}),
+        ("cifar10", "cifar", {"classes": 10, "human_labels": False}),
+        ("cifar100", "cifar", {"classes": 100, "human_labels": False}),
         ("mnist", "mnist", {}),
         ("tiny_imagenet", "tiny_imagenet", {}),
     ],
