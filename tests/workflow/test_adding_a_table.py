@@ -38,12 +38,12 @@ def stamped(place: Checkout) -> dict[str, tuple[int, bytes]]:
 
 
 def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: Checkout) -> None:
-    """On a dataset of its own: with its raw pixels, and before the pages that show it."""
+    """Twelve runs, in two jobs, on a dataset of its own: with its raw pixels, and before the pages that show it."""
     assert LATER[0] in BLOCK
     follow(copy.root, BLOCK.replace(*LATER))
     jobs = copy.jobs()
     assert rules(jobs) == {
-        **{"prepare": 1, "pretrain": 1, "evaluate": 1, "evaluate_pixels": 1, f"artifact_embedding_norms_{NAME}": 1},
+        **{"prepare": 1, "pretrain": 2, "evaluate": 2, "evaluate_pixels": 1, f"artifact_embedding_norms_{NAME}": 1},
         **{"claims": 1, "scorecard": 1, "paper": 1},
     }
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}

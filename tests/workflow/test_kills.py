@@ -16,7 +16,7 @@ import pytest
 
 from .conftest import Checkout
 
-LONG = ("epochs=80", "seeds=[0]")
+LONG = ("epochs=80", "seeds=[0]", "runs_per_job=3")  # a job for each method
 """Long enough to be killed on the way: a run takes seconds."""
 PATIENCE = 300.0
 
