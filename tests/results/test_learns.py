@@ -69,22 +69,22 @@ def test_every_method_learns(measure: str, plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("artifact", ["table5", "table5_linear"])
-def test_simclr_learns_on_both_datasets_of_the_norms_paper(artifact: str, plan: Plan) -> None:
+def test_simclr_learns_on_every_dataset_of_the_norms_paper(artifact: str, plan: Plan) -> None:
     rows = measurements(plan, "embedding_norms", artifact)
     gains, least = gains_of_table5(rows), noise(rows)
     print(f"{artifact}, {report(gains, least)}")
     simclr = {column for column in gains.columns if column.startswith("simclr.default on ")}
-    assert len(simclr) == 2  # CIFAR-10-LT and CIFAR-100-LT
+    assert len(simclr) == rows.loc[rows["method"] == "simclr", "dataset"].nunique() >= 2
     assert simclr.isdisjoint(no_better_than_untrained(gains, least))
 
 
 def test_simclrs_neighbours_are_better_than_those_of_raw_pixels(plan: Plan) -> None:
-    """In every seed, on both datasets of the norms paper and on the lecture's. Pixels have one value, for all seeds."""
-    for paper, artifact, count in (("embedding_norms", "table5", 2), ("lecture", "methods_knn", 1)):
+    """In every seed, on each dataset of the norms paper and of the lecture. Pixels have one value, for all seeds."""
+    for paper, artifact in (("embedding_norms", "table5"), ("lecture", "methods_knn")):
         rows = measurements(plan, paper, artifact)
         pixels = rows[rows["variant"] == "pixels"].set_index("dataset")["value"]
         simclr = rows[(rows["method"] == "simclr") & (rows["variant"] == "default") & rows["final"]]
-        assert len(pixels) == simclr["dataset"].nunique() == count
+        assert set(pixels.index) == set(simclr["dataset"]) != set()
         assert (simclr["value"].to_numpy() > pixels.reindex(simclr["dataset"]).to_numpy()).all()
 
 
