@@ -184,6 +184,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> P
 
 
 @pytest.fixture
+def laptop_root(tiny_root: Path, finished: Path) -> Path:
+    """A project with a scale ``laptop`` of the runs of ``tiny``, whose first batch is trained and measured."""
+    scale = tiny_root / "config" / "scales" / "tiny.yaml"
+    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
+    scale.with_name("laptop.yaml").write_text(text)
+    shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
+    return tiny_root
+
+
+@pytest.fixture
 def every_method(project_root: Path, prepared_data: Path) -> Plan:
     """Every method's run of four epochs on 80 images, kept at the ends and the middle; the images are prepared."""
     shutil.copytree(prepared_data, project_root / "data", dirs_exist_ok=True)

@@ -34,9 +34,9 @@ class Assumptions(NamedTuple):
     """1: the standard deviation divides by n - 1; 0: by n."""
 
 
-def admissible(printed: Printed, assumptions: Assumptions, most: int = MOST) -> tuple[int, ...]:
-    """The numbers of runs, from 1 to ``most``, that can have been printed so."""
-    return tuple(n for n in range(1, most + 1) if fits(printed, n, assumptions))
+def admissible(printed: Printed, assumptions: Assumptions) -> tuple[int, ...]:
+    """The numbers of runs, from 1 to ``MOST``, that can have been printed so."""
+    return tuple(n for n in range(1, MOST + 1) if fits(printed, n, assumptions))
 
 
 def informative(printed: Printed, assumptions: Assumptions) -> bool:

@@ -65,7 +65,7 @@ def _claims(plan: Plan) -> dict[tuple[str, str], int]:
     """The number of claims that an artifact's cells would judge, by paper and artifact."""
     numbers: dict[tuple[str, str], int] = {}
     for paper in plan.config.papers:
-        for claim in ledger.load(plan.config.root / "paper" / "claims" / f"{paper}.csv"):
+        for claim in ledger.load(plan.config.claims_file(paper)):
             if claim.kind == "theorem":
                 continue
             needed = [claim.text]

@@ -34,7 +34,7 @@ def lines(plan: Plan, name: str) -> Iterator[str]:
 
 
 def _claims(plan: Plan, paper: str) -> list[Claim]:
-    return load(plan.config.root / "paper" / "claims" / f"{paper}.csv")
+    return load(plan.config.claims_file(paper))
 
 
 def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:

@@ -30,7 +30,7 @@ def _check_claims(plan: Plan, paper: str) -> None:
 
     What a study measures is its own to name, so that claims about studies may have any key in their setting.
     """
-    file = plan.config.root / "paper" / "claims" / f"{paper}.csv"
+    file = plan.config.claims_file(paper)
     measured = [name for name, artifact in plan.config.papers[paper].measured.items() if not artifact.missing]
     rows = claims.read(file)
     for claim in rows:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from hypersphere import files, strict_yaml
 from hypersphere.declared import registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
+from hypersphere.declared.records import FOLDER
 from hypersphere.declared.run import Dataset
 from hypersphere.declared.settings import Scale, Settings
 from hypersphere.declared.validation import not_one_of, suggest, unknown_key, validate
@@ -69,6 +70,10 @@ class Config(BaseModel):
         """config/papers/<paper>.yaml."""
         return self.root / "config" / "papers" / f"{paper}.yaml"
 
+    def claims_file(self, paper: str) -> Path:
+        """paper/claims/<paper>.csv."""
+        return self.root / "paper" / "claims" / f"{paper}.csv"
+
     def chosen(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact."""
         only = self.settings.only
@@ -86,7 +91,7 @@ class Config(BaseModel):
     @property
     def evidence(self) -> Path:
         """The folder of this scale's records."""
-        return self.root / "evidence" / self.scale_name
+        return self.root / FOLDER / self.scale_name
 
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:

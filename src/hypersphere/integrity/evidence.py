@@ -94,29 +94,28 @@ def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
     content: dict[str, Any] = {"evaluations": [], "pixels": [], "evaluated_by": {}}
     for digest, asked in plan.asked[run.name].items():
         path = plan.evaluation(run.name, digest)
-        content["evaluations"] += _answers(path, f"hypersphere evaluate {run.name}")
-        manifest = check_evaluation(path)
+        manifest, answers = _answers(path, f"hypersphere evaluate {run.name}")
+        content["evaluations"] += answers
         by = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
         content["evaluated_by"][digest] = by
         if on_pixels(asked.protocol):
             for dataset in sorted({target for _, target in asked.at}):
-                answers = _answers(
-                    plan.evaluation(raw_pixels(dataset), digest), f"hypersphere evaluate --pixels {dataset}"
-                )
+                path = plan.evaluation(raw_pixels(dataset), digest)
+                _, answers = _answers(path, f"hypersphere evaluate --pixels {dataset}")
                 content["pixels"] += [one for one in answers if one["target"] == dataset]
     return content
 
 
-def _answers(path: Path, makes: str) -> list[dict[str, Any]]:
-    """The rows of one file of evaluations, with None in empty fields.
+def _answers(path: Path, makes: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The manifest of one file of evaluations, and its rows with None in empty fields.
 
     Raises:
         HypersphereError: it is missing or altered.
     """
     if not path.is_file():
         raise HypersphereError(f"{path}: the file is missing; `{makes}` makes it")
-    check_evaluation(path)
+    manifest = check_evaluation(path)
     table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
     rows = table.drop(columns="run").assign(reading=table["reading"].fillna("")).astype(object)
     rows = rows.where(rows.notna(), None)
-    return [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")]
+    return manifest, [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")]

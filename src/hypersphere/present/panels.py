@@ -70,6 +70,37 @@ def size(placed: Sequence[Panel]) -> tuple[int, int]:
     return 1 + max(one.row for one in placed), 1 + max(one.column for one in placed)
 
 
+class Row(NamedTuple):
+    """Panels that each show a piece (a bar, a violin) for every point of ``x``."""
+
+    placed: list[Panel]
+    down: int
+    across: int
+    inches: float
+    """The width of a panel with the labels beside it."""
+    slant: bool
+    """Whether the names of the pieces are slanted, which takes height."""
+
+
+def in_rows(points: Points, width: float, piece: float, labels_width: float) -> Row:
+    """Place a panel for each combination of a point of ``panels`` and a point of ``rows``.
+
+    Args:
+        points: of the artifact.
+        width: of the figure, inches.
+        piece: the smallest width of a piece with its margin, inches.
+        labels_width: of the labels beside a panel, inches.
+    """
+    rows, beside = measured(points, "rows", ("panels", "x")), measured(points, "panels", ("rows", "x"))
+    combinations = [{**panel, **row} for row in rows for panel in beside]
+    most = max(1, min(3, int(width / (piece * len(points.axis("x")) + labels_width))))
+    across = len(beside) if len(rows) > 1 and len(beside) <= most else most
+    placed = arrange(combinations, min(across, len(combinations)))
+    down, across = size(placed)
+    inches = width / across
+    return Row(placed, down, across, inches, slanted(names(points, "x"), inches - labels_width))
+
+
 def hide_unused(axes: Iterable[Iterable[Axes]], placed: Sequence[Panel]) -> None:
     """Hide the axes without a panel, in a last row that is not full."""
     used = {(one.row, one.column) for one in placed}

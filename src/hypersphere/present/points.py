@@ -1,10 +1,12 @@
 """An artifact's points, each with its mean, effect and printed value, or the reason why it is missing."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+import pandas as pd
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
@@ -17,6 +19,8 @@ from hypersphere.present.results import ArtifactResults
 from hypersphere.present.shown import Context
 
 IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
+SINGLE = (*IDENTITY, "measured_on", "probed_on", "epoch")
+"""The first columns of the csv of a figure that shows several values of a cell."""
 FIELDS = (
     *IDENTITY,
     *("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged"),
@@ -193,6 +197,15 @@ class Points:
         return {
             key: value for key, value in first.items() if all(cell.coordinates.get(key) == value for cell in self.every)
         }
+
+    def single(self, table: pd.DataFrame, columns: Sequence[str]) -> list[list[Any]]:
+        """The tidy rows of ``table``, which has several for a cell: ``SINGLE``, the table's ``columns``, the scale."""
+        scale, of_cell = self.context.results.config.scale_name, dict(iter(table.groupby("coordinates")))
+        return [
+            [*point.fields(scale)[: len(SINGLE)], *(row[name] for name in columns), scale]
+            for point in self.every
+            for row in of_cell.get(point.text, pd.DataFrame()).to_dict("records")
+        ]
 
     def rows(self) -> list[list[Any]]:
         """The tidy rows of every cell and control, with the columns ``FIELDS``."""

@@ -93,7 +93,7 @@ class Results:
     def published(self, paper: str) -> dict[str, Claim]:
         """The printed values of a paper, by artifact and coordinates: ``table5 method=simclr;…``."""
         if paper not in self._published:
-            claims = load(self.config.root / "paper" / "claims" / f"{paper}.csv")
+            claims = load(self.config.claims_file(paper))
             values = [claim for claim in claims if claim.kind == "value" and claim.origin == "printed"]
             self._published[paper] = {f"{claim.artifact} {claim.text}": claim for claim in values}
         return self._published[paper]

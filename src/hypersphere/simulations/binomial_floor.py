@@ -222,7 +222,7 @@ def best_of_four(effects: pd.DataFrame) -> list[Answer]:
 
 def binomial_floor(context: Context) -> Study:
     """Floors of all printed accuracies of a paper, and its effects in units of their error."""
-    file = context.config.root / "paper" / "claims" / f"{context.paper}.csv"
+    file = context.config.claims_file(context.paper)
     cells = printed_cells(load(file))
     effects = printed_effects(cells, REPEATED.get(context.paper))
     answers = [answer(sentence, effects) for sentence in SENTENCES[context.paper]]

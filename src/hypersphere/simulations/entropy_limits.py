@@ -46,7 +46,7 @@ def entropy_limits(context: Context) -> Study:
 
 def printed(context: Context) -> list[Row]:
     """The rows of the table, from claims with the coordinates ``normalised`` and ``objective.temperature``."""
-    claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
+    claims = load(context.config.claims_file(context.paper))
     rows = []
     for claim in claims:
         if claim.artifact == "table5_limits" and claim.reported is not None:

@@ -75,7 +75,7 @@ def summary(cells: Sequence[Cell]) -> pd.DataFrame:
 
 def seed_counts(context: Context) -> Study:
     """The numbers of runs that each table's printed accuracies allow."""
-    claims = load(context.config.root / "paper" / "claims" / f"{context.paper}.csv")
+    claims = load(context.config.claims_file(context.paper))
     table = summary(printed_cells(claims))
     measured = table[table["way"] == WAYS[0]]
     cells, unfit = int(measured["cells"].sum()), int(measured["none"].sum())

@@ -64,7 +64,7 @@ def build(plan: Plan) -> None:
     rules = rules_file.load(plan.config.root)
     rows = []
     for name, paper in plan.config.papers.items():
-        claims = load(plan.config.root / "paper" / "claims" / f"{name}.csv")
+        claims = load(plan.config.claims_file(name))
         answered = _answered(plan, paper, claims, rules)
         judges: dict[str, Judge] = {}
         for claim in claims:
@@ -86,7 +86,7 @@ def build_studies(plan: Plan, paper: str) -> None:
         HypersphereError: a claim about a study's artifact has no answer, or an answer belongs to no claim.
     """
     rules, document = rules_file.load(plan.config.root), plan.config.papers[paper]
-    claims = load(plan.config.root / "paper" / "claims" / f"{paper}.csv")
+    claims = load(plan.config.claims_file(paper))
     answered = _answered(plan, document, claims, rules)
     rows = [
         _described(claim, document, plan) | NOTHING | answered[claim.id] for claim in claims if claim.id in answered
@@ -107,7 +107,7 @@ def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> di
     """The measured columns of claims that theorems and exact studies answer, by the claim's id."""
     answers = plan.config.results / "simulations" / paper.paper / "answers.csv"
     outcomes = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
-    file = plan.config.root / "paper" / "claims" / f"{paper.paper}.csv"
+    file = plan.config.claims_file(paper.paper)
     theorem_claims = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
     if theorem_claims and (plan.config.results / "theory.csv").is_file():
         theory = tables.read(check_tidy(plan.config.results, "theory.csv"), THEORY)

@@ -52,15 +52,11 @@ def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
         assert f"run       {cell.run.name}" in text
 
 
-def test_records_are_found_without_the_run(tiny_root: Path, finished: Path) -> None:
-    scale = tiny_root / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
-    scale.with_name("laptop.yaml").write_text(text)
-    shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
-    plan = planning.make(tiny_root, {"scale": "laptop"})
+def test_records_are_found_without_the_run(laptop_root: Path) -> None:
+    plan = planning.make(laptop_root, {"scale": "laptop"})
     run = plan.batches[0].runs[0]
     path = evidence.pack(plan, run)
-    shutil.rmtree(tiny_root / "results")
+    shutil.rmtree(laptop_root / "results")
     assert f"made      evidence/laptop/{path.name}" in list(trace.lines(plan, run.name))
 
 

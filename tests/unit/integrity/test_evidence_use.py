@@ -20,16 +20,12 @@ Change = Callable[[dict[str, Any]], None]
 
 
 @pytest.fixture
-def root(tiny_root: Path, finished: Path) -> Path:
-    """A project with a scale ``laptop`` of the runs of ``tiny``; three of them are trained, measured and packed."""
-    scale = tiny_root / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
-    scale.with_name("laptop.yaml").write_text(text)
-    shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
-    trained = trained_plan(tiny_root)
+def root(laptop_root: Path) -> Path:
+    """The project whose three finished runs of the scale ``laptop`` are packed."""
+    trained = trained_plan(laptop_root)
     for run in trained.batches[0].runs:
         evidence.pack(trained, run)
-    return tiny_root
+    return laptop_root
 
 
 def trained_plan(root: Path) -> Plan:

@@ -87,7 +87,8 @@ def made(tmp_path: Path) -> Make:
 
 def context(root: Path, paper: str) -> Context:
     declared = SimpleNamespace(studied=("binomial_floor", "binomial_effects"))
-    config: Any = SimpleNamespace(root=root, papers={paper: declared})
+    file = root / "paper" / "claims" / f"{paper}.csv"
+    config: Any = SimpleNamespace(claims_file={paper: file}.__getitem__, papers={paper: declared})
     return Context(config, paper)
 
 

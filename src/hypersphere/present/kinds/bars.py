@@ -51,15 +51,7 @@ def _notes(points: Points) -> tuple[str, ...]:
 
 def draw(points: Points) -> Figure:
     """A panel of bars for each combination of a point of ``panels`` and a point of ``rows``."""
-    rows, wide = panels.measured(points, "rows", ("panels", "x")), len(points.axis("x"))
-    beside = panels.measured(points, "panels", ("rows", "x"))
-    combinations = [{**panel, **row} for row in rows for panel in beside]
-    most = max(1, min(3, int(drawn.WIDTH / (BAR * wide + BESIDE))))
-    across = len(beside) if len(rows) > 1 and len(beside) <= most else most
-    placed = panels.arrange(combinations, min(across, len(combinations)))
-    down, across = panels.size(placed)
-    inches = drawn.WIDTH / across
-    slant = panels.slanted(panels.names(points, "x"), inches - BESIDE)
+    placed, down, across, inches, slant = panels.in_rows(points, drawn.WIDTH, BAR, BESIDE)
     figure, part = drawn.framed(
         notes.heading(points), _notes(points), drawn.WIDTH, PANEL * down + (1.1 if slant else 0.5)
     )

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from hypersphere.declared import coordinates
 from hypersphere.nouns import counted
 from hypersphere.present import drawn, labels, notes, panels, style, words, writer
-from hypersphere.present.points import IDENTITY, Point, Points
+from hypersphere.present.points import SINGLE, Point, Points
 from hypersphere.present.shown import Context, Shown
 
 OF = "runs"
@@ -20,7 +18,8 @@ FOLDER = "figures"
 IMAGES = ("distribution.csv",)
 FORMATS = ("svg", "png", "csv")
 
-FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "quantile", "value", "scale")
+COLUMNS = ("seed", "run", "quantile", "value")
+FIELDS = (*SINGLE, *COLUMNS, "scale")
 PANEL = 2.0
 """Inches: the height of a panel."""
 VIOLIN, BESIDE = 0.42, 0.7
@@ -34,7 +33,9 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, _rows(points)))
+    drawn.write(
+        context, lambda: draw(points), writer.as_csv(FIELDS, points.single(points.tables.distribution, COLUMNS))
+    )
 
 
 def shown(context: Context) -> Shown:
@@ -57,31 +58,9 @@ def _notes(points: Points) -> tuple[str, ...]:
     return notes.of(points, text)
 
 
-def _rows(points: Points) -> list[list[object]]:
-    """The tidy rows: every quantile of every run."""
-    scale, rows = points.context.results.config.scale_name, []
-    by_cell = dict(iter(points.tables.distribution.groupby("coordinates")))
-    for cell in points.every:
-        names = [cell.coordinates.get(key, "") for key in coordinates.IDENTITY]
-        identity = [cell.text, *names, coordinates.setting(cell.coordinates), cell.coordinates["measure"]]
-        where = [cell.summary.get(name) for name in ("measured_on", "probed_on", "epoch")]
-        for row in by_cell.get(cell.text, pd.DataFrame()).to_dict("records"):
-            quantile = [row[name] for name in ("seed", "run", "quantile", "value")]
-            rows.append([*identity, *where, *quantile, scale])
-    return rows
-
-
 def draw(points: Points) -> Figure:
     """A row of violins for each combination of a point of ``panels`` and a point of ``rows``."""
-    rows, wide = panels.measured(points, "rows", ("panels", "x")), len(points.axis("x"))
-    beside = panels.measured(points, "panels", ("rows", "x"))
-    combinations = [{**panel, **row} for row in rows for panel in beside]
-    most = max(1, min(3, int(drawn.WIDTH / (VIOLIN * wide + BESIDE))))
-    across = len(beside) if len(rows) > 1 and len(beside) <= most else most
-    placed = panels.arrange(combinations, min(across, len(combinations)))
-    down, across = panels.size(placed)
-    inches = drawn.WIDTH / across
-    slant = panels.slanted(panels.names(points, "x"), inches - BESIDE)
+    placed, down, across, inches, slant = panels.in_rows(points, drawn.WIDTH, VIOLIN, BESIDE)
     height = PANEL * down + (1.1 if slant else 0.5)
     figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
     axes = part.subplots(down, across, squeeze=False)

@@ -12,7 +12,7 @@ from hypersphere.declared import coordinates, registry
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.nouns import counted
 from hypersphere.present import drawn, labels, notes, panels, writer
-from hypersphere.present.points import IDENTITY, Points
+from hypersphere.present.points import SINGLE, Points
 from hypersphere.present.shown import Context, Shown
 
 OF = "runs"
@@ -21,7 +21,8 @@ FOLDER = "figures"
 IMAGES = ("pictures.csv", "pictures.png")
 FORMATS = ("svg", "png", "csv")
 
-FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "row", "column", "caption", "scale")
+COLUMNS = ("seed", "run", "row", "column", "caption")
+FIELDS = (*SINGLE, *COLUMNS, "scale")
 SMALLEST, LARGEST, BETWEEN = 0.27, 0.62, 0.03
 """Inches: the width of a picture, and the gap between two."""
 LINE, LETTER, SMALL_LETTER, WIDEST = 0.115, 0.062, 0.056, 0.95
@@ -35,7 +36,8 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, _rows(points)))
+    rows = points.single(points.tables.pictures, COLUMNS)
+    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, rows))
 
 
 def shown(context: Context) -> Shown:
@@ -70,20 +72,6 @@ def _what(points: Points) -> str:
 
 def _numeric(texts: pd.Series) -> bool:
     return bool(len(texts)) and bool(pd.to_numeric(texts, errors="coerce").notna().all())
-
-
-def _rows(points: Points) -> list[list[object]]:
-    """The tidy rows: every picture."""
-    scale, rows = points.context.results.config.scale_name, []
-    for cell in points.every:
-        names = [cell.coordinates.get(key, "") for key in coordinates.IDENTITY]
-        identity = [cell.text, *names, coordinates.setting(cell.coordinates), cell.coordinates["measure"]]
-        where = [cell.summary.get(name) for name in ("measured_on", "probed_on", "epoch")]
-        for row in _of(points, cell.coordinates).to_dict("records"):
-            rows.append(
-                [*identity, *where, *(row[name] for name in ("seed", "run", "row", "column", "caption")), scale]
-            )
-    return rows
 
 
 def _of(points: Points, cell: Coordinates) -> pd.DataFrame:

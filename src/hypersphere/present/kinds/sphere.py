@@ -3,14 +3,13 @@
 import math
 import textwrap
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from hypersphere.present import drawn, labels, notes, style, words, writer
-from hypersphere.present.points import IDENTITY, Point, Points
+from hypersphere.present.points import SINGLE, Point, Points
 from hypersphere.present.shown import Context, Shown
 
 OF = "runs"
@@ -19,7 +18,8 @@ FOLDER = "figures"
 IMAGES = ("points.csv",)
 FORMATS = ("svg", "png", "csv")
 
-FIELDS = (*IDENTITY, "measured_on", "probed_on", "epoch", "seed", "run", "image", "class", "x", "y", "z", "scale")
+COLUMNS = ("seed", "run", "image", "class", "x", "y", "z")
+FIELDS = (*SINGLE, *COLUMNS, "scale")
 BESIDE, ABOVE, LEGEND = 0.9, 0.45, 0.35
 """Inches: the names of rows, the headings of columns, and the classes."""
 BESIDE_LETTERS = 12
@@ -37,7 +37,9 @@ def build(context: Context) -> None:
         HypersphereError: a results file is missing.
     """
     points = Points(context)
-    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, _rows(points)))
+    drawn.write(
+        context, lambda: draw(points), writer.as_csv(FIELDS, points.single(points.tables.single_points, COLUMNS))
+    )
 
 
 def shown(context: Context) -> Shown:
@@ -58,18 +60,6 @@ def _notes(points: Points) -> tuple[str, ...]:
         "directions that cancel out."
     )
     return notes.of(points, text)
-
-
-def _rows(points: Points) -> list[list[object]]:
-    scale, rows = points.context.results.config.scale_name, []
-    by_cell = dict(iter(points.tables.single_points.groupby("coordinates")))
-    for cell in points.every:
-        fields = dict(zip(FIELDS, cell.fields(scale), strict=False))
-        identity = [fields[name] for name in IDENTITY]
-        where = [cell.summary.get(name) for name in ("measured_on", "probed_on", "epoch")]
-        for row in by_cell.get(cell.text, pd.DataFrame()).to_dict("records"):
-            rows.append([*identity, *where, *(row[name] for name in FIELDS[len(identity) + 3 : -1]), scale])
-    return rows
 
 
 def draw(points: Points) -> Figure:
