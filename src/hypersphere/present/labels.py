@@ -82,18 +82,38 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
 
 def stand_in(config: Config, given: Mapping[str, Scalar]) -> str:
     """``measured on digits_lt → turned_digits_lt``: the stand-ins for a point's dataset and target, if any."""
-    published = [str(given[name]) for name in ("dataset", "target") if name in given]
-    notes = [words.stand_in(config, name) for name in published]
-    for note in notes:
-        if note.startswith(words.NOT_RUN):
-            return note
+    published = _datasets(given)
     used = [config.used(name) for name in published]
-    return f"measured on {' → '.join(dataset.name for dataset in used if dataset)}" if any(notes) else ""
+    replaced = any(words.stand_in(config, name) for name in published)
+    measured = f"measured on {' → '.join(dataset.name for dataset in used if dataset)}" if replaced else ""
+    return not_run(config, given) or measured
+
+
+def not_run(config: Config, given: Mapping[str, Scalar]) -> str:
+    """``not run at this scale``: why a point's dataset or target cannot be measured; empty if both can."""
+    notes = [words.stand_in(config, name) for name in _datasets(given)]
+    return next((note for note in notes if note.startswith(words.NOT_RUN)), "")
+
+
+def _datasets(given: Mapping[str, Scalar]) -> list[str]:
+    return [str(given[name]) for name in ("dataset", "target") if name in given]
 
 
 def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     """``CIFAR-10 (measured on digits_lt)``."""
     listed = list(keys)
-    note = stand_in(config, {name: given[name] for name in listed if name in given})
-    text = point(paper, given, listed)
+    return _noted(point(paper, given, listed), stand_in(config, _chosen(given, listed)))
+
+
+def drawn(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
+    """``CIFAR-10``, ``Photos (not run at this scale)``: in a figure, whose caption lists the stand-ins."""
+    listed = list(keys)
+    return _noted(point(paper, given, listed), not_run(config, _chosen(given, listed)))
+
+
+def _chosen(given: Coordinates, keys: Iterable[str]) -> dict[str, Scalar]:
+    return {name: given[name] for name in keys if name in given}
+
+
+def _noted(text: str, note: str) -> str:
     return f"{text} ({note})" if note else text

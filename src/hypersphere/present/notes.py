@@ -18,12 +18,13 @@ def heading(points: Points) -> str:
     return f"{words.heading(points.context.results.config, artifact.printed)}: {artifact.title}"
 
 
-def of(points: Points, shown: str) -> tuple[str, ...]:
+def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
     """All notes. The first one names the scale.
 
     Args:
         points: the artifact's points.
         shown: what a cell contains, or what lines and bands are, in one or more sentences.
+        figure: whether to list the stand-ins of datasets, which stand in the heads of a table.
     """
     context = points.context
     config = context.results.config
@@ -34,6 +35,7 @@ def of(points: Points, shown: str) -> tuple[str, ...]:
                 f"{words.scale_line(config)} {words.notice(config)}",
                 shown,
                 _shared(points),
+                _stand_ins(points) if figure else "",
                 f"Conditions: {words.conditions(points.tables)}",
                 words.protocol(context.results.plan, context.paper, context.name),
                 _shrunk(points, config),
@@ -57,12 +59,28 @@ def unjudged(artifact: Measured | Studied) -> str:
     return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
 
 
+def _shared_coordinates(points: Points) -> dict[str, coordinates.Scalar]:
+    shown = {key for of in points.axes.values() for key in labels.varying(of)}
+    return {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
+
+
 def _shared(points: Points) -> str:
     """The coordinates that all cells share: ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``"""
-    context, shown = points.context, {key for of in points.axes.values() for key in labels.varying(of)}
-    shared = {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
+    context, shared = points.context, _shared_coordinates(points)
     text = labels.standing(context.results.config, context.paper, shared, shared)
     return f"Everywhere: {text.rstrip('.')}." if text else ""
+
+
+def _stand_ins(points: Points) -> str:
+    """``Measured on stand-ins: digits for CIFAR-10.``: of datasets that cells do not share; empty if there are none."""
+    config, paper, shared = points.context.results.config, points.context.paper, _shared_coordinates(points)
+    keys = [key for key in ("dataset", "target") if key not in shared]
+    published = dict.fromkeys(
+        str(cell.coordinates[key]) for cell in points.every for key in keys if key in cell.coordinates
+    )
+    used = {name: config.used(name) for name in published if words.stand_in(config, name)}
+    listed = [f"{dataset.name} for {paper.label(name)}" for name, dataset in used.items() if dataset and dataset.source]
+    return f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
 
 
 def _shrunk(points: Points, config: Config) -> str:

@@ -110,10 +110,10 @@ def hide_unused(axes: Iterable[Iterable[Axes]], placed: Sequence[Panel]) -> None
 
 
 def title(points: Points, panel: Coordinates, among: Sequence[Panel], inches: float) -> str:
-    """A panel's heading: what tells it from the others (without the measure), and what it was measured on."""
+    """A panel's heading: what tells it from the others (without the measure), and whether it was not run."""
     config, paper = points.context.results.config, points.context.paper
     keys = [key for key in labels.varying([one.point for one in among]) if key in panel and key != "measure"]
-    text, note = labels.point(paper, panel, keys), labels.stand_in(config, {key: panel[key] for key in keys})
+    text, note = labels.point(paper, panel, keys), labels.not_run(config, {key: panel[key] for key in keys})
     return "\n".join(line for part in (text, note) for line in textwrap.wrap(part, max(12, int(13.5 * inches))))
 
 
@@ -175,7 +175,7 @@ def names(points: Points, axis: str) -> list[str]:
     keys = labels.varying(points.axis(axis))
     if len(keys) == 1 and numeric([point[keys[0]] for point in points.axis(axis)]):
         return [labels.number(point[keys[0]]) for point in points.axis(axis)]
-    return [labels.standing(config, paper, point, keys) for point in points.axis(axis)]
+    return [labels.drawn(config, paper, point, keys) for point in points.axis(axis)]
 
 
 def axis_label(points: Points, axis: str) -> str:

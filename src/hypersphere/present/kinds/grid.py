@@ -88,7 +88,7 @@ def draw(points: Points) -> Figure:
     )
     down, across = panels.size(placed)
     inches = drawn.WIDTH / across
-    height = down * (HIGH * high + 0.75) + 0.3
+    height = down * (HIGH * high + 0.9) + 0.4
     figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
     axes = part.subplots(down, across, squeeze=False)
     for panel in placed:

@@ -249,7 +249,7 @@ class _Drawing:
         config, paper = self.points.context.results.config, self.points.context.paper
         keys = labels.varying(self.lines)
         entries = {
-            labels.standing(config, paper, line, keys): Line2D([], [], **self.look(at))
+            labels.drawn(config, paper, line, keys): Line2D([], [], **self.look(at))
             for at, line in enumerate(self.lines)
         }
         for kind, name in _levels(self.points).items():

@@ -140,4 +140,4 @@ class _Layout:
         weak = any("low power" in cell.difference for cell in points.every)
         low_power = "Low power: too few degrees of freedom." if weak else ""
         printed = notes.published(points, "The published column repeats")
-        return notes.of(points, " ".join(filter(None, (cells, low_power, printed))))
+        return notes.of(points, " ".join(filter(None, (cells, low_power, printed))), figure=False)
