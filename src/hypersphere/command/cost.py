@@ -224,8 +224,10 @@ def _whole(number: int) -> str:
 
 
 def _figure(number: float) -> str:
-    """Two or three figures: ``0.012``, ``3.4``, ``1,230``."""
-    return f"{float(f'{number:.3g}'):,.0f}" if number >= 100 else f"{number:.2g}"
+    """Two or three figures: ``0.012``, ``3.4``, ``1,230``; ``<0.001`` for less."""
+    if 0 < number < 0.001:
+        return "<0.001"
+    return f"{float(f'{number:.3g}'):,.0f}" if number >= 99.5 else f"{number:.2g}"
 
 
 def _prefixed(number: int, unit: str = "") -> str:
