@@ -16,6 +16,7 @@ from hypersphere.command.rates import Rates
 from hypersphere.datasets.preparing import sizes
 from hypersphere.datasets.preparing.sizes import Sizes
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.reasons import why_not_made
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
@@ -27,6 +28,8 @@ COLUMNS = [
     *("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "bytes_moved", "device_hours"),
     *("kilowatt_hours", "price", "bytes_of_runs", "bytes_of_datasets"),
 ]
+TITLE = 11
+"""Width of what is left of a line's text."""
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z")
 
 
@@ -160,18 +163,23 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     yield f"device     {rates.device}: {rates.tflops:g} TFLOP/s, {rates.bandwidth:g} TB/s, {rates.watts:g} W{price}"
     yield f"           stated, not measured; {rates.source}"
     yield ""
-    yield from _aligned(list(table(cost, verbose)))
+    yield from _aligned(list(table(cost, verbose))) if cost.chosen else ["nothing would be trained"]
     yield ""
-    yield from _notes(cost)
+    yield from notes(cost, verbose)
 
 
-def _notes(cost: Cost) -> Iterator[str]:
+def notes(cost: Cost, verbose: bool = False) -> Iterator[str]:
+    """What sharing saves, what the numbers leave out, and what is not known or not made.
+
+    Each begins with its title, which takes ``TITLE`` characters.
+    """
     apart, whole, unit = cost.artifacts.values(), cost.whole, cost.rates.unit
     runs, seconds = sum(one.runs for one in apart), sum(one.seconds for one in apart)
-    yield f"shared     {counted(len(apart), 'artifact')} made apart would be {_whole(runs)} runs and " + (
-        f"{_figure(seconds / 3600)} {unit}-hours; sharing saves {_whole(runs - whole.runs)} runs and "
-        f"{_figure((seconds - whole.seconds) / 3600)} {unit}-hours"
-    )
+    if runs > whole.runs:
+        yield f"shared     {counted(len(apart), 'artifact')} made apart would be {_whole(runs)} runs and " + (
+            f"{_figure(seconds / 3600)} {unit}-hours; sharing saves {_whole(runs - whole.runs)} runs and "
+            f"{_figure((seconds - whole.seconds) / 3600)} {unit}-hours"
+        )
     yield f"left out   {LEFT_OUT}"
     about = [f"{name} has about {_whole(one.train)}" for name, one in cost.datasets.items() if one and one.about]
     if about:
@@ -181,12 +189,25 @@ def _notes(cost: Cost) -> Iterator[str]:
     missing = [name for name, one in cost.datasets.items() if one is None]
     if missing:
         yield f"not known  the disk of {', '.join(missing)}"
+    for reason, keys in _not_made(cost.plan).items():
+        listed = ", ".join("/".join(key) for key in keys)
+        yield f"not made   {listed if verbose else counted(len(keys), 'artifact')}: {reason}"
+
+
+def _not_made(plan: Plan) -> dict[str, list[tuple[str, str]]]:
+    """The chosen artifacts that are made from runs, but not at this scale, by the reason."""
+    reasons: dict[str, list[tuple[str, str]]] = {}
+    for paper, document in plan.config.papers.items():
+        for name in document.measured:
+            if plan.config.chosen(paper, name) and (reason := why_not_made(plan, paper, name)):
+                reasons.setdefault(reason, []).append((paper, name))
+    return reasons
 
 
 def table(cost: Cost, verbose: bool) -> Iterator[list[str]]:
     """The header and the rows; the last is of all together."""
     price = ["price"] if cost.rates.price is not None else []
-    yield ["", "cells", "runs", "FLOP", "bytes moved", f"{cost.rates.unit}-hours", *price, "kWh", "runs' disk", "data"]
+    yield ["", "cells", "runs", "arithmetic", "memory", f"{cost.rates.unit}-hours", *price, "kWh", "runs' disk", "data"]
     for paper, amount in cost.papers.items():
         yield [paper, *_cells(amount, cost.rates)]
         if verbose:
@@ -202,7 +223,7 @@ def _cells(amount: Amount, rates: Rates) -> list[str]:
     return [
         _whole(amount.cells),
         _whole(amount.runs) + lost,
-        _prefixed(amount.work.flops),
+        _prefixed(amount.work.flops, "FLOP"),
         _prefixed(amount.work.bytes, "B"),
         _figure(hours),
         *price,
@@ -230,12 +251,12 @@ def _figure(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}" if number >= 99.5 else f"{number:.2g}"
 
 
-def _prefixed(number: int, unit: str = "") -> str:
-    """Three figures with a prefix of the SI: ``4.45 E``, ``12.3 TB``."""
+def _prefixed(number: int, unit: str) -> str:
+    """Three figures with a prefix of the SI: ``4.45 EFLOP``, ``12.3 TB``."""
     value, place = float(f"{number:.3g}"), 0
     while value >= 1000 and place < len(PREFIXES) - 1:
         value, place = value / 1000, place + 1
-    return f"{value:.3g} {PREFIXES[place]}{unit}".rstrip()
+    return f"{value:.3g} {PREFIXES[place]}{unit}"
 
 
 def write(cost: Cost, path: Path) -> None:

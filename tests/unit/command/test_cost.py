@@ -151,7 +151,7 @@ def test_the_table(costed: Callable[..., Cost]) -> None:
     assert text[0] == "scale      small: for tests"
     assert text[1] == "device     a device: 1e-06 TFLOP/s, 1e-06 TB/s, 100 W, 3 an hour"
     assert text[2] == "           stated, not measured; made up"
-    assert text[4].split() == ["cells", "runs", "FLOP", "bytes", "moved", "core-hours", "price", "kWh", *DISKS]
+    assert text[4].split() == ["cells", "runs", "arithmetic", "memory", "core-hours", "price", "kWh", *DISKS]
     names = [line.split()[0] for line in text[5:9]]
     assert names == ["p", "table", "other", "all,"]
     assert text[10].startswith("shared     2 artifacts made apart would be 20 runs and ")
@@ -161,6 +161,16 @@ def test_the_table(costed: Callable[..., Cost]) -> None:
 
 
 DISKS = ["runs'", "disk", "data"]
+
+
+def test_what_is_not_made_is_named(costed: Callable[..., Cost]) -> None:
+    left = costed(scale={"leaves_out": ["p/table"]})
+    assert left.artifacts.keys() == {("p", "other")}
+    assert "not made   1 artifact: left out at this scale" in list(cost.lines(left))
+    assert "not made   p/table: left out at this scale" in list(cost.lines(left, verbose=True))
+    none = costed(scale={"leaves_out": ["p/table", "p/other"]})
+    assert "nothing would be trained" in list(cost.lines(none))
+    assert none.whole.runs == 0
 
 
 def test_a_rough_number_of_images_is_said(costed: Callable[..., Cost]) -> None:
