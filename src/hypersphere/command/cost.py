@@ -181,6 +181,8 @@ def notes(cost: Cost, verbose: bool = False) -> Iterator[str]:
             f"{_figure((seconds - whole.seconds) / 3600)} {unit}-hours"
         )
     yield f"left out   {LEFT_OUT}"
+    if cost.plan.config.scale.precision != "float32":
+        yield f"roughly    memory: counted in float32; {cost.plan.config.scale.precision} moves about half as much"
     about = [f"{name} has about {_whole(one.train)}" for name, one in cost.datasets.items() if one and one.about]
     if about:
         yield f"roughly    training images: {'; '.join(about)}"

@@ -178,6 +178,12 @@ def test_a_rough_number_of_images_is_said(costed: Callable[..., Cost]) -> None:
     assert "roughly    training images: dogs has about 126,700" in list(cost.lines(one))
 
 
+@pytest.mark.parametrize(("precision", "said"), [("float32", False), ("bfloat16", True)])
+def test_another_precision_is_said(costed: Callable[..., Cost], precision: str, said: bool) -> None:
+    one = costed(scale={"precision": precision})
+    assert ("roughly    memory: counted in float32; bfloat16 moves about half as much" in cost.lines(one)) == said
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (999_600, "1 MB"), (12_345_678, "12.3 MB"), (4.2e24, "4.2e+03 ZB")],
