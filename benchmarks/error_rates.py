@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from hypersphere import marked
 from hypersphere.declared import rules as rules_file
 from hypersphere.statistics import effects, verdicts
 from hypersphere.statistics.effects import Pooled, Test
@@ -86,6 +87,5 @@ def table(draws: int) -> str:
 
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{table(number)}\n{END}{after}", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(marked.renewed(page, BEGIN, END, table(number)), encoding="utf-8")

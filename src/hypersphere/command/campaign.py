@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere.declared import claims as ledger
-from hypersphere.declared import coordinates, recorded, records
 from hypersphere.declared import plan as planning
+from hypersphere.declared import recorded, records
 from hypersphere.declared.cells import on_pixels
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.reasons import why_not_measured
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import stop
@@ -65,13 +66,9 @@ def _claims(plan: Plan) -> dict[tuple[str, str], int]:
     """The number of claims that an artifact's cells would judge, by paper and artifact."""
     numbers: dict[tuple[str, str], int] = {}
     for paper in plan.config.papers:
+        measured = plan.config.papers[paper].measured
         for claim in ledger.load(plan.config.claims_file(paper)):
-            if claim.kind == "theorem":
-                continue
-            needed = [claim.text]
-            needed += [coordinates.text(claim.compared_with)] if claim.kind == "comparison" else []
-            missing = plan.missing(paper, claim.artifact)
-            if all(missing.get(cell) == "" for cell in needed):
+            if claim.artifact in measured and not why_not_measured(plan, paper, claim):
                 numbers[paper, claim.artifact] = numbers.get((paper, claim.artifact), 0) + 1
     return numbers
 

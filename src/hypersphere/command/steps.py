@@ -123,9 +123,28 @@ def paper(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import preview
+    from hypersphere.command import bound, preview
 
+    if arguments.claims:
+        for line in bound.lines(plan, arguments.verbose):
+            print(line)
+        return
     preview.show(plan, arguments.overrides, arguments.verbose)
+
+
+def cost(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import rates
+
+    chosen = rates.of(plan, arguments)  # before torch is imported
+    if arguments.csv is not None and (not arguments.csv or Path(arguments.csv).is_dir()):
+        raise HypersphereError(f"cost: --csv: must be a file, not a folder (given: '{arguments.csv}')")
+    from hypersphere.command import cost
+
+    costs = cost.of(plan, chosen)
+    for line in cost.lines(costs, arguments.verbose):
+        print(line)
+    if arguments.csv is not None:
+        cost.write(costs, Path(arguments.csv))
 
 
 def verify(plan: Plan, arguments: argparse.Namespace) -> None:

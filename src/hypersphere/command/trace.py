@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from hypersphere.declared import coordinates, records
+from hypersphere.declared import records
 from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
@@ -41,8 +41,7 @@ def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:
     reported = claim.direction or ("–" if claim.reported is None else f"{claim.reported:g}")
     yield f"claim     {claim.id} ({claim.source}, {paper}/{claim.artifact})"
     yield f"printed   {claim.sentence or claim.metric}: {reported}"
-    wanted = {claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])}
-    cells = [cell for cell in plan.artifacts.get((paper, claim.artifact), []) if cell.text in wanted]
+    cells = [cell for cell in plan.artifacts.get((paper, claim.artifact), []) if cell.text in claim.cells]
     if not cells:
         yield "measured  by no cell made from runs at this scale"
         return

@@ -74,6 +74,11 @@ class Claim(Strict):
         other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
         return ordered({**self.coordinates, **other})
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The coordinates, as text, of the cells that it is about: its own, and of a comparison its baseline's."""
+        return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
+
     @model_validator(mode="after")
     def _readable(self) -> Self:
         for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):

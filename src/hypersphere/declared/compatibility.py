@@ -7,7 +7,7 @@ what it gives, and an objective's signature what it needs.
 import sys
 from pathlib import Path
 
-from hypersphere import files
+from hypersphere import files, marked
 from hypersphere.declared import registry
 
 BEGIN, END = "<!-- compatibility -->", "<!-- end -->"
@@ -29,9 +29,7 @@ def _cell(method: str, objective: str) -> str:
 
 def renewed(page: str) -> str:
     """The page, with a new table between its two marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return marked.renewed(page, BEGIN, END, table())
 
 
 if __name__ == "__main__":

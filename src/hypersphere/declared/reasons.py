@@ -1,6 +1,8 @@
-"""Why an artifact is not made, in the words that plan, claims, scorecard and paper share."""
+"""Why an artifact is not made, or a claim not measured, in the words that plan, claims, scorecard and paper share."""
 
+from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Studied
+from hypersphere.declared.claims import Claim
 from hypersphere.declared.plan import Plan
 
 NOT_MADE_YET = "not made yet"
@@ -22,3 +24,24 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
         return "left out at this scale"
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
     return "" if "" in reasons else "; ".join(reasons)
+
+
+def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
+    """Why nothing of this scale measures a claim's number, in words; empty if a cell, or an exact study, does.
+
+    A claim about an artifact made from runs is bound to the cells with its coordinates and to no others, and a
+    comparison to those that the artifact compares.
+    """
+    missing, reason = plan.missing(paper, claim.artifact), why_not_made(plan, paper, claim.artifact)
+    declared = plan.config.papers[paper].artifacts.get(claim.artifact)
+    if reason or declared is None or isinstance(declared, Studied):
+        return missing.get(claim.text) or reason
+    for where in claim.cells:
+        if where not in missing:
+            return f"no cell of {claim.artifact} has the coordinates {where}"
+        if missing[where]:
+            return missing[where]
+    if claim.kind == "comparison" and declared.compared_with(claim.coordinates) != claim.compared_with:
+        against = coordinates.text(claim.compared_with)
+        return f"{claim.artifact} does not compare {claim.text} with {against}"
+    return ""

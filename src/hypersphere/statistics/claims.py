@@ -16,7 +16,7 @@ from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made
+from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made, why_not_measured
 from hypersphere.declared.rules import Rules
 from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
@@ -139,9 +139,8 @@ class Judge:
         self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
-        self.missing = plan.missing(paper.paper, name)
-        self.why = why_not_made(plan, paper.paper, name) or ("" if self._is_measured() else NOT_MADE_YET)
-        if not self.why:
+        self.made = not why_not_made(plan, paper.paper, name) and self._is_measured()
+        if self.made:
             self.measurements = self._read("measurements", gather.MEASUREMENTS)
             self.effects = self._read("effects", EFFECTS)
             self.summary = self._read("summary", gather.SUMMARY).set_index("coordinates", drop=False)
@@ -155,13 +154,10 @@ class Judge:
 
     def of(self, claim: Claim) -> dict[str, Any]:
         """The measured columns of a claim."""
-        if self.why:
-            return {"why": self.missing.get(claim.text) or self.why}
-        for where in (claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])):
-            if where not in self.missing:
-                return {"why": f"no cell of {self.name} has the coordinates {where}"}
-            if self.missing[where]:
-                return {"why": self.missing[where]}
+        if why := why_not_measured(self.plan, self.paper.paper, claim):
+            return {"why": why}
+        if not self.made:
+            return {"why": NOT_MADE_YET}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
         if "why" not in outcome:
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "runs": self._runs(claim)}
@@ -170,8 +166,8 @@ class Judge:
         return outcome
 
     def _runs(self, claim: Claim) -> str:
-        cells = [claim.text, *([coordinates.text(claim.compared_with)] if claim.kind == "comparison" else [])]
-        return " ".join(dict.fromkeys(self.measurements.loc[self.measurements["coordinates"].isin(cells), "run"]))
+        of_claim = self.measurements["coordinates"].isin(claim.cells)
+        return " ".join(dict.fromkeys(self.measurements.loc[of_claim, "run"]))
 
     def _diverged(self, *cells: str) -> int:
         return int(self.summary.loc[list(cells), "n_diverged"].sum())

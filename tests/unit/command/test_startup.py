@@ -57,6 +57,7 @@ def test_drawing_and_judging_import_only_what_they_use(world: World) -> None:
             ("claims",),
             ("scorecard",),
             ("paper",),
+            ("plan", "--claims"),
         )
     }
     tests, drawing = {"scipy.stats"}, {"matplotlib"}
@@ -67,6 +68,7 @@ def test_drawing_and_judging_import_only_what_they_use(world: World) -> None:
         ("claims",): {"pandas"},
         ("scorecard",): {"pandas"} | drawing,
         ("paper",): {"pandas"} | drawing,
+        ("plan", "--claims"): set(),
     }
 
 
