@@ -19,8 +19,8 @@ AGREE = (
     "diverged as published",
 )
 DISAGREE = ("not reproduced", "refuted")
-LARGER = "larger"
-"""Reported by a comparison that prints no difference."""
+DIRECTIONS = ("larger", "equal")
+"""Reported by a comparison that prints no difference, or says that there is none."""
 UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
 ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
 OURS = "ours"
@@ -175,8 +175,8 @@ def _subject(paper: Paper, row: dict[str, Any]) -> str:
 def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
     if not row["reported"]:
         return "–"
-    if row["reported"] == LARGER:
-        return LARGER
+    if row["reported"] in DIRECTIONS:
+        return str(row["reported"])
     if compares:
         return words.signed(float(row["reported"]), decimals)
     spread = row["reported_std"]

@@ -20,7 +20,8 @@ from hypersphere.means import is_constant, spread, t_interval, t_p
 
 COLUMNS = [
     *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
-    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "test", "df", "pooled_std", "levene_p"],
+    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"],
+    *["test", "df", "pooled_std", "levene_p"],
     *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
     *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
 ]
@@ -219,10 +220,13 @@ def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) 
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
     test = primary(variant, baseline, pooled)
     low, high = test.interval(difference, rules.confidence)
+    low_equal, high_equal = test.interval(difference, rules.equivalence)
     row: dict[str, Any] = {
         "effect": difference,
         "low": low,
         "high": high,
+        "low_equal": low_equal,
+        "high_equal": high_equal,
         "p": test.p(difference),
         "test": test.name,
         "df": test.df,

@@ -172,7 +172,11 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
     for (claim, _), effect, p_holm, level in zip(family, effects, adjusted, levels, strict=True):
         wide = t_interval(effect.difference, effect.error, effect.df, 1 - level)
         primary = t_interval(effect.difference, effect.error, effect.df, rules.confidence)
-        if claim.direction:
+        if claim.direction == "equal":
+            margin = rules.margin.of(claim.level or 0.0)
+            confident = t_interval(effect.difference, effect.error, effect.df, rules.equivalence)
+            judged = verdicts.of_equality(confident, primary, margin)
+        elif claim.direction == "larger":
             judged = verdicts.of_direction(wide, primary)
         else:
             judged = verdicts.of_effect(claim.reported or 0.0, wide, primary)
