@@ -29,6 +29,10 @@ ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours":
 """Origins of claims, in words. Claims of different origins are never counted together."""
 
 
+KINDS = ("numbers and comparisons", "claims answered by exact studies", "theorems and identities")
+"""What ``Apart`` holds, in words."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One claim, ready to print."""
@@ -112,6 +116,21 @@ def counts(claims: list[Entry]) -> list[Count]:
         if of_origin:
             counted.append(Count(origin, len(of_origin), _verdicts(of_origin)))
     return counted
+
+
+def by_kind(claims: list[Entry]) -> list[tuple[str, list[Count]]]:
+    """What is counted, in words, and its counts: those of the scorecard and of the command ``claims``."""
+    return list(zip(KINDS, map(counts, apart(claims)), strict=True))
+
+
+def in_words(claims: list[Entry]) -> list[str]:
+    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
+    return [
+        f"{count.total} {what}, {ORIGINS[count.origin]}: "
+        + ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
+        for what, by_origin in by_kind(claims)
+        for count in by_origin
+    ]
 
 
 def _verdicts(claims: list[Entry]) -> list[tuple[str, str, int]]:
