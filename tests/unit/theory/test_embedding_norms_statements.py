@@ -93,7 +93,7 @@ def test_hypothesis_finds_no_counterexample(name: str) -> None:
     statement = BY_ID[name]
     judged = []
 
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=200 if "strict" in name else 40, deadline=None, derandomize=True, database=None)
     @given(inputs(statement))
     def hold(drawn: dict[str, torch.Tensor]) -> None:
         met, excess = statement.check(**drawn)
