@@ -9,6 +9,8 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +44,19 @@ def pinned_names() -> dict[str, list[str]]:
     return names
 
 
+@cache
+def planned_runs(scale: str) -> Mapping[str, spec.Run]:
+    """The runs of a scale's plan, by name."""
+    return plan.make(ROOT, {"scale": scale}).runs
+
+
 def written_names() -> str:
     """The file with every planned run that it lacks; nothing that is pinned is taken out."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("scale", "run"))
     for scale, pinned in pinned_names().items():
-        new = [name for name in plan.make(ROOT, {"scale": scale}).runs if name not in set(pinned)]
+        new = [name for name in planned_runs(scale) if name not in set(pinned)]
         writer.writerows((scale, name) for name in [*pinned, *new])
     return text.getvalue()
 
@@ -68,7 +76,7 @@ def defaults() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_pinned_run_is_planned_under_its_name(scale: str) -> None:
-    pinned, planned = pinned_names()[scale], plan.make(ROOT, {"scale": scale}).runs
+    pinned, planned = pinned_names()[scale], planned_runs(scale)
     assert len(set(pinned)) == len(pinned) > 0
     assert [name for name in pinned if name not in planned] == []
 
@@ -104,7 +112,7 @@ def test_a_new_optional_field_renames_nothing(scale: str) -> None:
         queue: int | None = None
         teacher: spec.Objective | None = None
 
-    runs = plan.make(ROOT, {"scale": scale}).runs
+    runs = planned_runs(scale)
     for name, run in runs.items():
         assert LaterRun.model_validate(run.model_dump()).name == name
     run = next(iter(runs.values()))

@@ -16,17 +16,6 @@ Field = Literal["reported", "reported_std"]
 Table = dict[Scalar, dict[Scalar, float]]
 """Row, column, number."""
 
-LMCL_TABLE_5: dict[str, tuple[tuple[float, float], ...]] = {
-    "curl.default": ((413, 53), (680, 32), (908, 86), (298, 38), (621, 121), (826, 42)),
-    "dcl.default": ((422, 23), (672, 52), (878, 96), (248, 98), (626, 98), (836, 12)),
-    "hcl.default": ((420, 61), (678, 82), (869, 116), (268, 42), (623, 26), (819, 62)),
-    "curl.dp": ((423, 63), (682, 13), (926, 73), (296, 32), (625, 53), (842, 27)),
-    "dcl.dp": ((423, 33), (683, 93), (909, 87), (287, 67), (625, 93), (843, 37)),
-    "hcl.dp": ((421, 51), (681, 83), (910, 95), (292, 78), (626, 89), (832, 83)),
-}
-"""LMCL paper, Table 5, which is not among the claims: mean and deviation of three trials on Spin, Swingup, Easy, Run,
-Walk and Catch, the lost ± put back (erratum L21)."""
-
 
 @cache
 def claims(paper: str) -> tuple[Claim, ...]:
@@ -68,6 +57,18 @@ def table(
         value = getattr(claim, field)
         assert row.setdefault(coordinate(claim, columns), value) == value, f"{claim.id}: another value for its cell"
     assert cells, f"{paper}/{artifact} has no value at {dict(fixed)}"
+    return cells
+
+
+def with_deviations(paper: str, artifact: str, rows: str) -> dict[Scalar, tuple[tuple[float, float], ...]]:
+    """The cells of each row of an artifact, in the order of the claims: the printed mean and its deviation."""
+    cells: dict[Scalar, tuple[tuple[float, float], ...]] = {}
+    for claim in _selected(paper, artifact, {}):
+        assert claim.reported is not None, claim.id
+        assert claim.reported_std is not None, claim.id
+        row = coordinate(claim, rows)
+        cells[row] = (*cells.get(row, ()), (claim.reported, claim.reported_std))
+    assert cells, f"{paper}/{artifact} has no value"
     return cells
 
 

@@ -5,6 +5,7 @@ drawings of exact studies.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -65,7 +66,7 @@ class Protocol(Strict):
             raise ValueError("gives: lists the measures of a missing probe; needed with missing, and only then")
         return self
 
-    @property
+    @cached_property
     def measures(self) -> tuple[str, ...]:
         """Its measures, the main one first."""
         if self.probe is None:

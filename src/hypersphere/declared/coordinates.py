@@ -6,6 +6,7 @@ readings, which change no training (epoch, target, split …). Values are as pub
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from hypersphere.errors import HypersphereError
 
@@ -46,6 +47,7 @@ def show(value: Scalar) -> str:
     return f"{value:.10g}" if isinstance(value, int | float) else value
 
 
+@cache
 def _place(key: str) -> tuple[int, int, str]:
     if key in IDENTITY:
         return 0, IDENTITY.index(key), key

@@ -69,6 +69,7 @@ def module_name(kind: Kind, name: str) -> str:
     return f"hypersphere.{_folder(kind).name}.{name}"
 
 
+@cache
 def _folder(kind: Kind) -> Path:
     return Path(__file__).parents[1] / ("objectives" if kind in _ROLES.values() else kind)
 

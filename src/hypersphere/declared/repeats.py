@@ -15,15 +15,15 @@ def mark(cells: list[Cell], maker: Cells) -> list[Cell]:
     """
     best: dict[tuple[Any, ...], tuple[float, int, Any, Cell]] = {}
     keys = [_number(cell) for cell in cells]
-    for place, (cell, key) in enumerate(zip(cells, keys, strict=True)):
-        if key is not None:
-            number = maker.published(cell)
+    numbers = [None if key is None else maker.published(cell) for cell, key in zip(cells, keys, strict=True)]
+    for place, (cell, key, number) in enumerate(zip(cells, keys, numbers, strict=True)):
+        if key is not None and number is not None:
             best[key] = min(
                 best.get(key, (math.inf, 0, number, cell)), (number.rounded, place, number, cell), key=_rank
             )
     marked = []
-    for cell, key in zip(cells, keys, strict=True):
-        if key is not None and not cell.missing and not maker.published(cell).same(best[key][2]):
+    for cell, key, number in zip(cells, keys, numbers, strict=True):
+        if key is not None and number is not None and not cell.missing and not number.same(best[key][2]):
             cell = replace(cell, missing=f"at this scale one number with {best[key][3].text}")
         marked.append(cell)
     return marked

@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere.encoders.cielab import to_unit_lab
+from hypersphere.encoders.convnet import plain_network
 from hypersphere.encoders.resnet import stemmed_resnet
 from hypersphere.encoders.stages import basic_resnet
 from hypersphere.errors import HypersphereError
@@ -40,7 +41,7 @@ class LabStreams(nn.Module):
 
 def lab_streams(
     *,
-    backbone: Literal["resnet8", "resnet10", "resnet18", "resnet50"],
+    backbone: Literal["convnet", "resnet8", "resnet10", "resnet18", "resnet50"],
     width: PositiveInt = 16,
     stem: Literal["cifar", "max_pool", "imagenet"] = "cifar",
 ) -> nn.Module:
@@ -48,18 +49,25 @@ def lab_streams(
 
     Args:
         backbone: name of the backbone; each stream has its own weights.
-        width: channels of the first stage of resnet8 and resnet10.
+        width: channels of the first stage of convnet, resnet8 and resnet10.
         stem: of resnet18 and resnet50, as in ``resnet``.
 
     Raises:
         HypersphereError: ``width`` or ``stem`` is set for a backbone that has no such option.
     """
-    if backbone in ("resnet8", "resnet10"):
+    if backbone in ("convnet", "resnet8", "resnet10"):
         if stem != "cifar":
             raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
-        stages = 3 if backbone == "resnet8" else 4
-        return LabStreams(*(basic_resnet(stages, width, stride=1, channels=channels) for channels in (1, 2)))
+        return LabStreams(*(_of_any_width(backbone, width, channels) for channels in (1, 2)))
     if width != 16:
-        raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; resnet8 and resnet10 take one")
+        raise HypersphereError(
+            f"encoder: lab_streams: width: {backbone}'s is fixed; convnet, resnet8 and resnet10 take one"
+        )
     depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
     return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
+
+
+def _of_any_width(backbone: str, width: int, channels: int) -> nn.Module:
+    if backbone == "convnet":
+        return plain_network(width, channels)
+    return basic_resnet(3 if backbone == "resnet8" else 4, width, stride=1, channels=channels)

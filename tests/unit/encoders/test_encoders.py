@@ -11,6 +11,7 @@ from hypersphere.declared import registry
 from hypersphere.training import checkpoint
 
 ENCODERS: dict[str, dict[str, Any]] = {
+    "convnet": {"width": 4},
     "lab_streams": {"backbone": "resnet10", "width": 4},
     "resnet": {"depth": 18, "stem": "max_pool"},
     "resnet8": {"width": 4},

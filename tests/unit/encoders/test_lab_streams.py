@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from hypersphere.encoders.cielab import to_unit_lab
+from hypersphere.encoders.convnet import convnet
 from hypersphere.encoders.lab_streams import LabStreams, lab_streams
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
@@ -31,12 +32,13 @@ def count(model: nn.Module) -> int:
     [
         (TINY, lambda: resnet8(width=2), 9 * 2),
         ({"backbone": "resnet8"}, lambda: resnet8(width=16), 9 * 16),
+        ({"backbone": "convnet", "width": 5}, lambda: convnet(width=5), 9 * 5),
         ({"backbone": "resnet10", "width": 3}, lambda: resnet10(width=3), 9 * 3),
         ({"backbone": "resnet18"}, lambda: resnet(depth=18, stem="cifar"), 9 * 64),
         ({"backbone": "resnet18", "stem": "max_pool"}, lambda: resnet(depth=18, stem="max_pool"), 9 * 64),
         ({"backbone": "resnet50", "stem": "imagenet"}, lambda: resnet(depth=50, stem="imagenet"), 49 * 64),
     ],
-    ids=["tiny", "resnet8", "resnet10", "resnet18", "max_pool", "resnet50"],
+    ids=["tiny", "resnet8", "convnet", "resnet10", "resnet18", "max_pool", "resnet50"],
 )
 def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, stem: int) -> None:
     """Twice the backbone of three channels, less the weights of the channels missing: two of L's, one of ab's.
@@ -108,15 +110,19 @@ def test_streams_hold_backbones_and_nothing_else() -> None:
     [
         (
             {"backbone": "resnet18", "width": 8},
-            "^encoder: lab_streams: width: resnet18's is fixed; resnet8 and resnet10 take one$",
+            "^encoder: lab_streams: width: resnet18's is fixed; convnet, resnet8 and resnet10 take one$",
         ),
         (
             {"backbone": "resnet50", "width": 8},
-            "^encoder: lab_streams: width: resnet50's is fixed; resnet8 and resnet10 take one$",
+            "^encoder: lab_streams: width: resnet50's is fixed; convnet, resnet8 and resnet10 take one$",
         ),
         (
             {"backbone": "resnet8", "stem": "max_pool"},
             "^encoder: lab_streams: stem: resnet8 has none; resnet18 and resnet50 have one$",
+        ),
+        (
+            {"backbone": "convnet", "stem": "max_pool"},
+            "^encoder: lab_streams: stem: convnet has none; resnet18 and resnet50 have one$",
         ),
         ({"backbone": "resnet10", "stem": "imagenet"}, "^encoder: lab_streams: stem: resnet10 has none; .*$"),
     ],

@@ -4,12 +4,13 @@ Errata on its simulations, schedules and class sizes are with the tests of our c
 """
 
 import math
-from itertools import pairwise
+import re
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from ..printed import differences, table
+from ..printed import differences, table, values
 
 TABLE_1 = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
 TABLE_2_SIMCLR, TABLE_2_SIMSIAM = (
@@ -19,8 +20,11 @@ TABLE_2_SIMCLR, TABLE_2_SIMSIAM = (
 TABLE_4, TABLE_5, TABLE_6 = (
     table("embedding_norms", name, "method.variant", "dataset") for name in ("table4", "table5", "table6")
 )
-TABLE_S1 = {"simclr": [2, 11], "simsiam": [26, 21], "byol": [28, 20]}
-"""Not among the claims: per cent of positive pairs beyond a right angle at epoch 1, on ImageNet-100 and CIFAR-100."""
+TABLE_S1 = {
+    method: values("embedding_norms", "tableS1", {"method": method, "epoch": 1})
+    for method in ("simclr", "simsiam", "byol")
+}
+"""Per cent of positive pairs beyond a right angle at epoch 1, on ImageNet-100 and CIFAR-100."""
 TABLE_S2 = {
     epoch: table("embedding_norms", "tableS2", "variant", "batch.size", {"epoch": epoch}) for epoch in (100, 500)
 }
@@ -60,6 +64,27 @@ def test_n29_table_s2_is_not_imagenet_100() -> None:
     end = TABLE_S2[500]["default"][1024]
     balanced = TABLE_4["simsiam.default"]
     assert min(balanced, key=lambda dataset: abs(balanced[dataset] - end)) == "cifar100"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "printed"),
+    [
+        ("cifar10", "simclr", "1.00.930.42"),
+        ("cifar10", "simsiam", "1.00.720.37"),
+        ("cifar100", "simclr", "0.741.00.91"),
+        ("cifar100", "simsiam", "0.431.00.65"),
+    ],
+)
+def test_n33_the_labels_of_fig_3_can_be_cut_in_one_way(dataset: str, method: str, printed: str) -> None:
+    """Into three numbers of one digit before the point: CIFAR-10's labels stand before CIFAR-100's."""
+    cuts = [(printed[:i], printed[i:j], printed[j:]) for i, j in combinations(range(1, len(printed)), 2)]
+    (labels,) = [cut for cut in cuts if all(re.fullmatch(r"\d\.\d+", part) for part in cut)]
+    violins = table("embedding_norms", "fig3", "target", "split", {"dataset": dataset, "method": method})
+    (other,) = {"cifar10", "cifar100"} - {dataset}
+    assert len(set(violins[other].values())) == 1  # one label for both splits
+    of_other, of_own = [violins[other]["test"]], [violins[dataset]["train"], violins[dataset]["test"]]
+    assert [float(label) for label in labels] == (of_own + of_other if dataset == "cifar10" else of_other + of_own)
+    assert of_own[0] == 1 > of_own[1] > of_other[0]
 
 
 def test_n35_one_to_two_per_cent_is_0_9_and_2_3() -> None:

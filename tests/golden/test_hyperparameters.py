@@ -1,0 +1,205 @@
+"""At the published scale every run has the hyperparameters that its document prints: paper/hyperparameters.csv.
+
+A row selects cells of the paper's printed artifacts: by artifact, method, variant and dataset, each a list divided by
+spaces (empty: all), and by further coordinates (``setting``). ``path`` is a field of the cell's run, or one of these:
+``schedule.warmup_epochs``; ``probe.k`` and so on, a parameter of its protocol; ``epoch`` and other readings, a
+coordinate; ``simulations.MODULE.NAME``, a constant of an exact study. Where our setting is another one, ``ours`` has
+it, and ``reading`` says why: errata, or a reason that begins with "ours:". A row without an artifact speaks of the
+paper's default: cells whose artifact varies the field itself are not meant.
+"""
+
+import csv
+import importlib
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from hypersphere.declared import coordinates, errata, registry
+from hypersphere.declared import plan as planning
+from hypersphere.declared.artifacts import HISTORY
+from hypersphere.declared.cells import Cell
+from hypersphere.declared.claims import PRINTED
+from hypersphere.declared.coordinates import IDENTITY, READINGS, Scalar
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Component, Run
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "paper" / "hyperparameters.csv"
+COMPONENTS: dict[str, registry.Kind] = {
+    "method": "methods",
+    "objective": "objectives",
+    "regulariser": "objectives",
+    "encoder": "encoders",
+    "logits": "logits",
+    "gradient": "gradients",
+    "initialisation": "initialisations",
+}
+ROUNDING = 1e-5
+"""Relative: a warm-up of 10 epochs is written as a fraction with six decimals."""
+
+
+class Row(NamedTuple):
+    """One printed hyperparameter."""
+
+    paper: str
+    artifact: str
+    method: str
+    variant: str
+    dataset: str
+    setting: str
+    path: str
+    printed: str
+    ours: str
+    reading: str
+    source: str
+
+    @property
+    def expected(self) -> Scalar:
+        """The value of our configuration."""
+        return coordinates.normal(self.ours or self.printed)
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    with FILE.open(newline="") as handle:
+        lines = csv.reader(handle)
+        assert tuple(next(lines)) == Row._fields
+        return tuple(Row(*line) for line in lines)
+
+
+@cache
+def plan() -> Plan:
+    return planning.make(ROOT, {"scale": "paper"})
+
+
+def filled(component: Component, kind: registry.Kind) -> dict[str, Any]:
+    """The name and all parameters of a component, those that equal their default too."""
+    model = registry.schema(kind, component.name)
+    return {"name": component.name, **model.model_validate(component.parameters).model_dump()}
+
+
+@cache
+def fields(run: Run) -> dict[str, Any]:
+    """All fields of a run by path."""
+    tree = run.model_dump()
+    for name, kind in COMPONENTS.items():
+        component = getattr(run, name)
+        tree[name] = None if component is None else filled(component, kind)
+    if run.dataset.source is not None:
+        tree["dataset"]["source"] = filled(run.dataset.source, "datasets")
+    schedule = run.schedule
+    tree["schedule"]["warmup_epochs"] = schedule.warmup * (schedule.horizon or schedule.epochs)
+    return dict(_leaves(tree))
+
+
+def _leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+def value(cell: Cell, path: str) -> Scalar | None:
+    """What a cell has at a path; None if it has no such field."""
+    if path in READINGS:
+        return cell.coordinates.get(path)
+    if path.startswith("probe."):
+        probe = None if cell.protocol == HISTORY else plan().protocols[cell.paper][cell.protocol].probe
+        found = {} if probe is None else filled(probe, "probes")
+        return found.get(path.removeprefix("probe."))
+    assert cell.run is not None
+    return fields(cell.run).get(path)
+
+
+def is_meant(row: Row, cell: Cell) -> bool:
+    """Whether a row speaks of a cell."""
+    point = cell.coordinates
+    if cell.artifact not in row.artifact.split() if row.artifact else row.path in point:
+        return False
+    if any(getattr(row, key) and point[key] not in getattr(row, key).split() for key in IDENTITY):
+        return False
+    return all(point.get(key) == one for key, one in coordinates.parse(row.setting, row.path).items())
+
+
+@cache
+def printed_cells(paper: str) -> list[Cell]:
+    """The cells of a paper's printed artifacts, of one seed, because hyperparameters have none."""
+    declared = plan().config.papers[paper].measured
+    cells = [
+        cell
+        for (other, artifact), cells in plan().artifacts.items()
+        if other == paper and declared[artifact].printed
+        for cell in cells
+    ]
+    return list({(cell.artifact, cell.text): cell for cell in cells if cell.run is not None}.values())
+
+
+def equal(one: Scalar | None, other: Scalar) -> bool:
+    """Equal, numbers up to rounding. A truth value equals no number."""
+    if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, int | float):
+        return one is other if isinstance(one, bool) else one == other
+    return isinstance(other, int | float) and math.isclose(one, other, rel_tol=ROUNDING)
+
+
+def wrong(row: Row) -> list[str]:
+    """The places where our configuration has another value than a row expects."""
+    if row.path.startswith("simulations."):
+        module, _, name = row.path.rpartition(".")
+        constant = getattr(importlib.import_module(f"hypersphere.{module}"), name)
+        return [] if equal(constant, row.expected) else [f"{row.path} is {constant}"]
+    found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)]
+    if row.path.startswith("probe."):  # a table may show numbers of several protocols
+        found = [(cell, one) for cell, one in found if one is not None]
+    if not found:
+        return ["no cell"]
+    return [f"{cell.artifact} {cell.text}: {one}" for cell, one in found if not equal(one, row.expected)]
+
+
+@pytest.mark.parametrize("paper", sorted({row.paper for row in rows()}))
+def test_every_run_has_the_printed_hyperparameters(paper: str) -> None:
+    found = {(row.path, row.printed, row.source, row.artifact): wrong(row) for row in rows() if row.paper == paper}
+    assert {key: places[:3] for key, places in found.items() if places} == {}
+
+
+def test_another_printed_value_is_noticed() -> None:
+    """The control: each number doubled, zero replaced, and each word or truth value another."""
+    for row in rows():
+        number = isinstance(row.expected, int | float) and not isinstance(row.expected, bool)
+        other = coordinates.show(2 * row.expected or 0.1) if number else "another"
+        assert wrong(row._replace(printed=other, ours="")), row
+
+
+def test_where_our_setting_is_another_the_reading_says_why() -> None:
+    known = {entry.id for entry in errata.load(ROOT)}
+    for row in rows():
+        cited = re.findall(r"\b[MLNSDX]\d+[a-z]?\b", row.reading)
+        assert set(cited) <= known, row
+        assert row.reading == PRINTED or cited or row.reading.startswith("ours: "), row
+        if row.ours:
+            assert row.reading != PRINTED, row
+            assert not equal(coordinates.normal(row.printed), row.expected), row
+
+
+def test_no_place_has_a_hyperparameter_twice() -> None:
+    places = [row[: Row._fields.index("printed")] for row in rows() if not row.ours]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    ("paper", "source", "numbers"),
+    [
+        ("margins", "Table 5", 2 * 4 * 2),  # two methods, four datasets, two margins
+        ("margins", "Table 6", 2 * 4),
+        ("margins", "Table 7", 2 * 4 * 2 + 4),  # BYOL has no s
+        ("margins", "Table 8", 2 * 4),
+        ("double_metric", "Table 1", 4 * 2),
+    ],
+)
+def test_tables_of_hyperparameters_are_whole(paper: str, source: str, numbers: int) -> None:
+    assert len([row for row in rows() if (row.paper, row.source) == (paper, source)]) == numbers
