@@ -186,12 +186,10 @@ class Measured(Strict):
 
     @property
     def comparisons(self) -> list[Pair]:
-        """Every cell that is compared, with the cell that it is compared with: the baselines first."""
+        """Every cell that is compared, and with which: comparisons with the baseline first, none twice."""
         pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
         pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
-        return list(
-            {(coordinates.text(point), coordinates.text(other)): (point, other) for point, other in pairs}.values()
-        )
+        return list({tuple(map(coordinates.text, pair)): pair for pair in pairs}.values())
 
 
 class Studied(Strict):
