@@ -62,7 +62,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         "write one table or figure, and the tidy tables that it shows",
         *both,
     )
-    add("claims", steps.claims, "compare the measurements with every published claim")
+    add("claims", steps.claims, "compare the measurements with every published claim, and count the verdicts")
     add("scorecard", steps.scorecard, "write one page with every claim and its verdict")
     add("paper", steps.paper, "write the reproduction paper as a PDF")
     again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})

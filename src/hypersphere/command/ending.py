@@ -57,7 +57,7 @@ def _results(plan: Plan) -> list[str]:
     paths = [path.relative_to(plan.config.root).as_posix() for path in shown if path.is_file()]
     verdicts = {} if only else _verdicts(results / "claims.csv")
     listed = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    claims = counted(sum(verdicts.values()), "claim")
+    claims = counted(sum(verdicts.values()), "printed claim")
     return [
         *([f"{claims}: {listed}"] if verdicts else []),
         *([f"open   {' and '.join(paths[:2])}{_more(len(paths) - 2)}"] if paths else []),
@@ -75,11 +75,15 @@ def _chosen_outputs(plan: Plan) -> list[Path]:
 
 
 def _verdicts(claims: Path) -> dict[str, int]:
-    """How many claims have each verdict, the commonest first; empty if there is no claims.csv."""
+    """How many printed claims have each verdict, the commonest first; empty if there is no claims.csv.
+
+    Corrected readings and claims of our own are not among them: the scorecard counts them apart.
+    """
     if not claims.is_file():
         return {}
     with claims.open(encoding="utf-8", newline="") as handle:
-        return dict(Counter(row["verdict"] for row in csv.DictReader(handle)).most_common())
+        printed = [row["verdict"] for row in csv.DictReader(handle) if row["origin"] == "printed"]
+    return dict(Counter(printed).most_common())
 
 
 def next_command(config: Config) -> str:

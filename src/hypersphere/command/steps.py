@@ -105,9 +105,13 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.present import claims as shown
+    from hypersphere.present.results import Results
     from hypersphere.statistics import claims
 
     claims.build(plan)
+    for line in shown.in_words(shown.entries(Results(plan))):
+        print(line)
 
 
 def scorecard(plan: Plan, arguments: argparse.Namespace) -> None:

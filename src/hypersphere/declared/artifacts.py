@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
+from hypersphere.declared.contrasts import Contrast, Pair
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MEASURES, MeasureName, transferred
 from hypersphere.declared.run import Probe, Run, RunFields
@@ -120,6 +121,7 @@ class Measured(Strict):
     """The protocol, if several of the paper's give the measure (``history``: values that training records)."""
     baseline: dict[str, Scalar] | None = None
     """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
+    also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
     seeds: Literal["tables", "sweeps"] = "tables"
     """Which of the scale's lists of seeds."""
     cannot_be_judged: str | None = None
@@ -153,6 +155,8 @@ class Measured(Strict):
                 raise ValueError(f"baseline: {key} is on no axis")
         if self.baseline and all(self.compared_with(point) for point in self.points):
             raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
+        for at, contrast in enumerate(self.also):
+            contrast.check(f"also.{at}", axis_of, self.points)
         return self
 
     def _measures(self) -> list[str]:
@@ -179,6 +183,13 @@ class Measured(Strict):
         if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
             return None
         return coordinates.ordered({**point, **self.baseline})
+
+    @property
+    def comparisons(self) -> list[Pair]:
+        """Every cell that is compared, and with which: comparisons with the baseline first, none twice."""
+        pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
+        pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
+        return list({tuple(map(coordinates.text, pair)): pair for pair in pairs}.values())
 
 
 class Studied(Strict):

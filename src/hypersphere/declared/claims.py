@@ -8,11 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AllowInfNan, ConfigDict, NonNegativeFloat, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    StringConstraints,
+    model_validator,
+)
 
 from hypersphere import files
 from hypersphere.declared.coordinates import IDENTITY, Scalar, ordered, parse, text
-from hypersphere.declared.measures import MeasureName
+from hypersphere.declared.measures import MEASURES, MeasureName
 from hypersphere.declared.validation import PositiveInt, Strict, unknown_key, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
@@ -49,12 +57,15 @@ class Claim(Strict):
     reported_std: NonNegativeFloat | None
     reported_n: PositiveInt | None = None
     """Number of trials of a printed mean, if it is printed."""
-    direction: Literal["larger"] | None = None
-    """For a comparison without a printed difference: the variant's mean is the larger. A comparison without a variant
-    is a sentence, which an exact study checks at every point of a computation."""
+    direction: Literal["larger", "equal"] | None = None
+    """``larger``, for a comparison without a printed difference: the variant's mean is the larger. ``equal``: the
+    sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A comparison
+    without a variant is a sentence, which an exact study checks at every point of a computation."""
     reading: str
     sentence: str
     source: str
+    level: NonNegativeFloat | None = Field(default=None, exclude=True)
+    """The printed number of an ``equal`` comparison's baseline, by which its margin is chosen. It is no column."""
 
     @cached_property
     def coordinates(self) -> dict[str, Scalar]:
@@ -89,6 +100,12 @@ class Claim(Strict):
         columns = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
         if columns:
             raise ValueError(f"setting: {columns[0]} has a column of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_tested_for_equivalence(self) -> Self:
+        if self.direction == "equal" and (self.metric is None or MEASURES[self.metric].margin == "none"):
+            raise ValueError("direction: 'equal' needs a metric with a margin of equivalence")
         return self
 
     @model_validator(mode="after")
@@ -155,9 +172,10 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
 
 def _check_columns(columns: Sequence[str], file: Path) -> None:
     required = [name for name, field in Claim.model_fields.items() if field.is_required()]
+    known = [name for name, field in Claim.model_fields.items() if not field.exclude]
     for column in columns:
-        if column not in Claim.model_fields:
-            raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, Claim.model_fields)}")
+        if column not in known:
+            raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, known)}")
         if columns.count(column) > 1:
             raise HypersphereError(f"{file}: column '{column}' is given twice")
     missing = [name for name in required if name not in columns]
@@ -167,7 +185,7 @@ def _check_columns(columns: Sequence[str], file: Path) -> None:
 
 def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
     """The claim; of a comparison, ``reported`` is variant minus baseline, unless the paper prints the difference."""
-    if claim.kind == "theorem" or claim.reported is not None or claim.direction:
+    if claim.kind == "theorem" or claim.reported is not None or claim.direction == "larger":
         return claim
     if claim.kind == "comparison" and not claim.variant:
         return claim
@@ -189,4 +207,5 @@ def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim
             )
         printed.append(values[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-    return claim.model_copy(update={"reported": round(printed[0] - printed[1], 10)})
+    difference = round(printed[0] - printed[1], 10)
+    return claim.model_copy(update={"reported": difference, **({"level": printed[1]} if claim.direction else {})})

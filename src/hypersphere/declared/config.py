@@ -74,6 +74,10 @@ class Config(BaseModel):
         """paper/claims/<paper>.csv."""
         return self.root / "paper" / "claims" / f"{paper}.csv"
 
+    def sentences_file(self, paper: str) -> Path:
+        """paper/sentences/<paper>.yaml."""
+        return self.root / "paper" / "sentences" / f"{paper}.yaml"
+
     def chosen(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact."""
         only = self.settings.only

@@ -16,7 +16,7 @@ EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value
 NUMBERS = {
     *("value", "mean", "std", "low", "high", "effect", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std"),
     *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
-    *("pooled_low", "pooled_high", "pooled_p"),
+    *("pooled_low", "pooled_high", "pooled_p", "low_equal", "high_equal"),
     *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured_std", "reported_std"),
     *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
     *("draws", "met", "violated", "worst", "margin", "top", "height", "width", "x", "y", "z"),

@@ -19,14 +19,18 @@ AGREE = (
     "diverged as published",
 )
 DISAGREE = ("not reproduced", "refuted")
-LARGER = "larger"
-"""Reported by a comparison that prints no difference."""
+DIRECTIONS = ("larger", "equal")
+"""Reported by a comparison that prints no difference, or says that there is none."""
 UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
 ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
 OURS = "ours"
 """The reading of a claim that no document prints."""
 ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}
 """Origins of claims, in words. Claims of different origins are never counted together."""
+
+
+KINDS = ("numbers and comparisons", "claims answered by exact studies", "theorems and identities")
+"""What ``Apart`` holds, in words."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,21 @@ def counts(claims: list[Entry]) -> list[Count]:
     return counted
 
 
+def by_kind(claims: list[Entry]) -> list[tuple[str, list[Count]]]:
+    """What is counted, in words, and its counts: those of the scorecard and of the command ``claims``."""
+    return list(zip(KINDS, map(counts, apart(claims)), strict=True))
+
+
+def in_words(claims: list[Entry]) -> list[str]:
+    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
+    return [
+        f"{count.total} {what}, {ORIGINS[count.origin]}: "
+        + ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
+        for what, by_origin in by_kind(claims)
+        for count in by_origin
+    ]
+
+
 def _verdicts(claims: list[Entry]) -> list[tuple[str, str, int]]:
     numbers = Counter((claim.verdict, claim.tone) for claim in claims)
     rank = {verdict: place for place, verdict in enumerate(ORDER)}
@@ -175,8 +194,8 @@ def _subject(paper: Paper, row: dict[str, Any]) -> str:
 def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
     if not row["reported"]:
         return "–"
-    if row["reported"] == LARGER:
-        return LARGER
+    if row["reported"] in DIRECTIONS:
+        return str(row["reported"])
     if compares:
         return words.signed(float(row["reported"]), decimals)
     spread = row["reported_std"]

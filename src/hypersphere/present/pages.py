@@ -59,9 +59,9 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 
 def effects(results: Results, paper: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Every effect of artifacts made from runs, in words: a cell minus its baseline."""
+    """Every effect of artifacts made from runs, in words: a cell minus the one that it is compared with."""
     document = results.config.papers[paper]
-    return [_effect(document, name, row) for name in names for row in results.artifact(paper, name).effects.values()]
+    return [_effect(document, name, row) for name in names for row in results.artifact(paper, name).compared]
 
 
 def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -122,9 +122,18 @@ class ArtifactResults:
         return self._by_coordinates("summary")
 
     @cached_property
+    def compared(self) -> list[dict[str, Any]]:
+        """Every difference between two cells."""
+        return [{str(key): value for key, value in row.items()} for row in self._read("effects").to_dict("records")]
+
+    @cached_property
     def effects(self) -> dict[str, dict[str, Any]]:
         """Differences from the baseline, by the coordinates of the cell."""
-        return self._by_coordinates("effects")
+        against = {coordinates.text(point): self.artifact.compared_with(point) for point in self.artifact.points}
+        baselines = {cell: coordinates.text(other) for cell, other in against.items() if other is not None}
+        return {
+            row["coordinates"]: row for row in self.compared if baselines.get(row["coordinates"]) == row["baseline"]
+        }
 
     @cached_property
     def measurements(self) -> pd.DataFrame:

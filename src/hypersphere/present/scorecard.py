@@ -42,7 +42,6 @@ def build(plan: Plan) -> None:
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
     config, entries = results.config, claims.entries(results)
-    measured, studied, stated = claims.apart(entries)
     ledger = pages.ledger(config)
     return {
         "scale": {
@@ -58,11 +57,7 @@ def context(results: Results) -> dict[str, Any]:
         "confidence": words.confidence(config),
         "rules": _rules(config),
         "origins": claims.ORIGINS,
-        "counts": [
-            ("numbers and comparisons", claims.counts(measured)),
-            ("claims answered by exact studies", claims.counts(studied)),
-            ("theorems and identities", claims.counts(stated)),
-        ],
+        "counts": claims.by_kind(entries),
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
         "errata": ledger,
         "errata_ids": [entry["id"] for group in ledger for entry in group["entries"]],

@@ -71,6 +71,10 @@ def effect(claim: str, variant: Sequence[float], baseline: Sequence[float], read
     return Answer(claim, reading, {"variant": list(variant), "baseline": list(baseline)})
 
 
-def counted(claim: str, held: int, places: int, reading: str = PRINTED) -> Answer:
-    """A sentence checked at every place of an exact computation. One place where it fails refutes it."""
-    return Answer(claim, reading, {"held": [float(held)], "places": [float(places)]})
+def counted(claim: str, held: int, places: int, reading: str = PRINTED, needed: int | None = None) -> Answer:
+    """A sentence checked at every place of an exact computation.
+
+    One place where it fails refutes it, unless it speaks of fewer: ``needed`` is how many must hold.
+    """
+    arms = {"held": [float(held)], "places": [float(places)]}
+    return Answer(claim, reading, arms if needed is None else {**arms, "needed": [float(needed)]})

@@ -43,6 +43,7 @@ COLUMNS = [
     *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "measured_on"],
     *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study", "runs"],
 ]
+Interval = tuple[float, float]
 NOTHING: dict[str, Any] = {
     **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
     **{"why": None, "low": NAN, "high": NAN, "low_power": None, "margin": NAN, "verdict_half": None},
@@ -215,31 +216,42 @@ class Judge:
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
         if rows.empty:
             return {"why": f"{self.name} does not compare {claim.text} with {against}"}
-        published = 1.0 if claim.direction else claim.reported
-        if published is None:
+        if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
         effect = rows.iloc[0]
-        adjusted = (float(effect["low_holm"]), float(effect["high_holm"]))
-        primary = (float(effect["low"]), float(effect["high"]))
-        if self._lost(claim.text, against):
-            adjusted = primary = (NAN, NAN)
-        judged = (
-            verdicts.of_direction(adjusted, primary)
-            if claim.direction
-            else verdicts.of_effect(published, adjusted, primary)
+        lost = self._lost(claim.text, against)
+        adjusted, primary, confident = (
+            (NAN, NAN) if lost else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+            for kind in ("_holm", "", "_equal")
         )
-        low, high = (judged.low, judged.high) if self.limit is None else adjusted
+        margin, judged, direction = self._judged(claim, adjusted, primary, confident)
+        below = confident if claim.direction == "equal" else adjusted
+        low, high = (judged.low, judged.high) if self.limit is None else below
         return {
             "measured": float(effect["effect"]),
             "n": int(min(effect["n_variant"], effect["n_baseline"])),
             "p": float(effect["p_holm"]),
+            "margin": margin,
             "verdict": self.limit or judged.verdict,
-            "direction": verdicts.direction(adjusted, published) if self.limit else None,
+            "direction": direction if self.limit else None,
             "low": low,
             "high": high,
             "low_power": bool(effect["low_power"]),
             "n_diverged": self._diverged(claim.text, against),
         }
+
+    def _judged(
+        self, claim: Claim, adjusted: Interval, primary: Interval, confident: Interval
+    ) -> tuple[float, verdicts.Judgement, verdicts.Direction]:
+        """A comparison's margin (nan: none), its verdict, and its direction for a scale below the published one."""
+        if claim.direction == "equal":
+            margin = self.rules.margin.of(claim.level or 0.0)
+            arms = (confident, primary, margin)
+            return margin, verdicts.of_equality(*arms), verdicts.same_as_none(*arms)
+        if claim.direction == "larger":
+            return NAN, verdicts.of_direction(adjusted, primary), verdicts.direction(adjusted, 1.0)
+        published = claim.reported or 0.0
+        return NAN, verdicts.of_effect(published, adjusted, primary), verdicts.direction(adjusted, published)
 
 
 def _against(claim: Claim, published: float, mean: float, n: int, pooled: Pooled, rules: Rules) -> Mapping[str, Any]:

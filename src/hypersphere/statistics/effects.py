@@ -20,7 +20,8 @@ from hypersphere.means import is_constant, spread, t_interval, t_p
 
 COLUMNS = [
     *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
-    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "test", "df", "pooled_std", "levene_p"],
+    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"],
+    *["test", "df", "pooled_std", "levene_p"],
     *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
     *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
 ]
@@ -219,10 +220,13 @@ def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) 
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
     test = primary(variant, baseline, pooled)
     low, high = test.interval(difference, rules.confidence)
+    low_equal, high_equal = test.interval(difference, rules.equivalence)
     row: dict[str, Any] = {
         "effect": difference,
         "low": low,
         "high": high,
+        "low_equal": low_equal,
+        "high_equal": high_equal,
         "p": test.p(difference),
         "test": test.name,
         "df": test.df,
@@ -242,13 +246,12 @@ def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) 
 
 
 def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.DataFrame:
-    """effects.csv: all effects of one artifact, Holm-corrected together, in the order of its cells.
+    """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
 
     A cell without a baseline is absent, and so is one that was not run or whose baseline was not; both count for Holm,
     whose family is what the artifact declares. ``table`` holds the artifact's measurements.
     """
-    points = artifact.points
-    family = sum(artifact.compared_with(point) is not None for point in points)
+    points, comparisons = artifact.points, artifact.comparisons
     by_layout: dict[str, Arms] = {}
 
     def arms_like(point: Coordinates) -> Arms:
@@ -257,10 +260,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         return by_layout[layout(point)]
 
     rows: list[dict[str, Any]] = []
-    for point in points:
-        against = artifact.compared_with(point)
-        if against is None:
-            continue
+    for point, against in comparisons:
         groups = arms_like(point) | arms_like(against)  # two layouts if the two differ in a reading
         cell, baseline = coordinates.text(point), coordinates.text(against)
         if cell not in groups or baseline not in groups:
@@ -268,7 +268,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         first = table[table["coordinates"] == cell].iloc[0]
         key = {name: first[name] for name in COLUMNS if name in table.columns}
         rows.append(key | {"baseline": baseline} | effect(groups[cell], groups[baseline], groups, rules))
-    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
+    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, len(comparisons))
     for row, p, level in zip(rows, adjusted, levels, strict=True):
         low, high = row["primary"].interval(row["effect"], 1 - level)
         row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}

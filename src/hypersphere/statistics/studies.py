@@ -84,7 +84,8 @@ def _answers(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, np.ndarray]
 
 def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
     if "held" in arms:
-        return counted(claim, int(arms["held"][0]), int(arms["places"][0]))
+        held, places = int(arms["held"][0]), int(arms["places"][0])
+        return counted(claim, held, places, int(arms["needed"][0]) if "needed" in arms else places)
     if "value" in arms:
         return exact(claim, float(arms["value"][0]))
     if "low" in arms:
@@ -94,13 +95,16 @@ def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
     return over_seeds(claim, arms["seeds"], rules)
 
 
-def counted(claim: Claim, held: int, places: int) -> dict[str, Any]:
-    """A sentence checked at every place of an exact computation; ``measured`` is the share where it holds (%)."""
+def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]:
+    """A sentence checked at every place of an exact computation; ``measured`` is the share where it holds (%).
+
+    It speaks of ``needed`` of the places: of all, unless it says "most" or "can".
+    """
     holds = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
     return {
         "measured": 100 * held / places,
         "n": places,
-        "verdict": holds if held == places else verdicts.REFUTED,
+        "verdict": holds if held >= needed else verdicts.REFUTED,
     }
 
 
@@ -168,7 +172,11 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
     for (claim, _), effect, p_holm, level in zip(family, effects, adjusted, levels, strict=True):
         wide = t_interval(effect.difference, effect.error, effect.df, 1 - level)
         primary = t_interval(effect.difference, effect.error, effect.df, rules.confidence)
-        if claim.direction:
+        if claim.direction == "equal":
+            margin = rules.margin.of(claim.level or 0.0)
+            confident = t_interval(effect.difference, effect.error, effect.df, rules.equivalence)
+            judged = verdicts.of_equality(confident, primary, margin)
+        elif claim.direction == "larger":
             judged = verdicts.of_direction(wide, primary)
         else:
             judged = verdicts.of_effect(claim.reported or 0.0, wide, primary)

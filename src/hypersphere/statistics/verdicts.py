@@ -100,6 +100,24 @@ def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) ->
     return Judgement(NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(INCONCLUSIVE, *adjusted)
 
 
+def of_equality(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Judgement:
+    """Judge a sentence that says that there is no effect, by two one-sided tests (points).
+
+    Reproduced if the 90 % interval of the effect (``confident``) lies within ±margin, not reproduced if the 95 %
+    interval (``primary``) lies wholly outside, else inconclusive: that an effect is not significant shows nothing.
+    """
+    if -margin <= confident[0] and confident[1] <= margin:
+        return Judgement(REPRODUCED, *confident)
+    outside = primary[0] > margin or primary[1] < -margin
+    return Judgement(NOT_REPRODUCED, *primary) if outside else Judgement(INCONCLUSIVE, *confident)
+
+
+def same_as_none(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Direction:
+    """What an effect of which none is published looks like at a scale below the published one."""
+    verdict = of_equality(confident, primary, margin).verdict
+    return {REPRODUCED: "same", NOT_REPRODUCED: "opposite"}.get(verdict, "unclear")  # type: ignore[return-value]
+
+
 def value_error(n: int, pooled_std: float, published_std: float | None, published_n: int = 1) -> float:
     """Standard error of (ours - published), points: our mean of n runs minus the published mean of ``published_n``.
 

@@ -12,62 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
+from hypersphere.theory.angles.case import EPS, TINY, Case, equal, softmax
 from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, gradient
-
-TINY = 1e-290  # sides of an equality below this have underflowed
-EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
-
-
-class Case:
-    """Angles and targets [n, m], parameters [n, 1] (default: no margins, beta = 1), and q with and without margins."""
-
-    def __init__(self, theta: Tensor, p: Tensor, temperature: Tensor, **parameters: Tensor) -> None:
-        self.theta, self.p, self.t = theta, p, temperature[:, None]
-        given = {"beta": torch.ones_like(temperature)} | parameters
-        zero = torch.zeros_like(temperature)
-        self.m1, self.m2, self.beta, self.alpha = (given.get(x, zero)[:, None] for x in ("m1", "m2", "beta", "alpha"))
-        self.without, self.q = (_softmax(logits(theta)) for logits in (self.plain, self.logits))
-        self.bent = (theta + self.m1 * p).sin()
-        self.sums_to_1 = (p.sum(dim=1, keepdim=True) - 1).abs() < 1e-12
-        self.one_hot = self.sums_to_1 & ((p == 0) | (p == 1)).all(dim=1, keepdim=True)
-
-    def plain(self, theta: Tensor) -> Tensor:
-        """Eq. 2."""
-        return theta.cos() / self.t
-
-    def logits(self, theta: Tensor) -> Tensor:
-        """Eq. 4."""
-        return ((theta + self.m1 * self.p).cos() - self.m2 * self.p) / self.t
-
-    def loss(self, logits: Tensor) -> Tensor:
-        """Eq. 5, summed over draws."""
-        return info_nce_of_logits(logits, self.p, self.beta[:, 0]) * len(logits)
-
-    def slope(self, to_logits: Callable[[Tensor], Tensor], weight: Tensor | float = 1.0) -> Tensor:
-        """dL/dtheta, by autograd; ``weight`` is that of Eq. 9."""
-        weight = torch.as_tensor(weight, dtype=self.theta.dtype)
-        return gradient(lambda x: self.loss(scale_gradient(to_logits(x), weight)), self.theta)
-
-    def positive(self, x: Tensor) -> Tensor:
-        """The positive's entry of x, [n, 1]."""
-        return (x * self.p).sum(dim=1, keepdim=True)
-
-    @property
-    def eta(self) -> Tensor:
-        """exp of the margins' change of the positive's logit (A.3), [n, 1]."""
-        return self.positive(self.logits(self.theta) - self.plain(self.theta)).exp()
-
-
-def _softmax(logits: Tensor) -> Tensor:
-    return (logits - logits.logsumexp(dim=1, keepdim=True)).exp()
-
-
-def _equal(left: Tensor, right: Tensor, scale: Tensor, where: Tensor) -> Checked:
-    """Check an equality for every candidate. A draw meets the hypothesis if any of its candidates does."""
-    excess = (left - right).abs() / scale.clamp(min=TINY)
-    return Checked(where.any(dim=1), torch.where(where, excess, 0).amax(dim=1))
 
 
 def equation_3(x: Case, printed: bool = True) -> Checked:
@@ -77,19 +24,19 @@ def equation_3(x: Case, printed: bool = True) -> Checked:
     middle = -x.positive(logits - log_beta - total)
     right = -x.positive(logits) + (x.beta * total if printed else total + log_beta)
     scale = 1 + logits.abs().amax(dim=1, keepdim=True) + (1 + x.beta) * total.abs() + log_beta.abs()
-    return _equal(middle, right, scale, (x.beta > 0) & x.sums_to_1)
+    return equal(middle, right, scale, (x.beta > 0) & x.sums_to_1)
 
 
 def equation_13(x: Case) -> Checked:
     """dL/dlogit = -p + beta·q. Scale: p + beta·q."""
     q = x.beta * x.without
-    return _equal(gradient(x.loss, x.plain(x.theta)), q - x.p, q + x.p, x.sums_to_1)
+    return equal(gradient(x.loss, x.plain(x.theta)), q - x.p, q + x.p, x.sums_to_1)
 
 
 def equation_15(x: Case) -> Checked:
     """dL/dtheta = (p - beta·q)·sin(theta + m1·p)/t; without margins Eq. 14. Scale: the same with plus."""
     q, factor = x.beta * x.q, x.bent / x.t
-    return _equal(x.slope(x.logits), (x.p - q) * factor, (x.p + q) * factor.abs(), x.sums_to_1)
+    return equal(x.slope(x.logits), (x.p - q) * factor, (x.p + q) * factor.abs(), x.sums_to_1)
 
 
 def equation_16(x: Case, printed: bool = True) -> Checked:
@@ -98,7 +45,7 @@ def equation_16(x: Case, printed: bool = True) -> Checked:
     below = x.p - (q if printed else without)
     where = x.sums_to_1 & (x.theta.sin() > 0) & (below.abs() > TINY)
     right = (x.p - q) * x.bent / x.t * ((x.p - without) / torch.where(where, below, 1))
-    return _equal(x.slope(x.logits), right, (x.p + without + q) * x.bent.abs() / x.t, where)
+    return equal(x.slope(x.logits), right, (x.p + without + q) * x.bent.abs() / x.t, where)
 
 
 def theorem_4_1(x: Case) -> Checked:
@@ -107,7 +54,7 @@ def theorem_4_1(x: Case) -> Checked:
     left = x.slope(x.logits) * sine * (x.p - without)
     right = x.slope(x.plain) * x.bent * (x.p - q)
     scale = (x.p + without) * (x.p + q) * sine / x.t
-    return _equal(left, right, scale, x.sums_to_1 & (sine > 0) & (x.p != without))
+    return equal(left, right, scale, x.sums_to_1 & (sine > 0) & (x.p != without))
 
 
 def _sums(x: Case) -> Tensor:
@@ -120,14 +67,14 @@ def lemma_4_2(x: Case) -> Checked:
     """(p - q)·sum with margins = (p - q~)·sum without. Scale: the same with plus."""
     without, margin = _sums(x)
     scale = (x.p + x.q) * margin + (x.p + x.without) * without
-    return _equal((x.p - x.q) * margin, (x.p - x.without) * without, scale, x.one_hot & (x.p != x.without))
+    return equal((x.p - x.q) * margin, (x.p - x.without) * without, scale, x.one_hot & (x.p != x.without))
 
 
 def lemma_4_2_closing_form(x: Case, printed: bool = True) -> Checked:
     """The closing form equals 1/(q·eta + 1 - q), after expanding by q/exp(logit~). Scale: all terms."""
     without, margin = _sums(x)
     q, eta = x.positive(x.q if printed else x.without), x.eta
-    return _equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
+    return equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
 
 
 def lemma_4_3(x: Case) -> Checked:
@@ -135,7 +82,7 @@ def lemma_4_3(x: Case) -> Checked:
     sine, positive, eta = x.theta.sin(), x.positive(x.without), x.eta
     left = x.slope(x.logits) * sine * (1 - (1 - eta) * positive)
     scale = ((x.p + x.q) * (1 + eta * positive) + x.p + x.without) * sine / x.t
-    return _equal(left, x.slope(x.plain) * x.bent, scale, x.one_hot & (sine > 0))
+    return equal(left, x.slope(x.plain) * x.bent, scale, x.one_hot & (sine > 0))
 
 
 def _far(x: Case) -> Tensor:
@@ -145,13 +92,13 @@ def _far(x: Case) -> Tensor:
 
 def lemma_4_4(x: Case) -> Checked:
     """The positive's gradient at an m2 that is infinite up to rounding. Scale: 1/t."""
-    return _equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, _far(x) & (x.p == 1))
+    return equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, _far(x) & (x.p == 1))
 
 
 def identity_lemma_4_4_negatives(x: Case) -> Checked:
     """The negatives' gradients tend to -sin(theta)/t times the softmax over negatives. Scale: the right side."""
-    right = -_softmax(x.plain(x.theta).masked_fill(x.p == 1, -math.inf)) * x.theta.sin() / x.t
-    return _equal(x.slope(x.logits), right, right.abs(), _far(x) & (x.p == 0))
+    right = -softmax(x.plain(x.theta).masked_fill(x.p == 1, -math.inf)) * x.theta.sin() / x.t
+    return equal(x.slope(x.logits), right, right.abs(), _far(x) & (x.p == 0))
 
 
 def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor) -> Checked:
@@ -164,12 +111,25 @@ def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1
 
 
 def section_4_2_growth(
-    angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor, m2: Tensor, printed: bool = True
+    angle: Tensor,
+    probability: Tensor,
+    temperature: Tensor,
+    m1: Tensor,
+    m2: Tensor,
+    where: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda eta, m1, m2: m2 > 0,
 ) -> Checked:
-    """1/(1 - (1 - eta)·q~) is larger at q~ than at q~/2. Scale: the sum of both denominators."""
+    """1/(1 - (1 - eta)·q~) is larger at q~ than at q~/2. Scale: the sum of both denominators.
+
+    The sentence is about the subtractive margin, so there must be one. At m2 >= 1 - cos(m1) eta is at most 1 at every
+    angle, because cos(theta + m1) - cos(theta) is largest at pi.
+    """
     eta = (((angle + m1).cos() - angle.cos() - m2) / temperature).exp()
     small, large = (1 - q + q * eta for q in (probability / 2, probability))
-    return Checked((eta <= 1) | torch.tensor(printed), (large - small) / (large + small))
+    return Checked(where(eta, m1, m2), (large - small) / (large + small))
+
+
+def _outweighs(eta: Tensor, m1: Tensor, m2: Tensor) -> Tensor:
+    return m2 >= 1 - m1.cos()
 
 
 def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
@@ -178,7 +138,15 @@ def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
     weight = 1 / left_over.clamp(min=EPS)
     scale = ((x.p + x.without) * weight * x.theta.sin() + (x.p + x.q) * x.bent.abs()) / x.t
     where = x.one_hot & (left_over > EPS) & ((x.m1 == 0) | torch.tensor(printed))
-    return _equal(x.slope(x.plain, weight), x.slope(x.logits), scale, where)
+    return equal(x.slope(x.plain, weight), x.slope(x.logits), scale, where)
+
+
+def section_5_5_factor(x: Case) -> Checked:
+    """Type I's weight at alpha = 1 - eta is Eq. 7's factor: (p - q~)·weight = p - q. Scale: the same with plus."""
+    left_over = x.positive(x.without) * x.eta + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)  # 1 - alpha·q~
+    weight = 1 / left_over.clamp(min=EPS)
+    scale = (x.p + x.without) * weight + x.p + x.q
+    return equal((x.p - x.without) * weight, x.p - x.q, scale, x.one_hot & (left_over > EPS))
 
 
 def identity_type_i_decoupled(x: Case) -> Checked:
@@ -191,7 +159,7 @@ def identity_type_i_decoupled(x: Case) -> Checked:
         return (logits.masked_fill(x.p == 1, -math.inf).logsumexp(dim=1) - (logits * x.p).sum(dim=1)).sum()
 
     scale = (x.p + x.without) * x.theta.sin() / x.t * weight
-    return _equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (share_of_negatives > EPS))
+    return equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (share_of_negatives > EPS))
 
 
 def identity_subtractive_is_type_i(x: Case) -> Checked:
@@ -201,7 +169,7 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
     m2_over_t = -torch.log1p(-x.alpha)
     left = gradient(lambda logits: x.loss(logits - m2_over_t * x.p), x.plain(x.theta))
     right = gradient(lambda logits: x.loss(scale_gradient(logits, weight)), x.plain(x.theta))
-    return _equal(left, right, (x.p + x.without) * weight, x.one_hot & (left_over > EPS))
+    return equal(left, right, (x.p + x.without) * weight, x.one_hot & (left_over > EPS))
 
 
 def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]:
@@ -230,6 +198,7 @@ def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]
         "m1": one_of(zero, uniform(n, high=math.pi), uniform(n, high=math.pi), 3.1 * one),
         "m1 (mostly 0)": one_of(zero, zero, zero, zero, zero, uniform(n)),
         "m2": one_of(zero, uniform(n), 10 ** uniform(n, low=-3, high=1)),
+        "m2 (wide)": uniform(n, high=4),
         "m2 (far)": (4 + 40 * temperature) * one_of(one, 1 + uniform(n), 10 + uniform(n), uniform(n)),
         "beta": one_of(one, one, uniform(n, high=3), uniform(n, high=3), zero),
         "alpha": one_of(zero, uniform(n), uniform(n), 1 - small),
@@ -240,8 +209,11 @@ def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]
 
 ROUND = tuple(
     {"theta": [1.0, 1.0], "p": [1.0, 0.0], "temperature": 1.0, "m1": m1, "m2": m2, "beta": beta, "alpha": 0.5}
-    | {"angle": angle, "probability": 0.5, "m1 (mostly 0)": 0.0, "m2 (far)": 44.0}
-    for m1, m2, beta, angle in [(0.0, 0.0, 1.0, 1.0), (0.0, 1.0, 1.0, 2.0), (1.0, 0.0, 1.0, 3.0), (1.0, 1.0, 2.0, 2.0)]
+    | {"angle": angle, "probability": 0.5, "m1 (mostly 0)": 0.0, "m2 (wide)": m2, "m2 (far)": 44.0}
+    for m1, m2, beta, angle in [
+        *[(0.0, 0.0, 1.0, 1.0), (0.0, 1.0, 1.0, 2.0), (1.0, 0.0, 1.0, 3.0), (1.0, 1.0, 2.0, 2.0)],
+        (1.0, 0.1, 1.0, 3.0),
+    ]
 )
 """Two candidates, one of them the positive, both at 1 radian, margins from none to both."""
 ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for beta in (1.0, 2.0))  # no negative
@@ -284,8 +256,10 @@ STATEMENTS = (
     _state("identity_lemma_4_4_negatives", identity_lemma_4_4_negatives, FAR),
     _state("section_4_1_peak", section_4_1_peak, SCALARS),
     _state("section_4_2_growth", section_4_2_growth, f"{SCALARS}, m2"),
-    _state("section_4_2_growth.m33", partial(section_4_2_growth, printed=False), f"{SCALARS}, m2"),
+    _state("section_4_2_growth.m33", partial(section_4_2_growth, where=lambda eta, m1, m2: eta <= 1), f"{SCALARS}, m2"),
+    _state("section_4_2_growth_wide.m33", partial(section_4_2_growth, where=_outweighs), f"{SCALARS}, m2 (wide)"),
     _state("section_5_5_alpha", section_5_5_alpha, MARGINS),
+    _state("section_5_5_factor.m13", section_5_5_factor, MARGINS),
     _state("section_5_5_alpha.m13", partial(section_5_5_alpha, printed=False), f"{PLAIN}, m1 (mostly 0), m2"),
     _state("identity_type_i_decoupled", identity_type_i_decoupled, PLAIN),
     _state("identity_subtractive_is_type_i", identity_subtractive_is_type_i, f"{PLAIN}, alpha"),

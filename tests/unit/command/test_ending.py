@@ -24,10 +24,16 @@ def write(plan: Plan, **files: str) -> None:
 
 def test_what_was_done_the_verdicts_the_files_and_the_next_command(planned: Planned) -> None:
     plan = planned()
-    write(plan, claims_dot_csv="id,verdict\na,not run\nb,refuted\nc,not run\n", scorecard_dot_html="", paper_dot_pdf="")
+    rows = ["id,origin,verdict", "a,printed,not run", "b,printed,refuted", "c,printed,not run", "d,ours,refuted"]
+    write(
+        plan,
+        claims_dot_csv="\n".join([*rows, "e,corrected,exact (erratum)\n"]),
+        scorecard_dot_html="",
+        paper_dot_pdf="",
+    )
     assert ending.finished(plan, 27, 751.0, 1) == [
         "done in 12:31: 27 jobs, 1 run trained",
-        "3 claims: 2 not run, 1 refuted",
+        "3 printed claims: 2 not run, 1 refuted",
         "open   results/small/scorecard.html and results/small/paper.pdf",
         "next   make verify SCALE=small",
     ]
@@ -35,7 +41,7 @@ def test_what_was_done_the_verdicts_the_files_and_the_next_command(planned: Plan
 
 def test_nothing_to_do_is_said_in_the_same_form(planned: Planned) -> None:
     plan = planned()
-    write(plan, claims_dot_csv="id,verdict\na,not run\n", scorecard_dot_html="", paper_dot_pdf="")
+    write(plan, claims_dot_csv="id,origin,verdict\na,printed,not run\n", scorecard_dot_html="", paper_dot_pdf="")
     lines = ending.finished(plan, 0, 1.0, 0)
     assert lines[0] == "nothing to do: every result is up to date"
     assert [line.split()[0] for line in lines[1:]] == ["1", "open", "next"]
@@ -51,7 +57,9 @@ def test_what_does_not_exist_is_not_named(planned: Planned) -> None:
 def test_of_chosen_artifacts_their_own_files_are_named_and_no_verdicts(planned: Planned) -> None:
     """claims.csv is not made then: one that exists may be of other results."""
     plan = planned(config={"only": ["p/table"]})
-    write(plan, claims_dot_csv="id,verdict\na,refuted\n", scorecard_dot_html="", tables__p__table_dot_md="")
+    write(
+        plan, claims_dot_csv="id,origin,verdict\na,printed,refuted\n", scorecard_dot_html="", tables__p__table_dot_md=""
+    )
     write(plan, tables__p__table_dot_tex="")
     assert ending.finished(plan, 3, 5.0, 2)[1:] == [
         "open   results/small/tables/p/table.md",

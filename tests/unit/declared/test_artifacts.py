@@ -57,6 +57,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "by: no evaluation gives top1",
     ),
     "a baseline on no axis": (TABLE | {"baseline": {"epoch": 3}}, "baseline: epoch is on no axis"),
+    "a contrast on no axis": (
+        TABLE | {"also": [{"of": {"epoch": 3}, "against": {"variant": "cut"}}]},
+        "also.0: epoch is on no axis",
+    ),
+    "a contrast that no cells have": (
+        TABLE | {"also": [{"of": {"variant": "cut"}, "against": {"variant": "hot"}}]},
+        "also.0: no two cells differ so",
+    ),
     "a baseline that no cell is": (TABLE | {"baseline": {"variant": "hot"}}, "baseline: no cell has variant=hot"),
     "a point twice": (TABLE | {"columns": {"dataset": ["cats", "cats"]}}, "dataset=cats is listed twice"),
     "a method without a variant": (TABLE | {"rows": {"method.variant": ["cut"]}}, "'cut' is not method.variant"),
@@ -129,6 +137,21 @@ def test_a_baseline_may_be_a_number_however_it_is_written() -> None:
     sweep = measured(rows=TABLE["rows"], columns={"logits.s": [1, 10]}, fixed={"dataset": "cats"}, measure="knn_top1")
     sweep = sweep.model_copy(update={"baseline": {"logits.s": 1.0}})
     assert [point["logits.s"] for point in sweep.points if sweep.compared_with(point) is None] == [1, 1]
+
+
+def test_further_comparisons_follow_those_with_the_baseline_and_none_is_made_twice() -> None:
+    also = [
+        {"of": {"variant": ["cut", "baseline"], "dataset": "cats"}, "against": {"dataset": "dogs"}},
+        {"of": {"variant": "cut"}, "against": {"variant": "baseline"}},  # the baseline's again
+    ]
+    table = measured(**TABLE | {"baseline": {"variant": "baseline"}, "also": also})
+    pairs = [
+        tuple(f"{cell['variant']} {cell['dataset']}" for cell in (point, other)) for point, other in table.comparisons
+    ]
+    assert pairs == [
+        *[("cut cats", "baseline cats"), ("cut dogs", "baseline dogs")],
+        *[("baseline cats", "baseline dogs"), ("cut cats", "cut dogs")],
+    ]
 
 
 def test_no_baseline_no_comparison() -> None:

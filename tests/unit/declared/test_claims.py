@@ -117,6 +117,8 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
         (COMPARED | {"baseline": "logits.s=1,2"}, "baseline: 'logits.s=1,2' is not key=value"),
         ({"metric": "top1"}, "metric: 'top1' is not one of"),
         ({"reported": "nan"}, "reported: must be a number, or inf for steps that never end"),
+        (COMPARED | {"direction": "equal", "metric": "norm"}, "direction: 'equal' needs a metric with a margin"),
+        (COMPARED | {"direction": "smaller"}, "direction: input should be 'larger' or 'equal'"),
         ({"kind": "guess"}, "kind: input should be 'value', 'comparison' or 'theorem'"),
     ],
 )
@@ -171,6 +173,17 @@ def test_a_number_that_is_not_there_is_said(tmp_path: Path, rows: list[dict[str,
     with pytest.raises(HypersphereError) as caught:
         load(table(tmp_path, *rows))
     assert str(caught.value) == f"{tmp_path / 'p.csv'}: {words}"
+
+
+def test_a_sentence_of_no_effect_knows_the_printed_difference_and_its_baseline(tmp_path: Path) -> None:
+    """The baseline's 56.5 decides the margin; it is no column, so that nobody types it."""
+    rows = [COMPARED | {"direction": "equal"}, {"reported": "56.4"}, {"variant": "baseline", "reported": "56.5"}]
+    (said, *_) = load(table(tmp_path, *rows))
+    assert (said.reported, said.level) == (-0.1, 56.5)
+    file = table(tmp_path, *rows)
+    file.write_text(file.read_text().replace(",direction", ",direction,level", 1))
+    with pytest.raises(HypersphereError, match="column 'level': unknown"):
+        load(file)
 
 
 @pytest.mark.parametrize("row", [COMPARED | {"direction": "larger"}, {"kind": "comparison", "variant": ""}])

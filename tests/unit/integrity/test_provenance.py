@@ -341,3 +341,16 @@ def test_theory_is_of_the_papers_that_state_something(package: Path, plan: Plan)
     assert provenance.theory_digest(plan) == before
     edit(package, "theory/norms/steps.py", "import math\n", "import math\nimport os\n")
     assert provenance.theory_digest(plan) != before
+
+
+def test_a_sentence_of_one_paper_runs_its_studies_again(tiny_root: Path) -> None:
+    plan = planning.make(tiny_root)
+
+    def found() -> dict[str, str]:
+        return {paper: provenance.simulation_digest(plan, paper) for paper in plan.config.papers}
+
+    before = found()
+    file = plan.config.sentences_file("lecture")
+    file.parent.mkdir(parents=True)
+    file.write_text("lecture.said: {checks: [{cells: {artifact: table5}, is: above}]}\n")
+    assert [paper for paper, digest in found().items() if digest != before[paper]] == ["lecture"]

@@ -65,7 +65,7 @@ def made(tmp_path: Path) -> Make:
     """The study of a paper of which only the given cells are printed."""
 
     def make(paper: str, tables: dict[str, Cells], **readings: str) -> Study:
-        (tmp_path / "paper" / "claims").mkdir(parents=True)
+        (tmp_path / "paper" / "claims").mkdir(parents=True, exist_ok=True)
         with (tmp_path / "paper" / "claims" / f"{paper}.csv").open("w", encoding="utf-8", newline="") as handle:
             writer = csv.DictWriter(handle, FIELDS, restval="")
             writer.writeheader()
@@ -126,7 +126,7 @@ def test_n45_counts_of_effects_within_the_floors(made: Make) -> None:
         within, effects, furthest = expected[str(row["table"])]
         assert (row["within"], row["effects"]) == (within, effects)
         assert row["furthest"] == pytest.approx(furthest, abs=1e-9)
-    assert answers(found) == {("norms.binomial_floor.table6", "as printed"): (6, 6)}
+    assert found.answers == []
 
 
 def test_control_the_failed_run_would_be_the_furthest_effect(made: Make) -> None:
@@ -170,44 +170,14 @@ def test_rows_that_differ_by_a_swept_setting_are_held_against_its_least() -> Non
     assert set(effects["setting"]) == {"schedule.epochs=1000"}
 
 
-def test_m27_and_m30_are_true_of_the_numbers_and_within_the_floors(made: Make) -> None:
-    """SimCLR's margins above + pos.: z = 1.8 and 0.3. Mean gains of the ratio, MoCo's less SimCLR's: by hand."""
-    found = answers(made("margins", MARGINS))
-    for dataset, images, error in (("cifar10", 10_000, 1.78), ("stl10", 8_000, 0.28)):
-        margins, pos = (MARGINS["Table 2"]["simclr", variant][dataset] for variant in ("margins", "pos"))
-        assert z(margins, pos, images) == pytest.approx(error, abs=0.005)
-    claim = "margins.binomial_floor.positives_over_margins"
-    assert found[claim, "as printed"] == (0, 2)
-    assert found[f"{claim}.m27", "M27"] == (2, 2)
-    for table, size in (("Table 2", {"cifar10": 10_000, "stl10": 8_000}),
-                        ("Table 3", {"tiny_imagenet_to_stl10": 8_000, "stl10_to_tiny_imagenet": 10_000})):  # fmt: skip
-        gain, variance = 0.0, 0.0
-        for sign, method in ((1, "mocov3"), (-1, "simclr")):
-            for dataset, images in size.items():
-                new, old = (MARGINS[table][method, variant][dataset] for variant in ("ratio", "baseline"))
-                gain += sign * (new - old) / 2
-                variance += (new * (100 - new) + old * (100 - old)) / images / 4
-        assert 0 < gain < 1.96 * math.sqrt(variance)
-    claim = "margins.binomial_floor.ratio_gain"
-    assert found[claim, "as printed"] == (0, 2)
-    assert found[f"{claim}.m30", "M30"] == (2, 2)
-
-
-def test_a_mean_gain_counts_by_its_sign(made: Make) -> None:
-    """MoCo v3's gains in Table 2 are 0.687 and 0.371, SimCLR's 0.267 and 0.47: one cell less by 0.4 turns the sign."""
-    cells = {key: dict(row) for key, row in MARGINS["Table 2"].items()}
-    cells["mocov3", "ratio"]["cifar10"] -= 0.4
-    found = answers(made("margins", MARGINS | {"Table 2": cells}))
-    assert found["margins.binomial_floor.ratio_gain", "as printed"] == (1, 2)
-    assert found["margins.binomial_floor.ratio_gain.m30", "M30"] == (1, 2)
-
-
-def test_a_loss_is_no_gain_however_far(made: Make) -> None:
-    """One of two, where one falls as far as the other rises."""
-    cells = {("simclr", "default"): 50.0, ("simclr", "cut3"): 40.0, ("simclr", "gradscale"): 60.0}
-    found = made("embedding_norms", {"Table 6": {key: {"cifar10": accuracy} for key, accuracy in cells.items()}})
-    assert found.tables["binomial_floor"]["within"].tolist() == [0]
-    assert answers(found)["norms.binomial_floor.table6", "as printed"] == (1, 2)
+def test_simclrs_gains_are_within_the_floors_and_mocos_are_not(made: Make) -> None:
+    """The paper's "does not significantly improve": SimCLR's + pos. is +0.04 and +0.10, MoCo v3's +1.25 and +2.73."""
+    claim = "margins.binomial_floor.simclr_pos"
+    assert answers(made("margins", MARGINS))[claim, "as printed"] == (2, 2)
+    moco = {("simclr", variant): MARGINS["Table 2"]["mocov3", variant] for variant in ("baseline", "pos")}
+    cells = {key: row for key, row in MARGINS["Table 2"].items() if key[0] != "simclr"} | moco
+    assert z(moco["simclr", "pos"]["cifar10"], moco["simclr", "baseline"]["cifar10"], 10_000) > 1.96
+    assert answers(made("margins", {"Table 2": cells}))[claim, "as printed"] == (0, 2)
 
 
 def printed(artifact: str, dataset: str, metric: str, variant: str, reported: float, setting: str = "") -> Claim:

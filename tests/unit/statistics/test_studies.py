@@ -61,12 +61,18 @@ def test_a_number_without_chance_is_exact_to_its_decimals(
 
 def test_a_sentence_that_holds_everywhere_has_no_counterexample_and_one_place_refutes_it() -> None:
     sentence = claim(kind="comparison", variant="", reported=None, metric="share")
-    assert studies.counted(sentence, 400, 400)["verdict"] == "no counterexample"
+    assert studies.counted(sentence, 400, 400, 400)["verdict"] == "no counterexample"
     corrected = sentence.model_copy(update={"origin": "corrected", "reading": "N1"})
-    assert studies.counted(corrected, 400, 400)["verdict"] == "no counterexample (erratum)"
-    assert studies.counted(corrected, 0, 400)["verdict"] == "refuted"
-    refuted = studies.counted(sentence, 399, 400)
+    assert studies.counted(corrected, 400, 400, 400)["verdict"] == "no counterexample (erratum)"
+    assert studies.counted(corrected, 0, 400, 400)["verdict"] == "refuted"
+    refuted = studies.counted(sentence, 399, 400, 400)
     assert (refuted["verdict"], refuted["measured"]) == ("refuted", 99.75)
+
+
+@pytest.mark.parametrize(("held", "verdict"), [(200, "refuted"), (201, "no counterexample")])
+def test_a_sentence_about_most_places_is_refuted_where_half_fail(held: int, verdict: str) -> None:
+    sentence = claim(kind="comparison", variant="", reported=None, metric="share")
+    assert studies.counted(sentence, held, 400, 201)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def label(statement: Statement) -> str:
 
 
 def test_every_statement_is_expected_here() -> None:
-    expected = [named(name) for name in TRUE | set(FALSE)] + [named(*pair) for pair in FALSE.items()]
+    expected = [named(name) for name in TRUE | set(FALSE)] + [named(*pair) for pair in (*FALSE.items(), *ALSO.items())]
     assert sorted(each.id for each in STATEMENTS) == sorted(each.id for each in expected)
 
 
@@ -124,7 +124,10 @@ def columns(statement: Statement) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({each: CHOICES[each] for each in statement.simple()})
 
 
-HOLDS = [named(name) for name in sorted(TRUE)] + [named(name, reading) for name, reading in FALSE.items()]
+ALSO = {"radius_of_one": "D24"}
+"""What holds of a false statement in another reading of its sentence."""
+CORRECTED = {**FALSE, **ALSO}
+HOLDS = [named(name) for name in sorted(TRUE)] + [named(name, reading) for name, reading in CORRECTED.items()]
 
 
 @pytest.mark.parametrize("statement", HOLDS, ids=label)
@@ -161,11 +164,17 @@ def numeric(value: Callable[[float], float], at: float) -> float:
     return (value(at + 1e-5) - value(at - 1e-5)) / 2e-5
 
 
-def eq_2(cosines: Sequence[float], t: float, sign: int = 1) -> float:
-    """DM4 in one anchor, from Eq. 2 as it stands."""
+def eq_2(cosines: Sequence[float], t: float) -> float:
+    """DM4 in one anchor, from Eq. 2 as it stands: the sums leave out the positive."""
     sides = [math.sqrt(2 - 2 * c) for c in cosines]
-    first = math.exp(cosines[0] / t) / math.fsum(math.exp(c / t) for c in cosines)
-    return -math.log(first) - math.log(math.exp(sign * sides[0]) / math.fsum(math.exp(sign * d) for d in sides))
+    first = math.exp(cosines[0] / t) / math.fsum(math.exp(c / t) for c in cosines[1:])
+    return -math.log(first) - math.log(math.exp(sides[0]) / math.fsum(math.exp(d) for d in sides[1:]))
+
+
+def eq_2_with_d2(cosines: Sequence[float], t: float) -> float:
+    """The same with the positive in both sums."""
+    sides = [math.sqrt(2 - 2 * c) for c in cosines]
+    return -math.log(softmax([c / t for c in cosines])[0]) - math.log(softmax(sides)[0])
 
 
 def app_g(u: Sequence[float], t: float, beta: float) -> float:
@@ -217,6 +226,7 @@ def norm_by_hand(found: dict[str, Any]) -> float:
 
 def attraction_by_hand(found: dict[str, Any]) -> float:
     c, *rest = found["cosines"]
+    assert numeric(lambda x: eq_2_with_d2([x, *rest], 1.0), c) > 0.1  # wrong under either reading of the sums
     return numeric(lambda x: eq_2([x, *rest], found["temperature"]), c) / (1 + 1 / math.sqrt(2 - 2 * c))
 
 
@@ -232,7 +242,7 @@ BY_HAND: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], float]]] = {
     "proposition_2_step": ({"d_a": 2, "d_b": 1, "epsilon": 2}, lambda found: (2 - 1) / 2),
     "radius": ({"u": [1, 0], "v": [1, 0], "temperature": 0.5}, lambda found: abs(2 * 2 - 1 / 0.5) * 0.5),
     "equation_1": ({"cosines": [0, 0], "temperature": 1}, lambda found: abs(0 - math.log(2)) / 2),
-    "equation_2_attraction": ({"cosines": [0.5, -1], "alpha": 1, "beta": 1, "temperature": 1}, attraction_by_hand),
+    "equation_2_attraction": ({"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1}, attraction_by_hand),
     "equation_6_alignment": ({"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1}, alignment_by_hand),
     "appendix_g_nt_xent": ({"u": [1, 0], "positive": [0, 1], "negatives": [[-1, 0]]}, nt_xent_by_hand),
     "appendix_g_temperature": ({"temperature": 0.5, "negatives": [[-1, 0]]}, temperature_by_hand),

@@ -107,14 +107,18 @@ def test_the_sharper_bound_at_an_acute_angle_by_hand() -> None:
 
 
 def test_strictness_by_hand() -> None:
-    """Identical points do not move, and 0 < 0 is false."""
-    assert example("theorem_3_4.strict") == {"z": [[1, 0], [1, 0]], "gamma": 1, "excess": 1}
+    """Identical points do not move: both sides are 0. At a right angle and a = 1 the change is 1, and the bound 2."""
     assert moved([1, 0], [1, 0], 1) - 1 == 0
+    assert moved([1, 0], [0, 1], 1) == pytest.approx(1)
+    (strict,) = (each for each in STATEMENTS if each.id == "norms.theorem_3_4.strict.n13")
+    points = torch.tensor([[[1, 0], [1, 0]], [[1, 0], [0, 1]]], dtype=torch.float64)
+    met, excess = strict.check(z=points, gamma=torch.ones(2, dtype=torch.float64))
+    assert met.tolist() == [False, True]
+    assert float(excess[1]) == pytest.approx((1 - 2) / (1 + 2))
 
 
 def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
     """On the line without 0, t z/|z| is a sign: its derivative is 0, and so is |z| times that, the slope of q = 0."""
-    assert example("proposition_d_1") == {"t": [1], "z": [1], "alpha": 1, "excess": 1}
     step = 1e-3
     for z in (1.0, -2.0):
         derivative = ((z + step) / abs(z + step) - (z - step) / abs(z - step)) / (2 * step)

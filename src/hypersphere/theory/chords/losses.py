@@ -21,9 +21,16 @@ def sides(cosines: Tensor) -> Tensor:
     return (2 - 2 * cosines).sqrt()
 
 
-def equation_2(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, sign: int = 1) -> Tensor:
+def equation_2(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Tensor:
+    """With the positive in both sums (D2)."""
     cross_entropy = -(cosines / temperature[:, None]).log_softmax(dim=1)[:, 0]
-    return alpha * cross_entropy - beta * (sign * sides(cosines)).log_softmax(dim=1)[:, 0]
+    return alpha * cross_entropy - beta * sides(cosines).log_softmax(dim=1)[:, 0]
+
+
+def equation_2_literal(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, sign: int) -> Tensor:
+    """With the sums as printed, which leave out the positive; ``sign`` is that of the distances, 1 as printed."""
+    terms = ((alpha, cosines / temperature[:, None]), (beta, sign * sides(cosines)))
+    return sum((weight * (x[:, 1:].logsumexp(dim=1) - x[:, 0]) for weight, x in terms), torch.zeros_like(alpha))
 
 
 def anchors(g: Generator, n: int) -> Inputs:
@@ -42,10 +49,10 @@ def near_positives(g: Generator, n: int) -> Inputs:
     return {**drawn, "cosines": cosines, "beta": beta}
 
 
-def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float) -> Checked:
-    """The inner product on the sphere of radius tau^-power is u·v/tau. Scale: 1/tau."""
-    scale = temperature[:, None] ** power
-    return everywhere(((u / scale * (v / scale)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
+def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: float | None = None) -> Checked:
+    """The inner product is u·v/tau where u has length tau^-power, and v the same or tau^-other. Scale: 1/tau."""
+    of_u, of_v = (temperature[:, None] ** (power if each is None else each) for each in (None, other))
+    return everywhere(((u / of_u * (v / of_v)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
 
 
 def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool) -> Checked:
@@ -73,14 +80,15 @@ def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature
 
 def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
-    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature, sign), cosines)[:, 0]
+    rise = gradient(lambda c: equation_2_literal(c, alpha, beta, temperature, sign), cosines)[:, 0]
     return everywhere(rise / (alpha / temperature + beta / sides(cosines[:, 0])))
 
 
 def repulsion(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
     """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
     met = (cosines[:, :1] >= cosines).all(dim=1) & (sides(cosines[:, 0]) < beta * temperature / alpha)
-    return Checked(met, -attraction(cosines, alpha, beta, temperature, sign=1).excess)
+    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    return Checked(met, -rise / (alpha / temperature + beta / sides(cosines[:, 0])))
 
 
 def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
@@ -114,6 +122,7 @@ STATEMENTS: tuple[Statement, ...] = tuple(
     for name, reading, check, draw, simple in (
         ("radius", PRINTED, partial(radius, power=1), scaled_pairs, SCALED),
         ("radius", "D24", partial(radius, power=0.5), scaled_pairs, SCALED),
+        ("radius_of_one", "D24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
         ("equation_1", PRINTED, partial(equation_1, printed=True), without_weights, TWO),
         ("equation_1", "D2", partial(equation_1, printed=False), without_weights, TWO),
         ("equation_2_slope", PRINTED, positive_slope, anchors, FOUR),

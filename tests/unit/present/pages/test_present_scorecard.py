@@ -119,6 +119,13 @@ def test_counts_keep_printed_corrected_and_ours_apart(page: str) -> None:
     ]
 
 
+def test_the_command_counts_as_the_scorecard_does(page: str, quick: Any) -> None:
+    lists = [plain(text) for text in re.findall(r'<ul class="counts.*?</ul>', page, re.DOTALL)]
+    shown = [re.sub(r" [✓✕○] ", " ", text) for text in lists]
+    said = [re.sub(r"[:,](?= \d)", "", line) for line in claims.in_words(claims.entries(quick.results))]
+    assert said == shown
+
+
 def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
     measured = re.findall(r'class="badge (\w+)"', section(page, "claims"))
     assert set(measured) == {"neutral"}

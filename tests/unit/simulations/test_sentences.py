@@ -1,0 +1,164 @@
+"""Sentences about printed numbers; expected places are counted by hand, of a table of four cells, or by plain loops."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hypersphere.declared.claims import load
+from hypersphere.declared.sentences import Check
+from hypersphere.errors import HypersphereError
+from hypersphere.simulations import sentences as study
+from hypersphere.simulations.study import Context, Study
+
+from ..printed import differences, table
+
+ROOT = Path(__file__).parents[3]
+PAPERS = sorted(path.stem for path in (ROOT / "paper" / "sentences").glob("*.yaml"))
+HEAD = (
+    "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,"
+    "sentence,source"
+)
+CELLS = {("plain", "ten"): 80.0, ("new", "ten"): 81.5, ("plain", "hundred"): 50.0, ("new", "hundred"): 49.9}
+Make = Callable[[str], Study]
+
+
+def context(root: Path, paper: str) -> Context:
+    config: Any = SimpleNamespace(
+        claims_file=lambda name: root / "paper" / "claims" / f"{name}.csv",
+        sentences_file=lambda name: root / "paper" / "sentences" / f"{name}.yaml",
+    )
+    return Context(config, paper)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Make:
+    """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
+
+    def make(checks: str) -> Study:
+        for folder in ("claims", "sentences"):
+            (tmp_path / "paper" / folder).mkdir(parents=True, exist_ok=True)
+        rows = [
+            f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"
+            for (variant, data), number in CELLS.items()
+        ]
+        rows.append("said,comparison,corrected,sentences,,,,,,share,,,M7,it says so,T")
+        (tmp_path / "paper" / "claims" / "p.csv").write_text("\n".join([HEAD, *rows]) + "\n")
+        (tmp_path / "paper" / "sentences" / "p.yaml").write_text(f"said:\n{checks}\n")
+        return study.sentences(context(tmp_path, "p"))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("check", "held", "places"),
+    [
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: above}", 1, 2),
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: below}", 1, 2),
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: at least, than: 1.5}", 1, 2),
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: above, than: 1.5}", 0, 2),
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: within, than: 0.1}", 1, 2),
+        ("{cells: {artifact: t, dataset: ten}, is: between, than: [80, 81]}", 1, 2),
+        ("{cells: {artifact: t}, take: range, by: [dataset], is: below, than: 1.5}", 1, 2),
+        ("{cells: {artifact: t}, take: range, is: at most, than: 31.6}", 1, 1),
+        ("{cells: {artifact: t}, take: largest, by: [variant], is: above, than: 80}", 1, 2),
+        ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, take: mean, is: at most, than: 0.7}", 1, 1),
+        ("{cells: {artifact: t, dataset: ten}, take: mean, less: {dataset: hundred}, is: below, than: 31}", 1, 1),
+        ("{cells: {artifact: t, variant: new}, minus: {dataset: [ten, hundred], variant: plain}, is: above}", 1, 2),
+        (
+            "{cells: {artifact: t, variant: new}, minus: {dataset: [ten, hundred], variant: plain}, against: any, "
+            "is: below}",
+            1, 2,
+        ),
+    ],
+)  # fmt: skip
+def test_places_that_hold(made: Make, check: str, held: int, places: int) -> None:
+    """Gains are 1.5 and -0.1; the means of datasets are 80.75 and 49.95."""
+    found = made(f"  checks: [{check}]")
+    (answer,) = found.answers
+    assert (answer.id, answer.reading) == ("said", "M7")
+    assert answer.arms == {"held": [held], "places": [places], "needed": [places]}
+
+
+@pytest.mark.parametrize(("holds", "needed"), [("all", 4), ("most", 3), ("some", 1)])
+def test_how_many_places_a_sentence_speaks_of(made: Make, holds: str, needed: int) -> None:
+    found = made(f"  checks: [{{cells: {{artifact: t}}, is: above, than: 80}}]\n  holds: {holds}")
+    assert found.answers[0].arms["needed"] == [needed]
+    (row,) = found.tables["sentences"].to_dict("records")
+    assert (row["held"], row["places"], row["asked"]) == (1, 4, holds)
+    assert row["fails"] == "method=simclr;variant=plain;dataset=ten;artifact=t;measure=knn_top1: 80"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("  checks: [{cells: {artifact: u}, is: above}]", "said.checks.0.cells: no number is printed at"),
+        ("  checks: [{cells: {artifact: t}, minus: {variant: old}, is: above}]", "said.checks.0.cells: no number is"),
+        ("  checks: [{cells: {artifact: t, variant: new}, minus: {variant: new}, is: above}]", "is the cell itself"),
+        ("  checks: [{cells: {artifact: t}, is: between, than: 1}]", "than: between takes 2 numbers"),
+        ("  checks: [{cells: {artifact: t}, less: {variant: new}, is: above}]", "take: by and less need mean"),
+        ("  checks: [{cells: {variant: new}, is: above}]", "cells: name the artifact that prints them"),
+        ("  checks: [{cells: {artifact: t}, is: nearly}]", "is: input should be 'above', 'at least'"),
+        ("  checks: [{cells: {artifact: t}, take: mean, by: [dataset], less: {dataset: ten}, is: above}]", "less: has"),
+        (
+            "  checks: [{cells: {artifact: t}, is: above}]\nsaid_too: {checks: [{cells: {artifact: t}, is: above}]}",
+            "said_too: is no claim",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_check_is_one_sentence(made: Make, text: str, words: str) -> None:
+    with pytest.raises(HypersphereError, match=r"sentences/p\.yaml: ") as caught:
+        made(text)
+    assert words in str(caught.value)
+
+
+# Of the five documents
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> None:
+    claims = load(ROOT / "paper" / "claims" / f"{paper}.csv")
+    told = {claim.id for claim in claims if claim.artifact == "sentences"}
+    assert {answer.id for answer in study.sentences(context(ROOT, paper)).answers} == told
+
+
+def counts(paper: str) -> dict[str, tuple[float, float]]:
+    return {
+        one.id: (one.arms["held"][0], one.arms["places"][0]) for one in study.sentences(context(ROOT, paper)).answers
+    }
+
+
+def test_counts_of_the_margins_paper_by_a_plain_loop() -> None:
+    found, held, places = counts("margins"), 0, 0
+    for artifact, column in (("table2", "dataset"), ("table3", "dataset")):
+        for method in ("mocov3", "simclr"):
+            cells = table("margins", artifact, "variant", column, {"method": method})
+            gains = differences(cells, "ratio", "baseline")
+            held, places = held + sum(gain > 0 for gain in gains), places + len(gains)
+    assert found["margins.sentences.ratio"] == (held, places) == (16, 16)
+    assert found["margins.sentences.ratio_gain"] == (0, 2)
+    assert found["margins.sentences.ratio_gain.m30"] == (2, 2)
+    assert found["margins.sentences.positives_over_margins"] == (0, 4)
+
+
+def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
+    """Errata L15, L17, L18, L19."""
+    found = counts("lmcl")
+    gains = differences(table("lmcl", "table4", "variant", "dataset", {"method": "qt"}), "dp", "default")
+    assert found["lmcl.sentences.quick_thought"] == (sum(gain >= 1 for gain in gains), len(gains)) == (1, 6)
+    gains = differences(table("lmcl", "table5", "variant", "dataset", {"method": "curl"}), "dp", "default")
+    assert found["lmcl.sentences.curl"] == (sum(gain > 0 for gain in gains), len(gains)) == (5, 6)
+    cells = table("lmcl", "table3", "variant", "objective.temperature").values()
+    numbers = [value for row in cells for value in row.values()]
+    assert round(max(numbers) - min(numbers), 6) == 1.5
+    assert (found["lmcl.sentences.sensitivity"], found["lmcl.sentences.sensitivity.l17"]) == ((0, 1), (1, 1))
+    assert found["lmcl.sentences.cmc"] == (1, 2)
+
+
+def test_a_check_reads_its_numbers_to_their_printed_decimals() -> None:
+    """81.9 - 80.4 is 1.5, and neither less nor 1.5000000000000142."""
+    check = Check(cells={"artifact": "t"}, **{"is": "at most", "than": 1.5})
+    assert study.holds(check, 81.9 - 80.4)
+    assert not study.holds(check.model_copy(update={"relation": "below"}), 81.9 - 80.4)
