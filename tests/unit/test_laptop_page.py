@@ -1,0 +1,65 @@
+"""docs/laptop.md quotes what the records in evidence/laptop/ hold, read here with the json module alone."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hypersphere.declared import plan as planning
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "laptop.md"
+
+
+def table(first_heading: str) -> list[list[str]]:
+    """The rows of the page's table whose first column has that heading."""
+    text = PAGE.read_text(encoding="utf-8")
+    block = next(block for block in re.split(r"\n\n", text) if block.startswith(f"| {first_heading} |"))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()[2:]]
+
+
+def last_values(measure: str, protocol: str, **run: Any) -> dict[tuple[str, str], float]:
+    """By target and reading: what the one record of seed 0 says of the run that has these fields."""
+    found = []
+    for path in sorted((ROOT / "evidence" / "laptop").glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        settings = record["run"]
+        fields = {
+            "method": settings["method"]["name"],
+            "dataset": settings["dataset"]["name"],
+            "objective": settings["objective"]["name"],
+            "dim": settings["method"].get("dim"),
+            "epochs": record["epochs"],
+            "seed": settings["seed"],
+        }
+        if {key: fields[key] for key in run} == run and fields["seed"] == 0:
+            found.append(record)
+    (record,) = found
+    return {
+        (row["target"], row["reading"]): row["value"]
+        for row in record["evaluations"]
+        if (row["measure"], row["protocol"], row["epoch"]) == (measure, protocol, record["epochs"])
+    }
+
+
+@pytest.fixture(scope="module")
+def digests() -> dict[str, str]:
+    """Of the protocols by name, with the laptop scale's parameters."""
+    plan = planning.make(ROOT, {"scale": "laptop"})
+    return {name: protocol.digest for of in plan.protocols.values() for name, protocol in of.items()}
+
+
+def test_norms_and_accuracies_are_those_of_the_records(digests: dict[str, str]) -> None:
+    for encoder, *quoted in table("encoder"):
+        method, _, name = encoder.partition(", ")
+        sets = {key: f"{key}_5k_16px" for key in ("cifar10", "cifar100")}
+        own, other = sets[name], sets["cifar100" if name == "cifar10" else "cifar10"]
+        run = {"method": method, "dataset": own, "epochs": 102}
+        buckets = last_values("bucket_top1", digests["norm_buckets"], **run)
+        shown = [value for (target, _), value in buckets.items() if target == own and value is not None]
+        norms = last_values("relative_norm", digests["relative_norms"], **run)
+        expected = [f"{shown[0]:.1f}", f"{shown[-1]:.1f}"]
+        expected += [f"{norms[at, 'split=test']:.3f}" for at in (own, other)]
+        assert quoted == expected, encoder
