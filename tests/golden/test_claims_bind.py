@@ -47,6 +47,18 @@ def test_every_claim_has_its_cell(paper: str) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
+def test_every_comparison_is_one_that_its_artifact_makes(paper: str) -> None:
+    measured = plan().config.papers[paper].measured
+    compared = [claim for claim in of_runs(paper) if claim.kind == "comparison"]
+    assert compared
+    lost = [c.id for c in compared if (c.coordinates, c.compared_with) not in measured[c.artifact].comparisons]
+    assert lost == []
+    # The control: no artifact compares in the other direction too.
+    turned = [c.id for c in compared if (c.compared_with, c.coordinates) in measured[c.artifact].comparisons]
+    assert turned == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
 def test_a_claim_with_another_coordinate_has_none(paper: str) -> None:
     """The control: each coordinate in turn that has no column of its own, changed or added."""
     for claim in of_runs(paper):

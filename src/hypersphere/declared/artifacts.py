@@ -184,7 +184,7 @@ class Measured(Strict):
             return None
         return coordinates.ordered({**point, **self.baseline})
 
-    @property
+    @cached_property
     def comparisons(self) -> list[Pair]:
         """Every cell that is compared, and with which: comparisons with the baseline first, none twice."""
         pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]

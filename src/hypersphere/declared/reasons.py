@@ -41,7 +41,7 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
             return f"no cell of {claim.artifact} has the coordinates {where}"
         if missing[where]:
             return missing[where]
-    if claim.kind == "comparison" and declared.compared_with(claim.coordinates) != claim.compared_with:
+    if claim.kind == "comparison" and (claim.coordinates, claim.compared_with) not in declared.comparisons:
         against = coordinates.text(claim.compared_with)
         return f"{claim.artifact} does not compare {claim.text} with {against}"
     return ""

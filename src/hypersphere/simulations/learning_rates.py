@@ -70,7 +70,7 @@ def learning_rates(context: Context) -> Study:
 def table_s2(context: Context) -> dict[int, list[float]]:
     """Printed kNN accuracies (percent) of Table S2's default rows, by batch: at epochs 100 and 500."""
     claims = load(context.config.claims_file(context.paper))
-    rows = [c for c in claims if (c.artifact, c.variant) == ("tableS2", "default")]
+    rows = [c for c in claims if (c.kind, c.artifact, c.variant) == ("value", "tableS2", "default")]
     cells = {(c.coordinates["batch.size"], c.coordinates["epoch"]): c.reported or 0.0 for c in rows}
     return {batch: [cells[batch, epoch] for epoch in REPORTED] for batch in BATCHES}
 
