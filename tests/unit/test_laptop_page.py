@@ -63,3 +63,17 @@ def test_norms_and_accuracies_are_those_of_the_records(digests: dict[str, str]) 
         expected = [f"{shown[0]:.1f}", f"{shown[-1]:.1f}"]
         expected += [f"{norms[at, 'split=test']:.3f}" for at in (own, other)]
         assert quoted == expected, encoder
+
+
+def test_losses_are_those_of_the_records(digests: dict[str, str]) -> None:
+    for loss, *quoted in table("loss"):
+        digit, plain = "colored_mnist_5_5k_14px", "cifar10_5k_16px"
+        run = {"method": "simclr", "objective": loss, "epochs": 60}
+        biased = last_values("mlp_top1", digests["mlp"], **run, dataset=digit)
+        maps = last_values("mlp_top1", digests["activation_maps"], **run, dataset=plain, dim=128)
+        sphere = {**run, "dataset": plain, "dim": 3}
+        probed = last_values("mlp_top1", digests["mlp"], **sphere)
+        spread = last_values("class_spread", digests["on_sphere"], **sphere)
+        expected = [f"{biased[digit, bias]:.1f}" for bias in ("", "bias=aligned", "bias=conflicting")]
+        expected += [f"{maps[plain, '']:.1f}", f"{probed[plain, '']:.1f}", f"{spread[plain, '']:.3f}"]
+        assert quoted == expected, loss
