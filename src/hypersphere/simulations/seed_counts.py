@@ -41,17 +41,19 @@ def printed_cells(claims: Iterable[Claim]) -> list[Cell]:
             found.append(Cell(claim.source, Printed(Decimal(str(claim.reported)), std), examples))
     units: dict[str, Decimal] = {}
     for cell in found:
-        unit = Decimal(1).scaleb(-_decimals(cell.printed.mean))
+        unit = Decimal(1).scaleb(-decimals(cell.printed.mean))
         units[cell.table] = min(units.get(cell.table, unit), unit)
-    return [cell._replace(printed=_with_zeros(cell.printed, units[cell.table])) for cell in found]
+    return [cell._replace(printed=with_zeros(cell.printed, units[cell.table])) for cell in found]
 
 
-def _with_zeros(printed: Printed, unit: Decimal) -> Printed:
+def with_zeros(printed: Printed, unit: Decimal) -> Printed:
+    """The same numbers with the decimals of ``unit``: 61.83 was printed as 61.830 in a table of three decimals."""
     std = None if printed.std is None else printed.std.quantize(unit)
     return Printed(printed.mean.quantize(unit), std)
 
 
-def _decimals(number: Decimal) -> int:
+def decimals(number: Decimal) -> int:
+    """How many decimals a number is written with."""
     exponent = number.as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
 

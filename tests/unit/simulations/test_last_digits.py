@@ -1,0 +1,56 @@
+"""Last digits: zeros restored, counts by hand, p beside the binomial sum."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hypersphere.declared.claims import Claim
+from hypersphere.simulations.last_digits import FEWEST, last_digits_of, odd_p, summary
+
+Make = Callable[..., Claim]
+
+
+@pytest.fixture
+def claim() -> Make:
+    def make(**changed: Any) -> Claim:
+        fields = {name: "" for name in ("variant", "baseline", "setting", "reading", "sentence")}
+        fields |= {"id": "a", "kind": "value", "origin": "printed", "artifact": "t", "method": "simclr"}
+        fields |= {"dataset": "cifar10", "metric": "linear_top1", "reported": 50.0, "reported_std": None}
+        fields |= {"direction": None, "source": "Table 1", "reading": "as printed"}
+        return Claim.model_validate(fields | changed)
+
+    return make
+
+
+def test_last_zeros_count_as_digits(claim: Make) -> None:
+    """61.83 and 50 in a table of three decimals were printed as 61.830 and 50.000; Table 2 has one decimal."""
+    claims = [claim(reported=value) for value in (61.837, 61.83, 50.0, 89.413)]
+    claims += [claim(reported=50.0, source="Table 2"), claim(reported=61.2, source="Table 2")]
+    assert [number.digit for number in last_digits_of(claims)] == [7, 0, 0, 3, 0, 2]
+
+
+def test_norms_and_comparisons_are_no_accuracies(claim: Make) -> None:
+    assert last_digits_of([claim(metric="norm"), claim(kind="comparison", variant="v", baseline="b")]) == []
+
+
+def test_a_row_for_each_table_and_for_each_group_large_enough(claim: Make) -> None:
+    """Half of the numbers at one setting and odd, the others at another and even."""
+    claims = [
+        claim(reported=50 + digit / 10, setting=f"batch.size={size}", variant="plain")
+        for digit, size in ((3, 1024), (4, 4096))
+        for _ in range(FEWEST)
+    ]
+    claims += [claim(reported=50.5, source="Table 2")] * (FEWEST - 1)
+    table = summary(last_digits_of(claims))
+    assert table["group"].tolist() == ["", "batch.size=1024, plain", "batch.size=4096, plain"]
+    assert table["odd"].tolist() == [FEWEST, FEWEST, 0]
+    assert table["digit_3"].tolist() == [FEWEST, FEWEST, 0]
+    assert table["p_odd"].tolist() == pytest.approx([1, 2 / 2**FEWEST, 2 / 2**FEWEST])
+
+
+@pytest.mark.parametrize(("odd", "numbers"), [(1, 16), (10, 28), (7, 8)])
+def test_p_is_the_binomial_sum(odd: int, numbers: int) -> None:
+    ways = [math.comb(numbers, k) for k in range(numbers + 1)]
+    assert odd_p(odd, numbers) == pytest.approx(sum(way for way in ways if way <= ways[odd]) / 2**numbers)
