@@ -15,8 +15,9 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.claims import Claim, load
 from hypersphere.simulations.binomial_floor import TESTED, in_order
 from hypersphere.simulations.seed_counts import decimals
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Context, Study, counted
 
+LEVEL = 0.05
 FEWEST = 8
 """The least numbers of a group with a row of its own."""
 COLUMNS = ["table", "group", "numbers", *(f"digit_{digit}" for digit in range(10)), "odd", "p_odd"]
@@ -77,4 +78,6 @@ def summary(numbers: Sequence[Number]) -> pd.DataFrame:
 def last_digits(context: Context) -> Study:
     """Last digits of all printed accuracies of a paper."""
     numbers = last_digits_of(load(context.config.claims_file(context.paper)))
-    return Study({"last_digits": summary(numbers)})
+    table = summary(numbers)
+    even = counted(f"{context.paper}.last_digits.parity", int((table["p_odd"] >= LEVEL).sum()), len(table))
+    return Study({"last_digits": table}, [even])
