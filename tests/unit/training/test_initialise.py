@@ -23,6 +23,7 @@ from hypersphere.training.initialise import initialise
 ENCODERS: dict[str, dict[str, Any]] = {
     "lab_streams": {"backbone": "resnet10", "width": 2},
     "resnet": {"depth": 18, "stem": "max_pool"},
+    "convnet": {"width": 2},
     "resnet8": {"width": 2},
     "resnet10": {"width": 2},
     "vit": {"image_size": 8, "patch": 4, "depth": 2, "width": 12, "heads": 3},
