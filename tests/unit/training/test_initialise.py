@@ -88,7 +88,7 @@ def test_an_encoders_weights_are_a_function_of_the_seed_alone(make_run: Callable
 def test_methods_share_an_encoders_tensors(make_run: Callable[..., Run], name: str) -> None:
     first, second = (state(make_run(method, encoder=encoder(name))) for method in ("simclr", "simsiam"))
     shared = [tensor for tensor in first if tensor.startswith("encoder.")]
-    assert len(shared) > 20
+    assert len(shared) >= 18  # the smallest has three convolutions, each with five tensors of batch norm
     assert all(torch.equal(first[tensor], second[tensor]) for tensor in shared)
 
 
@@ -114,7 +114,7 @@ def test_a_tensor_does_not_depend_on_the_rest_of_the_model(make_run: Callable[..
     base = state(make_run())
     for other in (make_run(method={"hidden": 16}), make_run("simsiam"), make_run(objective={"temperature": 0.1})):
         shared = {name: tensor for name, tensor in state(other).items() if name.startswith("encoder.")}
-        assert len(shared) > 20
+        assert len(shared) >= 18  # the smallest has three convolutions, each with five tensors of batch norm
         assert all(torch.equal(tensor, base[name]) for name, tensor in shared.items())
 
 
