@@ -20,8 +20,8 @@ def table(first_heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()[2:]]
 
 
-def last_values(measure: str, protocol: str, **run: Any) -> dict[tuple[str, str], float]:
-    """By target and reading: what the one record of seed 0 says of the run that has these fields."""
+def the_record(**run: Any) -> dict[str, Any]:
+    """The one record of seed 0 whose run has these fields."""
     found = []
     for path in sorted((ROOT / "evidence" / "laptop").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -31,12 +31,18 @@ def last_values(measure: str, protocol: str, **run: Any) -> dict[tuple[str, str]
             "dataset": settings["dataset"]["name"],
             "objective": settings["objective"]["name"],
             "dim": settings["method"].get("dim"),
+            "cut": (settings["initialisation"] or {}).get("c"),
             "epochs": record["epochs"],
-            "seed": settings["seed"],
         }
-        if {key: fields[key] for key in run} == run and fields["seed"] == 0:
+        if settings["seed"] == 0 and {key: fields[key] for key in run} == run:
             found.append(record)
-    (record,) = found
+    (one,) = found
+    return one
+
+
+def last_values(measure: str, protocol: str, **run: Any) -> dict[tuple[str, str], float]:
+    """By target and reading: the run's values after its last epoch."""
+    record = the_record(**run)
     return {
         (row["target"], row["reading"]): row["value"]
         for row in record["evaluations"]
@@ -63,6 +69,23 @@ def test_norms_and_accuracies_are_those_of_the_records(digests: dict[str, str]) 
         expected = [f"{shown[0]:.1f}", f"{shown[-1]:.1f}"]
         expected += [f"{norms[at, 'split=test']:.3f}" for at in (own, other)]
         assert quoted == expected, encoder
+
+
+def test_accuracies_are_those_of_the_records(digests: dict[str, str]) -> None:
+    sets = ("cifar10_lt", "cifar100_lt")
+    for own, variant, *quoted in table("trained on"):
+        other = sets[own == sets[0]]
+        cut = 3.0 if variant == "cut3" else None
+        record = the_record(method="simclr", dataset=f"{own}_5k_16px", epochs=100, cut=cut)
+        cells = [(own, "knn_top1", "knn"), (own, "linear_top1", "linear"), (other, "linear_top1", "linear")]
+        expected = []
+        for target, measure, protocol in cells:
+            at = {"target": f"{target}_5k_16px", "measure": measure, "protocol": digests[protocol]}
+            rows = [row for row in record["evaluations"] if {key: row[key] for key in at} == at]
+            accuracies = {row["epoch"]: f"{row['value']:.1f}" for row in rows}
+            (pixels,) = (row["value"] for row in record["pixels"] if {key: row[key] for key in at} == at)
+            expected += [accuracies.get(0, ""), accuracies[100], f"{pixels:.1f}"]
+        assert quoted == expected, (own, variant)
 
 
 def test_losses_are_those_of_the_records(digests: dict[str, str]) -> None:
