@@ -40,7 +40,4 @@ class Contrast(Strict):
             raise ValueError(f"{name}: no two cells differ so")
 
     def _covers(self, point: Coordinates) -> bool:
-        return all(
-            point.get(key) in [coordinates.normal(one) for one in (value if isinstance(value, list) else [value])]
-            for key, value in self.of.items()
-        )
+        return all(point.get(key) in coordinates.alternatives(value) for key, value in self.of.items())

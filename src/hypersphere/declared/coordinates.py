@@ -39,6 +39,11 @@ def normal(value: Scalar) -> Scalar:
     return int(value) if float(value).is_integer() else float(value)
 
 
+def alternatives(value: Scalar | Sequence[Scalar]) -> list[Scalar]:
+    """One value, or each of a list, in canonical form."""
+    return [normal(one) for one in ([value] if isinstance(value, str | int | float) else value)]
+
+
 def show(value: Scalar) -> str:
     """A value as text: ``0.5``, ``40``, ``true``, ``cifar10``."""
     value = normal(value)

@@ -80,7 +80,7 @@ def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
         if claim.kind == "value" and claim.metric in (*TESTED, CONTRASTIVE):
             target = claim.coordinates.get("target", claim.dataset)
             examples = TEST_SIZES.get(str(target)) if claim.metric in TESTED else None
-            place = (claim.method, claim.dataset, *_setting_and_variant(claim))
+            place = (claim.method, claim.dataset, *setting_and_variant(claim))
             row = (names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, examples)
             rows.append(row)
     cells = pd.DataFrame(rows, columns=[*CELL, "reading", "accuracy", "examples"])
@@ -89,7 +89,7 @@ def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
     return cells
 
 
-def _setting_and_variant(claim: Claim) -> tuple[str, str | None, str]:
+def setting_and_variant(claim: Claim) -> tuple[str, str | None, str]:
     """Setting, metric and variant of a claim. A swept setting counts as the variant."""
     swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
     setting = {key: value for key, value in claim.coordinates.items() if key not in swept}

@@ -14,7 +14,7 @@ import pandas as pd
 from hypersphere.declared import coordinates
 from hypersphere.declared.claims import Claim, load
 from hypersphere.simulations.binomial_floor import TESTED, in_order
-from hypersphere.simulations.seed_counts import decimals
+from hypersphere.simulations.seed_counts import units
 from hypersphere.simulations.study import Context, Study, counted
 
 LEVEL = 0.05
@@ -35,12 +35,8 @@ def last_digits_of(claims: Sequence[Claim]) -> list[Number]:
     """The last printed digit of each accuracy. A number in CSV has lost its last zeros: its table says how many."""
     values = [claim for claim in claims if claim.kind == "value" and claim.metric in TESTED]
     printed = [(claim, Decimal(f"{claim.reported:.10g}")) for claim in values if claim.reported is not None]
-    places: dict[str, int] = {}
-    for claim, number in printed:
-        places[claim.source] = max(places.get(claim.source, 0), decimals(number))
-    return [
-        Number(claim.source, _group(claim), int(number.scaleb(places[claim.source])) % 10) for claim, number in printed
-    ]
+    finest = units((claim.source, number) for claim, number in printed)
+    return [Number(claim.source, _group(claim), int(number / finest[claim.source]) % 10) for claim, number in printed]
 
 
 def _group(claim: Claim) -> str:

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared import coordinates
 from hypersphere.declared.claims import Claim, load
 from hypersphere.granularity import MOST, Printed, admissible, informative
 from hypersphere.means import t_p
-from hypersphere.simulations.binomial_floor import BASELINES, SWEPT, TEST_SIZES, TESTED, in_order
-from hypersphere.simulations.seed_counts import WAYS, assumptions, with_zeros
+from hypersphere.simulations.binomial_floor import BASELINES, TEST_SIZES, TESTED, in_order, setting_and_variant
+from hypersphere.simulations.seed_counts import WAYS, assumptions, units, with_zeros
 from hypersphere.simulations.study import Context, Study, counted
 
 LEVEL = 0.05
@@ -68,11 +67,8 @@ def welch_p(mean: float, std: float, other_mean: float, other_std: float, n: int
 def printed_effects(claims: Sequence[Claim]) -> list[Effect]:
     """Every variant with a printed deviation, and the baseline of the same table and place that has one too."""
     spread = [claim for claim in claims if claim.kind == "value" and claim.reported_std and claim.reported is not None]
-    units = {
-        source: min(Decimal(str(c.reported)).as_tuple().exponent for c in spread if c.source == source)
-        for source in {claim.source for claim in spread}
-    }
-    arms = {_key(claim): _arm(claim, units[claim.source]) for claim in spread}
+    finest = units((claim.source, Decimal(str(claim.reported))) for claim in spread)
+    arms = {_key(claim): _arm(claim, finest[claim.source]) for claim in spread}
     sources = {claim.artifact: claim.source for claim in reversed(spread)}
     effects = []
     for (artifact, place, variant), arm in arms.items():
@@ -84,20 +80,18 @@ def printed_effects(claims: Sequence[Claim]) -> list[Effect]:
 
 def _key(claim: Claim) -> tuple[str, tuple[str, ...], str]:
     """Artifact, place and variant. A swept setting counts as the variant."""
-    swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
-    rest = {key: value for key, value in claim.coordinates.items() if key not in swept}
-    place = (claim.method, claim.dataset, coordinates.setting(rest), str(claim.metric))
-    return claim.artifact, place, coordinates.text(swept) or claim.variant
+    setting, metric, variant = setting_and_variant(claim)
+    return claim.artifact, (claim.method, claim.dataset, setting, str(metric)), variant
 
 
-def _arm(claim: Claim, exponent: int | str) -> Arm:
+def _arm(claim: Claim, unit: Decimal) -> Arm:
     assert claim.reported is not None
     assert claim.reported_std is not None
     examples = TEST_SIZES.get(str(claim.coordinates.get("target", claim.dataset)))
     allowed: tuple[int, ...] = tuple(RUNS)
-    if claim.metric in TESTED and examples and isinstance(exponent, int):
+    if claim.metric in TESTED and examples:
         printed = Printed(Decimal(str(claim.reported)), Decimal(str(claim.reported_std)))
-        printed = with_zeros(printed, Decimal(1).scaleb(exponent))
+        printed = with_zeros(printed, unit)
         made = assumptions(WAYS[0], examples)
         allowed = admissible(printed, made) if informative(printed, made) else allowed
     return Arm(claim.reported, claim.reported_std, allowed)

@@ -39,11 +39,17 @@ def printed_cells(claims: Iterable[Claim]) -> list[Cell]:
         if claim.kind == "value" and claim.metric in TESTED and examples and claim.reported is not None:
             std = None if claim.reported_std is None else Decimal(str(claim.reported_std))
             found.append(Cell(claim.source, Printed(Decimal(str(claim.reported)), std), examples))
-    units: dict[str, Decimal] = {}
-    for cell in found:
-        unit = Decimal(1).scaleb(-decimals(cell.printed.mean))
-        units[cell.table] = min(units.get(cell.table, unit), unit)
-    return [cell._replace(printed=with_zeros(cell.printed, units[cell.table])) for cell in found]
+    finest = units((cell.table, cell.printed.mean) for cell in found)
+    return [cell._replace(printed=with_zeros(cell.printed, finest[cell.table])) for cell in found]
+
+
+def units(numbers: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
+    """One unit of the last decimal that each table prints, from pairs of a table and one of its numbers."""
+    finest: dict[str, Decimal] = {}
+    for table, number in numbers:
+        unit = Decimal(1).scaleb(-_decimals(number))
+        finest[table] = min(finest.get(table, unit), unit)
+    return finest
 
 
 def with_zeros(printed: Printed, unit: Decimal) -> Printed:
@@ -52,8 +58,7 @@ def with_zeros(printed: Printed, unit: Decimal) -> Printed:
     return Printed(printed.mean.quantize(unit), std)
 
 
-def decimals(number: Decimal) -> int:
-    """How many decimals a number is written with."""
+def _decimals(number: Decimal) -> int:
     exponent = number.as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
 

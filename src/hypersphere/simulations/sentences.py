@@ -79,8 +79,7 @@ def _differences(check: Check, cells: Cells, numbers: Sequence[Printed]) -> list
     chosen_of = max if lower_bound == (check.against == "all") else min  # the hardest to beat, or the easiest
     compared = []
     for cell in chosen:
-        known = {key: value for key, value in cell.at.items() if key != READING}
-        wanted: Cells = {**known, **check.minus}
+        wanted: Cells = {**_without_reading(cell.at), **check.minus}
         alike = [one for one in _select(wanted, numbers) if one.at.keys() - {READING} == wanted.keys()]
         others = [one for one in alike if one is not cell]
         if not others:
@@ -90,10 +89,7 @@ def _differences(check: Check, cells: Cells, numbers: Sequence[Printed]) -> list
 
 
 def _select(cells: Cells, numbers: Sequence[Printed]) -> list[Printed]:
-    wanted = {
-        key: [coordinates.normal(one) for one in (value if isinstance(value, list) else [value])]
-        for key, value in cells.items()
-    }
+    wanted = {key: coordinates.alternatives(value) for key, value in cells.items()}
     found = [one for one in numbers if all(one.at.get(key, "") in values for key, values in wanted.items())]
     if not found:
         raise ValueError(f"cells: no number is printed at {cells}")

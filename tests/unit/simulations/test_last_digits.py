@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -10,18 +9,6 @@ from hypersphere.declared.claims import Claim
 from hypersphere.simulations.last_digits import FEWEST, last_digits_of, odd_p, summary
 
 Make = Callable[..., Claim]
-
-
-@pytest.fixture
-def claim() -> Make:
-    def make(**changed: Any) -> Claim:
-        fields = {name: "" for name in ("variant", "baseline", "setting", "reading", "sentence")}
-        fields |= {"id": "a", "kind": "value", "origin": "printed", "artifact": "t", "method": "simclr"}
-        fields |= {"dataset": "cifar10", "metric": "linear_top1", "reported": 50.0, "reported_std": None}
-        fields |= {"direction": None, "source": "Table 1", "reading": "as printed"}
-        return Claim.model_validate(fields | changed)
-
-    return make
 
 
 def test_last_zeros_count_as_digits(claim: Make) -> None:

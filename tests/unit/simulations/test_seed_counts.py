@@ -2,27 +2,12 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
-
-import pytest
 
 from hypersphere.declared.claims import Claim
 from hypersphere.granularity import Printed
 from hypersphere.simulations.seed_counts import WAYS, Cell, assumptions, printed_cells, summary
 
 Make = Callable[..., Claim]
-
-
-@pytest.fixture
-def claim() -> Make:
-    def make(**changed: Any) -> Claim:
-        fields = {name: "" for name in ("variant", "baseline", "setting", "reading", "sentence")}
-        fields |= {"id": "a", "kind": "value", "origin": "printed", "artifact": "t", "method": "simclr"}
-        fields |= {"dataset": "cifar10", "metric": "linear_top1", "reported": 50.0, "reported_std": None}
-        fields |= {"direction": None, "source": "Table 1", "reading": "as printed"}
-        return Claim.model_validate(fields | changed)
-
-    return make
 
 
 def test_last_zeros_come_back_from_the_table(claim: Make) -> None:

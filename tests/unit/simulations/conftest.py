@@ -1,0 +1,20 @@
+"""A printed number as a claim, for studies that read claims."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hypersphere.declared.claims import Claim
+
+
+@pytest.fixture
+def claim() -> Callable[..., Claim]:
+    def make(**changed: Any) -> Claim:
+        fields = {name: "" for name in ("variant", "baseline", "setting", "reading", "sentence")}
+        fields |= {"id": "a", "kind": "value", "origin": "printed", "artifact": "t", "method": "simclr"}
+        fields |= {"dataset": "cifar10", "metric": "linear_top1", "reported": 50.0, "reported_std": None}
+        fields |= {"direction": None, "source": "Table 1", "reading": "as printed"}
+        return Claim.model_validate(fields | changed)
+
+    return make
