@@ -19,6 +19,8 @@ from hypersphere.present.results import ArtifactResults
 from hypersphere.present.shown import Context
 
 IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
+DATASETS = {"dataset", "target"}
+"""The coordinates that name a dataset."""
 SINGLE = (*IDENTITY, "measured_on", "probed_on", "epoch")
 """The first columns of the csv of a figure that shows several values of a cell."""
 FIELDS = (
@@ -41,6 +43,8 @@ class Point:
     missing: str = ""
     """Why it cannot be measured at this scale; empty if it can."""
     is_baseline: bool = False
+    stands_in: bool = False
+    """Whether another dataset than the printed one was measured."""
     control: bool = False
 
     @property
@@ -68,9 +72,14 @@ class Point:
         return self.number("mean")
 
     @property
+    def beside(self) -> Claim | None:
+        """The claim that may be shown beside our number: it must be about the dataset that was measured."""
+        return None if self.stands_in else self.claim
+
+    @property
     def published(self) -> float:
-        """The printed number; NaN if there is none."""
-        return math.nan if self.claim is None or self.claim.reported is None else self.claim.reported
+        """The printed number to show beside ours; NaN if there is none."""
+        return math.nan if self.beside is None or self.beside.reported is None else self.beside.reported
 
     @property
     def ours(self) -> str:
@@ -99,12 +108,12 @@ class Point:
 
     @property
     def printed(self) -> str:
-        """The published number as printed, or an en dash."""
-        if self.claim is None or self.claim.reported is None:
+        """The published number to show beside ours, as printed, or an en dash."""
+        if self.beside is None or self.beside.reported is None:
             return "–"
-        decimals, std = self.measure.decimals, self.claim.reported_std
+        decimals, std = self.measure.decimals, self.beside.reported_std
         spread = "" if std is None else f" ± {words.published(f'{std:.10g}', decimals)}"
-        return words.published(f"{self.claim.reported:.10g}", decimals) + spread
+        return words.published(f"{self.beside.reported:.10g}", decimals) + spread
 
     def fields(self, scale: str) -> list[Any]:
         """The values of ``FIELDS``."""
@@ -168,6 +177,7 @@ class Points:
             self.tables.printed(point),
             self._missing.get(text, ""),
             baseline is not None and self.artifact.compared_with(point) is None,
+            any(words.stands_in(self.context.results.config, str(point[key])) for key in DATASETS & set(point)),
         )
 
     @cached_property

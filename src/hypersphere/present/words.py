@@ -9,7 +9,7 @@ from hypersphere.declared.artifacts import HISTORY, Paper, Protocol
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
+from hypersphere.declared.run import Dataset, Run
 from hypersphere.nouns import counted
 from hypersphere.present.results import ArtifactResults, Results, settles
 
@@ -201,13 +201,23 @@ def _probe(protocols: dict[str, Protocol], name: str) -> str:
 
 def stand_in(config: Config, dataset: str) -> str:
     """``measured on digits_lt``: the stand-in for a published dataset; empty if it was measured itself."""
-    declared = dataset in config.scale.datasets or dataset in config.datasets
-    used = config.used(dataset) if declared else None
+    used = _used(config, dataset)
     if used is None:
         return f"{NOT_RUN} at this scale"
     if used.source is None:
         return f"{NOT_RUN}: no loader yet"
-    return "" if used.name == dataset else f"measured on {used.name}"
+    return f"measured on {used.name}" if stands_in(config, dataset) else ""
+
+
+def stands_in(config: Config, dataset: str) -> bool:
+    """Whether another dataset is measured in place of a published one."""
+    used = _used(config, dataset)
+    return used is not None and used.source is not None and used.name != dataset
+
+
+def _used(config: Config, dataset: str) -> Dataset | None:
+    declared = dataset in config.scale.datasets or dataset in config.datasets
+    return config.used(dataset) if declared else None
 
 
 def standing_in(config: Config, dataset: str, paper: Paper) -> str:

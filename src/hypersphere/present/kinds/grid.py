@@ -152,5 +152,5 @@ def _mean(cell: Point) -> float:
 
 def _text(cell: Point) -> str:
     """``83.2``, and below it the printed number: ``(81.9)``."""
-    printed = f"\n({cell.printed})" if cell.claim else ""
+    printed = f"\n({cell.printed})" if cell.beside else ""
     return words.number(cell.mean, cell.measure.decimals) + printed

@@ -61,8 +61,8 @@ class _Layout:
 
     @cached_property
     def has_published(self) -> list[bool]:
-        """Whether the document prints a number for any cell of a column."""
-        return [any(self.points.at(row, column).claim for row in self.rows) for column in self.columns]
+        """Whether the document prints a number for any cell of a column, on the dataset that was measured."""
+        return [any(self.points.at(row, column).beside for row in self.rows) for column in self.columns]
 
     @cached_property
     def grid(self) -> Grid:

@@ -72,13 +72,23 @@ def test_raw_pixels_and_the_untrained_encoder_are_levels_where_they_have_a_numbe
     assert levels == [[], [], [35.5, 41.25], [35.5, 41.25]]
 
 
+def hollow(axis: Any) -> list[tuple[list[float], list[float]]]:
+    """The places of the hollow markers."""
+    lines = [one for one in axis.lines if one.get_markerfacecolor() == "none" and len(one.get_xdata())]
+    return [(list(one.get_xdata()), list(one.get_ydata())) for one in lines]
+
+
 def test_a_sweep_over_more_than_a_decade_is_logarithmic_and_published_numbers_are_hollow(make: Any, draw: Any) -> None:
-    _, axes = draw(make(), "sweep")
+    _, axes = draw(make("paper"), "sweep")
     (axis,) = axes.values()
     assert axis.get_xscale() == "log"
     assert axis.get_xlabel() == "τ"
-    hollow = [one for one in axis.lines if one.get_markerfacecolor() == "none" and len(one.get_xdata())]
-    assert [(list(one.get_xdata()), list(one.get_ydata())) for one in hollow] == [([0.2], [66.0])]
+    assert hollow(axis) == [([0.2], [66.0])]
+
+
+def test_published_numbers_are_not_drawn_beside_those_of_a_stand_in(make: Any, draw: Any) -> None:
+    _, axes = draw(make(), "sweep")
+    assert hollow(next(iter(axes.values()))) == []
 
 
 def test_two_seeds_have_a_thin_line_each_and_five_a_band(make: Any, draw: Any) -> None:
@@ -123,7 +133,7 @@ def test_every_line_looks_different(make: Any, draw: Any) -> None:
 
 
 def test_a_grid_has_its_number_in_each_square_with_the_printed_one_below(make: Any, draw: Any) -> None:
-    figure, axes = draw(make(), "squares")
+    figure, axes = draw(make("paper"), "squares")
     assert list(axes) == ["FIRST-10|τ", "Second-100|τ"]
     axis = next(iter(axes.values()))
     found = {tuple(text.get_position()): text.get_text() for text in axis.texts}
