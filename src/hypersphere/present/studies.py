@@ -53,7 +53,7 @@ def repeated(table: pd.DataFrame) -> str:
     for column in ("n", "trials", "starts"):
         if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
             return f"n = {most:.0f} {'seeds' if column == 'n' else column}."
-    return "n = 1: nothing here is repeated over seeds."
+    return "n = 1 (not repeated)."
 
 
 def computed(context: Context) -> pd.DataFrame:

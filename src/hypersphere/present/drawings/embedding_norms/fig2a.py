@@ -39,12 +39,12 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
 
 
 def _slope_two(axes: Axes, part: pd.DataFrame) -> None:
-    """A guide: four times the steps at twice the norm, through the middle of a curve."""
+    """A guide under a curve: four times the steps at twice the norm."""
     line = part[part["norm"] > 0].sort_values("norm")
     norm, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
     ends = [line["norm"].min(), line["norm"].max()]
     look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
-    axes.plot(ends, [steps * (end / norm) ** 2 for end in ends], label="slope 2", **look)
+    axes.plot(ends, [0.3 * steps * (end / norm) ** 2 for end in ends], label="slope 2", **look)
 
 
 def finding(table: pd.DataFrame) -> str:
