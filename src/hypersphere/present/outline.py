@@ -16,6 +16,8 @@ class Part(Strict):
     """How the prose names the document."""
     main: list[str]
     """Its artifacts in the main part, in this order. All others are in the appendix."""
+    telling: list[str]
+    """Claims that the findings tell in words."""
 
 
 def load(config: Config) -> dict[str, Part]:
@@ -34,7 +36,7 @@ def load(config: Config) -> dict[str, Part]:
 
 def _known(paper: Paper, part: Part | None, file: str) -> Part:
     if part is None:
-        return Part(short=f"“{paper.title}”", main=[])
+        return Part(short=f"“{paper.title}”", main=[], telling=[])
     for artifact in part.main:
         if artifact not in paper.artifacts:
             raise HypersphereError(f"{file}: {paper.paper}: main: {not_one_of(artifact, paper.artifacts)}")

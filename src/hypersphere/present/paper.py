@@ -128,6 +128,7 @@ def _paper(results: Results, paper: Paper, part: outline.Part, entries: list[cla
         "short": part.short,
         "told": _sentences([*told.of_statements(kinds), *told.of_studies(kinds), *encoders]),
         "findings": _findings(results, paper.paper, part.main, document.studied),
+        "telling": told.telling(told.printed([*stated, *studied]), part.telling),
         "failures": told.failures(kinds),
         "main": _shown(results, paper, _in_main(part.main, [*document.measured, *document.studied])),
         "theorems": [_fields(claim, *THEOREM) for claim in stated],

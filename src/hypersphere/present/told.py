@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
 from hypersphere.present import words
 from hypersphere.present.claims import AGREE, DISAGREE, Apart, Entry, apart
+from hypersphere.present.outline import FILE
 
 OUTCOMES = ("held", "failed", "open", "not run")
 """What a claim came to, in short. Below the published scale, what needs trained encoders is open or not run."""
@@ -84,14 +86,27 @@ def of_encoders(kinds: Apart, scale: str, settles: bool) -> list[str]:
 def directions(claims: Sequence[Entry]) -> list[str]:
     """The signs of measured effects below the published scale, in a sentence."""
     found = [claim.direction for claim in claims if claim.direction]
-    said = [f"{found.count(name)} {meaning}" for name, meaning in DIRECTIONS.items() if name in found]
-    return [f"Of {counted(len(found), 'measured effect')}, {_listed(_have(said))}."] if found else []
+    said = [f"{found.count(name)} with {meaning}" for name, meaning in DIRECTIONS.items() if name in found]
+    return [f"Measured effects: {_listed(said)}."] if found else []
 
 
-def _have(said: list[str]) -> list[str]:
-    """``3 have the published sign``, ``1 has …``: the first carries the verb."""
-    number, _, meaning = said[0].partition(" ")
-    return [f"{number} {'has' if number == '1' else 'have'} {meaning}", *said[1:]]
+def telling(claims: Sequence[Entry], ids: Sequence[str]) -> list[str]:
+    """A sentence for each of some claims: its words, its place, and what came of it.
+
+    Raises:
+        HypersphereError: there is no claim of that name.
+    """
+    named = {claim.id: claim for claim in claims}
+    for name in ids:
+        if name not in named:
+            raise HypersphereError(f"{FILE}: telling: '{name}' is not a claim of this document")
+    return [_came(named[name]) for name in ids]
+
+
+def _came(claim: Entry) -> str:
+    """``“…” (Sec. 4.1) fails: holds at 30 of 60 places.``."""
+    came = {"held": "held", "failed": f"fails: {_evidence(claim)}", "open": f"is open ({claim.verdict})"}
+    return f"{claim.subject.rstrip('.')} ({claim.source}): {came.get(outcome(claim), words.NOT_RUN)}."
 
 
 def failures(kinds: Apart) -> list[dict[str, Any]]:
@@ -122,7 +137,7 @@ def _evidence(claim: Entry) -> str:
 
 
 def matrix(entries: Sequence[Entry], named: dict[str, str], count: Callable[[int], str]) -> list[dict[str, Any]]:
-    """Printed claims by document and outcome, and a last row for all documents.
+    """Printed claims by document and outcome, and a last row for all documents: theorems, studies, encoders.
 
     Args:
         entries: every claim.
@@ -131,6 +146,7 @@ def matrix(entries: Sequence[Entry], named: dict[str, str], count: Callable[[int
     """
     rows = [(short, [claim for claim in entries if claim.paper == paper]) for paper, short in named.items()]
     return [
-        {"name": name, "counts": [[count(number) for number in outcomes(printed(kind)).values()] for kind in apart(own)]}
+        {"name": name, "counts": [[count(number) for number in outcomes(printed(kind)).values()] for kind in kinds]}
         for name, own in (*rows, ("all", list(entries)))
+        for kinds in [reversed(apart(own))]
     ]
