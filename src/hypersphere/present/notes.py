@@ -69,7 +69,8 @@ def small(points: Points) -> str:
     config = context.results.config
     worth = words.short_notice(config)
     protocol = words.protocol(context.results.plan, context.paper, context.name)
-    return f"Scale {config.scale_name}. {worth} {words.conditions(points.tables)} {protocol}"
+    others = "Other images stand in for the named datasets. " if any(cell.stands_in for cell in points.every) else ""
+    return f"Scale {config.scale_name}. {worth} {others}{words.conditions(points.tables)} {protocol}"
 
 
 def unjudged(artifact: Measured | Studied) -> str:
