@@ -56,7 +56,9 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", linespacing=1.1, **look)
     under = 1 - (0.07 + 0.19 * len(title)) / full_height
     figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#444444", linespacing=1.15, **look)
-    figure.text(left, 0.04 / full_height, "\n".join(below), fontsize=7.2, color="#666666", va="bottom", linespacing=1.15)
+    figure.text(
+        left, 0.04 / full_height, "\n".join(below), fontsize=7.2, color="#666666", va="bottom", linespacing=1.15
+    )
     return figure, part
 
 

@@ -86,7 +86,10 @@ def content(results: Results) -> dict[str, Any]:
         "claims": _counts(measured),
         "studied": _counts(studied),
         "statements": _counts(stated),
-        "printed": {"all": str(len(told.printed(entries))), "without_encoders": str(len(told.printed([*studied, *stated])))},
+        "printed": {
+            "all": str(len(told.printed(entries))),
+            "without_encoders": str(len(told.printed([*studied, *stated]))),
+        },
         "told": {
             "statements": _sentences(told.of_statements(kinds)),
             "studies": _sentences(told.of_studies(kinds)),
@@ -154,7 +157,7 @@ ANSWER = (
 
 
 def _fields(claim: claims.Entry, *shown: str) -> dict[str, str]:
-    return {key: getattr(claim, key) for key in shown}
+    return {key: told.quoted(getattr(claim, key)) for key in shown}
 
 
 def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """What came of a document's claims, in sentences and rows for the paper. Every sentence follows the outcome."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,8 +91,13 @@ def directions(claims: Sequence[Entry]) -> list[str]:
     return [f"Measured effects: {_listed(said)}."] if found else []
 
 
-def telling(claims: Sequence[Entry], ids: Sequence[str]) -> list[str]:
-    """A sentence for each of some claims: its words, its place, and what came of it.
+def quoted(text: str) -> str:
+    """Text with the quotation marks of print."""
+    return re.sub(r'"([^"]*)"', r"“\1”", text)
+
+
+def telling(claims: Sequence[Entry], ids: Sequence[str]) -> list[dict[str, str]]:
+    """What came of some claims: outcome, words, place, and the evidence where one failed or stayed open.
 
     Raises:
         HypersphereError: there is no claim of that name.
@@ -103,18 +109,20 @@ def telling(claims: Sequence[Entry], ids: Sequence[str]) -> list[str]:
     return [_came(named[name]) for name in ids]
 
 
-def _came(claim: Entry) -> str:
-    """``“…” (Sec. 4.1) fails: holds at 30 of 60 places.``."""
-    came = {"held": "held", "failed": f"fails: {_evidence(claim)}", "open": f"is open ({claim.verdict})"}
-    return f"{claim.subject.rstrip('.')} ({claim.source}): {came.get(outcome(claim), words.NOT_RUN)}."
+def _came(claim: Entry) -> dict[str, str]:
+    came = outcome(claim)
+    evidence = {"failed": _evidence(claim), "open": claim.verdict}.get(came, "")
+    return {"outcome": came, "claim": quoted(claim.subject.rstrip(".")), "source": claim.source, "evidence": evidence}
 
 
 def failures(kinds: Apart) -> list[dict[str, Any]]:
     """A row for each printed claim that failed: the claim, its place, the evidence, and the errata that mend it."""
-    others = [claim for claim in (*kinds.stated, *kinds.studied) if claim.origin != "printed" and claim.verdict in AGREE]
+    others = [
+        claim for claim in (*kinds.stated, *kinds.studied) if claim.origin != "printed" and claim.verdict in AGREE
+    ]
     return [
         {
-            "subject": claim.subject,
+            "subject": quoted(claim.subject),
             "source": claim.source,
             "setting": claim.setting if claim.kind != "theorem" else "",
             "evidence": _evidence(claim),
