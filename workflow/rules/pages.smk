@@ -78,6 +78,7 @@ rule paper:
             "hypersphere.present.paper",
             "paper/reproduction.typ",
             "paper/layout.typ",
+            "paper/tables.typ",
             "paper/equations.typ",
             "paper/references.yml",
             "paper/outline.yaml",

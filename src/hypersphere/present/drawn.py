@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.transforms import Bbox
@@ -52,13 +52,13 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     figure = Figure(figsize=(width, full_height), layout="constrained")
     grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
     part = figure.add_subfigure(grid[1, 0])
-    left, look = 0.1 / width, {"ha": "left", "va": "top"}
-    figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", linespacing=1.1, **look)
+    left = 0.1 / width
+    look: dict[str, Any] = {"ha": "left", "va": "top", "linespacing": 1.1}
+    figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", **look)
     under = 1 - (0.07 + 0.19 * len(title)) / full_height
-    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#444444", linespacing=1.15, **look)
-    figure.text(
-        left, 0.04 / full_height, "\n".join(below), fontsize=7.2, color="#666666", va="bottom", linespacing=1.15
-    )
+    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#444444", **look)
+    look = {"va": "bottom", "fontsize": 7.2, "color": "#666666", "linespacing": 1.15}
+    figure.text(left, 0.04 / full_height, "\n".join(below), **look)
     return figure, part
 
 

@@ -208,7 +208,7 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None
 
 
 def test_effects_beyond_their_error_by_chance_in_closed_form() -> None:
-    """P(|z| >= 1.96) = 0.049996; of 39, 1.95 in expectation. One or more of 12: 1 - (1 - p)^12. A plain sum for more."""
+    """P(|z| >= 1.96) = 0.049996; of 39, 1.95 on average. One or more of 12: 1 - (1 - p)^12. More by a plain sum."""
     assert study.by_chance(39) == pytest.approx(39 * 0.04999579, rel=1e-6)
     chance = study.by_chance(1)
     assert study.as_many_by_chance(0, 12) == 1

@@ -28,7 +28,7 @@ ACROSS = 3
 LOG_RANGE = 8.0
 """An axis without a unit is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
-"""With at least so many seeds the interval is drawn as a band; with fewer, or on a logarithmic axis, each has a line."""
+"""With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}

@@ -20,7 +20,7 @@ from hypersphere.present.results import Results
 from hypersphere.present.shown import Grid, Head, Line, Shown, Text
 
 REPOSITORY = Path(__file__).parents[4]
-PAPER = ("reproduction.typ", "layout.typ", "equations.typ", "references.yml")
+PAPER = ("reproduction.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
 """What the paper is compiled from, beside its content."""
 OUTLINE = {"alpha": {"short": "the alpha paper", "main": ["table1"], "telling": ["alpha.rate"]}}
 IMAGES = {"source": {"name": "digits", "task": "upright", "train_per_class": 8, "test_per_class": 3}}

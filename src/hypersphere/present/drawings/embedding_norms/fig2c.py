@@ -37,8 +37,8 @@ def note(table: pd.DataFrame) -> str:
     """What was computed."""
     return (
         "Noise of variance 0.1 as printed, of standard deviation 0.1, and of 1 as in the authors' imbalanced run. "
-        f"Means over {table['n'].max():.0f} seeds, {table['epoch'].max():.0f} epochs. Each seed has centres and a matrix "
-        "of its own, which move all its norms together; so below, each class is compared with the mean of the four "
-        "classes of the same seed, with 95 % t intervals. Numbers in the legend: "
-        "the classes' probabilities, ~1/2, ~1/4 and so on, normalised."
+        f"Means over {table['n'].max():.0f} seeds, {table['epoch'].max():.0f} epochs. Each seed has centres and a "
+        "matrix of its own, which move all its norms together; so below, each class is compared with the mean of the "
+        "four classes of the same seed, with 95 % t intervals. Numbers in the legend: the classes' probabilities, "
+        "~1/2, ~1/4 and so on, normalised."
     )

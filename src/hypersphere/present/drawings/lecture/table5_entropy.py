@@ -65,7 +65,7 @@ def _printed(axes: Axes, x: Iterable[float], y: Iterable[float]) -> None:
     """The printed entropies, each with its number."""
     for place, entropy in zip(x, y, strict=True):
         axes.plot(place, entropy, **PRINTED)
-        beside = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
+        beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
         background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
         axes.annotate(f"{entropy:.1f}", (place, entropy), (-5, -4), bbox=background, **beside)
 
