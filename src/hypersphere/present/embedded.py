@@ -6,27 +6,37 @@ from pathlib import Path
 
 from PIL import Image
 
-STEP = 17
-"""Levels of a colour channel that become one: 16 are left. Lines and letters stay crisp, and no two colours of a figure merge."""
+LEVELS = 8
+"""Levels of a colour channel that are kept. Lines and letters stay crisp, and no two colours of a legend become one."""
+WIDTH = 900
+"""Pixels of a picture that is full of dots, which is smaller as a photograph."""
 
 
 def data(svg: Path) -> str:
-    """A figure as the address of an image: its svg or a picture of its png, whichever is smaller.
+    """A figure as the address of an image: its svg or a picture of its png, whichever is smallest.
 
     Args:
         svg: the figure's file. The png, if there is one, lies beside it.
     """
-    drawn = svg.read_bytes()
-    picture = _picture(svg.with_suffix(".png"))
-    kind, chosen = ("svg+xml", drawn) if picture is None or len(drawn) <= len(picture) else ("webp", picture)
+    ways = [("svg+xml", svg.read_bytes())]
+    png = svg.with_suffix(".png")
+    if png.is_file():
+        with Image.open(png) as image:
+            ways += [("webp", written) for written in _pictures(image.convert("RGB"))]
+    kind, chosen = min(ways, key=lambda way: len(way[1]))
     return f"data:image/{kind};base64,{base64.b64encode(chosen).decode('ascii')}"
 
 
-def _picture(png: Path) -> bytes | None:
-    if not png.is_file():
-        return None
-    levels = [min(255, round(level / STEP) * STEP) for level in range(256)]
+def _pictures(image: Image.Image) -> tuple[bytes, bytes]:
+    """The picture without loss in fewer colours, and as a photograph."""
+    step = 255 / (LEVELS - 1)
+    fewer = image.point([round(round(level / step) * step) for level in range(256)] * 3)
+    width = min(WIDTH, image.width)
+    photograph = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
+    return _webp(fewer, lossless=True, quality=30, method=3), _webp(photograph, quality=40, method=4)
+
+
+def _webp(image: Image.Image, **how: int) -> bytes:
     written = io.BytesIO()
-    with Image.open(png) as image:
-        image.convert("RGB").point(levels * 3).save(written, "WEBP", lossless=True, quality=30, method=3)
+    image.save(written, "WEBP", **how)
     return written.getvalue()

@@ -201,12 +201,13 @@ def _apart(entries: Sequence[Entry]) -> list[list[Part]]:
 
 def examples(entries: Sequence[Entry], paper: str, most: int = 2) -> list[Example]:
     """The printed sentences of a document that fail and that hold: the shortest of each artifact, a few of them."""
-    printed = [claim for claim in entries if claim.origin == "printed" and claim.paper == paper and claim.sentence]
+    printed = [claim for claim in entries if claim.origin == "printed" and claim.paper == paper]
     found = []
     for name in ("fails", "holds"):
         tone = "disagree" if name == "fails" else "agree"
         settled = [claim for claim in printed if claim.tone == tone]
-        by_length = sorted(settled, key=lambda claim: (len(claim.sentence), claim.id))
+        said = [claim for claim in settled if claim.sentence]
+        by_length = sorted(said, key=lambda claim: (len(claim.sentence), claim.id))
         of_artifact: dict[str, Entry] = {}
         for claim in by_length:
             of_artifact.setdefault(claim.artifact, claim)

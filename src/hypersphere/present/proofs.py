@@ -72,9 +72,14 @@ class Proofs:
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
         if self.plan.records is None:
-            return [Link(name, f"runs/{name}/run.yaml")]
+            return [Link(_short(name), f"runs/{name}/")]
         folder = self._from_page(self.plan.config.evidence)
         return [Link(record.file_name, f"{folder}/{record.file_name}") for record in self.plan.records.get(name, ())]
+
+    def folder(self, run: str) -> str:
+        """Where all of a run lies, or its first record."""
+        links = self.run(run)
+        return links[0].href if links else ""
 
     def artifact(self, paper: Paper, name: str, figure: bool) -> list[Link]:
         """The files of a table or figure."""
@@ -88,7 +93,8 @@ class Proofs:
     def test(self, name: str) -> Link:
         """What an erratum names: a claim on this page, or a test of the repository."""
         file = name.partition("::")[0]
-        return Link(name, f"#{name}" if name in self.claims else f"{self._root}/{file}")
+        short = name.rpartition("::")[2]
+        return Link(short, f"#{name}" if name in self.claims else f"{self._root}/{file}")
 
     def _theorem(self, claim: Entry) -> list[Link]:
         return [
@@ -117,6 +123,11 @@ class Proofs:
             return [declared]
         folder = self._from_page(self.plan.artifact_folder(claim.paper, claim.artifact))
         return [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")] + [declared]
+
+
+def _short(run: str) -> str:
+    """``s0-14c73c94`` of a run's name: its seed and its hash; the claim says method, variant and dataset."""
+    return "-".join(run.split("-")[-2:])
 
 
 def _study(name: str) -> str:

@@ -7,6 +7,7 @@ import jinja2
 
 from hypersphere.declared import errata, rules
 from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.files import write_json, write_text
@@ -72,6 +73,8 @@ def context(results: Results) -> dict[str, Any]:
         "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
         "proofs": proofs,
         "kind_of": findings.kind_of,
+        "outcome_of": findings.outcome_of,
+        "said": _said,
         "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
         "published_in_words": lambda claim: _in_words(config, claim),
         "errata": by_kind(pages.ledger(config), proofs),
@@ -92,6 +95,22 @@ def _in_words(config: Config, claim: claims.Entry) -> str:
     return f"published: {claim.published}" if claim.published != NOTHING and not _comparable(config, claim) else ""
 
 
+def _said(claim: claims.Entry) -> list[tuple[str, str]]:
+    """What a claim's line leaves out, each with its name. That a reading is as printed goes without saying."""
+    found = {
+        "Checked": claim.ours if claim.kind == "theorem" else "",
+        "Counterexample": claim.counterexample,
+        "Sentence": claim.sentence if claim.sentence != claim.subject else "",
+        "Interval": claim.interval if claim.interval != NOTHING else "",
+        "Other margins": claim.sensitivity,
+        "Direction": f"direction: {claim.direction}" if claim.direction else "",
+        "Why not": claim.why,
+        "Reading": claim.reading if claim.reading != PRINTED else "",
+        "Not stated": claim.unstated if claim.verdict != words.NOT_RUN else "",
+    }
+    return [(name, text) for name, text in found.items() if text]
+
+
 def _rules(config: Config) -> dict[str, str]:
     chosen = rules.load(config.root)
     return {
@@ -108,15 +127,13 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
-    squares = [claim for claim in of_paper if claim.origin == "printed"]
     claimed = {claim.artifact for claim in of_paper}
     return {
         "id": paper.paper,
         "title": paper.title,
         "protocols": pages.protocols(results, paper.paper, names),
         "examples": findings.examples(entries, paper.paper),
-        "squares": [{**one, "squares": [_square(results.config, claim) for claim in one["claims"]]}
-                    for one in _groups(paper, squares)],
+        "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
         "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
         "idle": _groups(paper, idle),
         "idle_count": len(idle),
@@ -130,7 +147,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "missing": document.missing,
         "anchors": [one.id for one in (*document.studied, *document.measured, *document.missing)],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
-    }  # fmt: skip
+    }
 
 
 STATED = "theorems"
@@ -156,18 +173,13 @@ def _named(paper: Paper, name: str) -> dict[str, str]:
     return {"printed": artifact.printed or artifact.title, "title": artifact.title if artifact.printed else ""}
 
 
-def _square(config: Config, claim: claims.Entry) -> dict[str, str]:
-    """A claim in the grid: its words and its outcome."""
-    said = [claim.subject, claim.metric, claim.dataset, claim.setting, _in_words(config, claim)]
-    text = f"{'; '.join(filter(None, said))}: {claim.verdict}"
-    return {"id": claim.id, "text": text, "outcome": findings.outcome_of(claim), "tone": claim.tone}
-
-
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
     """A table with the alignment of its columns, or a figure with its drawing, and their files."""
     drawn = artifact.grid is None
+    long = f"{words.scale_line(config)} {words.notice(config)}"  # stands at the top of the page
     return {
         **artifact._asdict(),
+        "notes": [f"Scale {config.scale_name}. {words.short_notice(config)}" if note == long else note for note in artifact.notes],
         "table": _table(artifact.grid) if artifact.grid else None,
         "data": embedded.data(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
         "links": proofs.artifact(paper, artifact.id, drawn),
@@ -202,6 +214,6 @@ def _runs(results: Results, proofs: Proofs) -> list[dict[str, Any]]:
     rows = results.runs.sort_values("run", kind="stable").to_dict("records")
     return [
         {key: words.number(row[key], 0) if key == "epochs" else str(row[key]) for key in shown}
-        | {"links": proofs.run(str(row["run"]))}
+        | {"href": proofs.folder(str(row["run"]))}
         for row in rows
     ]

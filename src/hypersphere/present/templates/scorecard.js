@@ -10,10 +10,11 @@
     const section = node.closest(".document");
     const says = one(".say", node);
     says.dataset.document = section.dataset.title;
+    const words = [...says.childNodes].map((part) => part.textContent).join(" · ");
     return {
-      node, place, home: node.parentNode, text: "", says: says.textContent.trim(),
+      node, place, home: node.parentNode, text: "", says: says.textContent, words,
       document: section.dataset.document, artifact: section.dataset.document + "/" + node.closest(".group").dataset.artifact,
-      verdict: node.dataset.verdict, kind: node.dataset.kind, origin: node.dataset.origin,
+      verdict: one(".badge", node).textContent, kind: node.dataset.kind || "encoder", origin: node.dataset.origin || "printed",
     };
   });
   const verdicts = [...form.elements.verdict.options].map((option) => option.value);
@@ -22,13 +23,18 @@
     for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   };
 
-  // Where a claim is unfolded its group's links may be out of sight, so it gets a copy.
+  // Where a claim is unfolded its group's links may be out of sight, so it gets a copy, and its own address.
   addEventListener("toggle", (event) => {
     const node = event.target, claim = claims.find((each) => each.node === node);
     if (!claim || one(".evidence", node)) return;
     const copy = one(".evidence", claim.home).cloneNode(true);
     copy.classList.remove("small");
-    one(".proof", node).append(copy);
+    const line = document.createElement("p"), name = document.createElement("b"), link = document.createElement("a");
+    name.textContent = "Permalink";
+    link.href = "#" + node.id;
+    link.textContent = node.id;
+    line.append(name, " ", link);
+    one(".proof", node).append(copy, line);
   }, true);
 
   const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
@@ -121,8 +127,8 @@
     const squares = all("a.sq", section);
     squares.forEach((square, at) => {
       square.tabIndex = at ? -1 : 0;
-      square.setAttribute("aria-label", square.title);
-      square.removeAttribute("title");
+      const claim = claims.find((each) => "#" + each.node.id === square.getAttribute("href"));
+      square.setAttribute("aria-label", claim.verdict + ": " + claim.words);
     });
     section.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
