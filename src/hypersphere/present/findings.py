@@ -164,7 +164,10 @@ def _of_kind(config: Config, kind: str, shown: Sequence[Entry]) -> list[Part]:
     parts += _outcomes(shown, kind=kind, origin="printed")
     present = {outcome_of(claim) for claim in shown}
     if kind == "theorem" and present & {"holds", "fails"}:
-        return [*parts, Part(". Failing means a counterexample; holding means that random draws met none, which is no proof.")]
+        return [
+            *parts,
+            Part(". Failing means a counterexample; holding means that random draws met none, which is no proof."),
+        ]
     if kind == "encoder" and not settles(config):
         return [*parts, Part(f". What is measured at scale {config.scale_name} counts for or against none of them.")]
     return [*parts, Part(".")]

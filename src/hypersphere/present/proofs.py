@@ -30,7 +30,8 @@ class Proofs:
     """Links for the claims, artifacts and errata of one plan's page."""
 
     plan: Plan
-    ledger: list[errata.Erratum]
+    ledger: list[dict[str, Any]]
+    """``pages.ledger``: the errata on the page."""
     claims: frozenset[str]
     """The ids of all claims on the page."""
     _root: str = field(init=False)
@@ -43,11 +44,11 @@ class Proofs:
 
     @cached_property
     def _shown_by(self) -> dict[str, list[str]]:
-        """Errata that name a claim among their tests, by claim."""
+        """The errata on the page, and those that name a claim among their tests, by name."""
         found: dict[str, list[str]] = {}
-        for entry in self.ledger:
-            for test in entry.tests:
-                found.setdefault(test, []).append(entry.id)
+        for entry in (entry for group in self.ledger for entry in group["entries"]):
+            for name in (entry["id"], *entry["tests"]):
+                found.setdefault(name, []).append(entry["id"])
         return found
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
@@ -60,9 +61,8 @@ class Proofs:
 
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
-        known = {entry.id for entry in self.ledger}
-        named = [name for name in NAMES.findall(claim.reading) if name in known]
-        listed = dict.fromkeys([*named, *self._shown_by.get(claim.id, [])])
+        names = [*NAMES.findall(claim.reading), claim.id]
+        listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
 
     def runs(self, claim: Entry) -> list[Link]:
@@ -134,12 +134,12 @@ def _study(name: str) -> str:
     return f"src/hypersphere/simulations/{name}.py"
 
 
-def by_kind(ledger: list[dict[str, Any]], proofs: Proofs) -> list[dict[str, Any]]:
+def by_kind(proofs: Proofs) -> list[dict[str, Any]]:
     """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
     groups = []
     for kind, meaning in errata.KINDS.items():
         documents = []
-        for group in ledger:
+        for group in proofs.ledger:
             entries = [
                 {**entry, "links": [proofs.test(test) for test in entry["tests"]]}
                 for entry in group["entries"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import jinja2
 
-from hypersphere.declared import errata, rules
+from hypersphere.declared import rules
 from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
@@ -43,8 +43,7 @@ def build(plan: Plan) -> None:
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
     config, entries = results.config, claims.entries(results)
-    ledger = errata.load(config.root)
-    proofs = Proofs(results.plan, ledger, frozenset(claim.id for claim in entries))
+    proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.id for claim in entries))
     papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
     origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
     present = {claim.verdict for claim in entries}
@@ -67,6 +66,7 @@ def context(results: Results) -> dict[str, Any]:
         "origins": claims.ORIGINS,
         "kinds": findings.KINDS,
         "outcomes": [one for one in findings.OUTCOMES.values() if present & set(one.verdicts)],
+        "outcomes_all": findings.OUTCOMES,
         "verdicts": [verdict for verdict in claims.ORDER if verdict in present],
         "signs": findings.MARKS,
         "papers": papers,
@@ -77,7 +77,7 @@ def context(results: Results) -> dict[str, Any]:
         "said": _said,
         "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
         "published_in_words": lambda claim: _in_words(config, claim),
-        "errata": by_kind(pages.ledger(config), proofs),
+        "errata": by_kind(proofs),
         "runs": _runs(results, proofs),
     }
 
@@ -145,7 +145,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "controls": [control for artifact in document.measured for control in _controls(artifact)],
         "effects": pages.effects(results, paper.paper, names),
         "missing": document.missing,
-        "anchors": [one.id for one in (*document.studied, *document.measured, *document.missing)],
+        "anchors": [one.id for one in (*document.studied, *document.measured)] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
@@ -179,7 +179,10 @@ def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claime
     long = f"{words.scale_line(config)} {words.notice(config)}"  # stands at the top of the page
     return {
         **artifact._asdict(),
-        "notes": [f"Scale {config.scale_name}. {words.short_notice(config)}" if note == long else note for note in artifact.notes],
+        "notes": [
+            f"Scale {config.scale_name}. {words.short_notice(config)}" if note == long else note
+            for note in artifact.notes
+        ],
         "table": _table(artifact.grid) if artifact.grid else None,
         "data": embedded.data(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
         "links": proofs.artifact(paper, artifact.id, drawn),

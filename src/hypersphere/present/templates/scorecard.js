@@ -155,8 +155,10 @@
   for (const plate of all("a.plate")) plate.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const image = one("img", plate).cloneNode();
+    const image = one("img", plate).cloneNode(), inside = image.src;
     image.removeAttribute("style");
+    image.addEventListener("error", () => { if (image.src !== inside) image.src = inside; });
+    image.src = plate.href; // the figure's own file; where the page came alone, the picture inside it
     enlarge(one("h4", plate.closest(".shown")).textContent, image);
   });
   for (const box of all(".shown .scroll")) {

@@ -1,16 +1,19 @@
 """A real Chromium, driven over the pipe of its DevTools protocol: no driver, no library, no port."""
 
 import base64
+import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+PATIENCE = 60
+"""Seconds to wait for an answer."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--mute-audio"),
@@ -55,9 +58,10 @@ class Tab:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            received = os.read(self._from, 1 << 20)
+            answers, _, _ = select.select([self._from], [], [], PATIENCE)
+            received = os.read(self._from, 1 << 20) if answers else b""
             if not received:
-                raise RuntimeError("the browser is gone")
+                raise RuntimeError(f"the browser is gone, or says nothing for {PATIENCE} seconds")
             self._rest += received
         message, self._rest = self._rest.split(b"\0", 1)
         return dict(json.loads(message))
@@ -121,7 +125,9 @@ class Tab:
 
     def requests(self) -> list[str]:
         """Addresses that were asked for since the page was opened."""
-        sent = [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        sent = [
+            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
+        ]
         return [address for address in sent if not address.startswith("data:")]
 
     def complaints(self) -> list[str]:
@@ -137,13 +143,21 @@ def tab() -> Iterator[Tab]:
     assert found is not None
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
-    with tempfile.TemporaryDirectory(prefix="hypersphere-browser-") as profile:
-        shell = f'exec "$0" "$@" 3<&{commands} 4>&{answers}'
+    with tempfile.TemporaryDirectory(prefix="hypersphere-browser-", ignore_cleanup_errors=True) as profile:
+
+        def wire() -> None:
+            """Chromium reads commands from file 3 and answers on file 4."""
+            high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (commands, answers)]
+            for place, end in enumerate(high, 3):
+                os.dup2(end, place)
+
         process = subprocess.Popen(
-            ["sh", "-c", shell, found, *FLAGS, f"--user-data-dir={profile}"],
-            pass_fds=(commands, answers),
+            [found, *FLAGS, f"--user-data-dir={profile}"],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            close_fds=False,
+            preexec_fn=wire,
         )
         os.close(commands)
         os.close(answers)
@@ -154,5 +168,3 @@ def tab() -> Iterator[Tab]:
             os.close(from_browser)
             process.terminate()
             process.wait(timeout=20)
-            shutil.rmtree(Path(profile), ignore_errors=True)
-            Path(profile).mkdir(exist_ok=True)
