@@ -170,10 +170,10 @@
   }
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 
-  // On paper nothing can be unfolded: lists are open, claims stay lines.
+  // On paper nothing can be unfolded: lists are open but for what was not run and the runs; claims stay lines.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = all("details.block:not([open])");
+    folded = all("details.block:not([open], .idle, #runs)");
     for (const box of folded) box.open = true;
   });
   addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
