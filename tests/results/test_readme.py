@@ -1,4 +1,4 @@
-"""The README's findings are those of the results: sentences of the scorecard, and rows of Table 1 of the norms paper."""
+"""The README's findings are those of the results: sentences of the scorecard, rows of Table 1 of the norms paper."""
 
 from hypersphere.declared.plan import Plan
 from hypersphere.present import claims, findings

@@ -1,8 +1,6 @@
 """The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale."""
 
-import itertools
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -10,71 +8,13 @@ import pytest
 from hypersphere.errors import HypersphereError
 from hypersphere.present import claims, scorecard
 
-VOID = {"meta", "link", "img", "br", "hr", "input"}
-
-
-class Page(HTMLParser):
-    """Collects classes, ids and links, and checks that tags close in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.classes: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.images: list[dict[str, str | None]] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        given = dict(attrs)
-        self.classes += (given.get("class") or "").split()
-        self.ids += [given["id"] or ""] if "id" in given else []
-        self.links += [given[key] or "" for key in ("href", "src") if key in given]
-        if tag == "img":
-            self.images.append(given)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+from .reading import Page, plain, row, section, tones
 
 
 @pytest.fixture(scope="session")
 def page(quick: Any) -> str:
     """The quick page's text."""
     return quick.read("scorecard.html")
-
-
-def section(page: str, name: str) -> str:
-    """From a heading to the next."""
-    return page[page.index(f'<h2 id="{name}"') :].split("<h2 ")[1]
-
-
-def row(page: str, name: str) -> str:
-    """A claim, with its line and its proof."""
-    return page[page.index(f'<details class="claim" id="{name}"') :].split("</details>")[0]
-
-
-def plain(html: str) -> str:
-    """What is read of it."""
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
-
-
-def tones(page: str) -> set[str]:
-    """The colours of the verdicts of trained encoders, which are the claims without a kind."""
-    lines = re.findall(
-        r'<details class="claim" id="[^"]+"((?: data-origin="\w+")?)>\s*(<summary>.*?</summary>)', page, re.S
-    )
-    return {tone for _, line in lines for tone in re.findall(r'class="badge (\w+)"', line)}
-
-
-def matrices(page: str, kind: str) -> list[list[list[str]]]:
-    """The cells of each matrix, row by row, as text."""
-    tables = re.findall(rf'<table class="{kind}".*?</table>', page, re.DOTALL)
-    lines = [re.findall(r"<tr.*?</tr>", table, re.DOTALL) for table in tables]
-    return [[[plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", line)] for line in table] for table in lines]
 
 
 def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
@@ -132,61 +72,12 @@ def test_direction_has_no_colour(page: str) -> None:
     assert "direction:" not in row(page, "alpha.cut")
 
 
-def test_counts_keep_printed_corrected_and_ours_apart(page: str) -> None:
-    """Counted by hand in the fixture's claims."""
-    printed, corrected, ours = matrices(page, "matrix")
-    assert printed == [
-        ["", "Theorems: 1", "Exact studies: 4", "Trained encoders: 4"],
-        ["Document", "Fails", "Holds", "Cannot be judged", "Measured", "Not run"],
-        ["On Alpha", "1", "3", "1", "2", "2"],
-        ["All documents", "1", "3", "1", "2", "2"],
-    ]
-    assert corrected[-1] == ["All documents", "1", "1"]
-    assert ours[-1] == ["All documents", "1"]
-
-
-def test_the_command_counts_as_the_scorecard_does(page: str, quick: Any) -> None:
-    """Of each kind and origin: ``2 quick only, 2 not run``."""
-    said = [line.partition(": ")[2] for line in claims.in_words(claims.entries(quick.results))]
-    widths = [
-        int(width) for width in re.findall(r'class="group edge" colspan="(\d+)"', page.split("by exact verdict")[1])
-    ]
-    lines = [(line, table[1]) for table in matrices(page, "matrix exact") for line in table[-1:]]
-    counts = iter(
-        [f"{number} {verdict}" for sums, heads in lines for number, verdict in zip(sums[1:], heads[1:], strict=True)]
-    )
-    shown = [", ".join(itertools.islice(counts, width)) for width in widths]
-    assert sorted(shown) == sorted(said)
-
-
-def test_findings_are_sentences_whose_numbers_are_links(page: str) -> None:
-    told = re.search(r'<ul class="told">.*?</ul>', page, re.DOTALL)
-    assert told is not None
-    text = plain(told[0])
-    assert "Of 1 printed theorems and identities, 1 fails . Failing means a counterexample" in text
-    assert "Of 4 printed numbers and sentences that exact studies answer, 3 hold and 1 cannot be judged ." in text
-    assert "Of 4 printed numbers and comparisons of trained encoders, 2 were measured and 2 were not run . What" in text
-    assert "counts for or against none of them" in text
-    assert 'href="#?kind=study&amp;origin=printed&amp;verdict=holds"' in told[0]
-
-
 def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
     assert tones(page) == {"neutral"}
     assert "Not a reproduction" in page
     text = published.read("scorecard.html")
     assert "agree" in tones(text)
     assert "Not a reproduction" not in text
-
-
-def test_the_grid_has_a_square_for_each_printed_claim(quick: Any, page: str) -> None:
-    found = re.findall(r'<a class="sq( \w+)?" href="#([^"]+)">(.?)</a>', section(page, "grid"))
-    assert [name for _, name, _ in found] == [one["id"] for one in quick.claims if one["origin"] == "printed"]
-    marks = {name: (tone.strip(), mark) for tone, name, mark in found}
-    assert marks["alpha.cut"] == ("", "○")
-    assert marks["alpha.faces"] == ("waiting", "")
-    assert marks["alpha.one"] == ("disagree", "✕")
-    assert marks["alpha.rate"] == ("agree", "✓")
-    assert marks["alpha.sketch"] == ("", "?")
 
 
 def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
