@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-WIDTH = 800
+WIDTH = 720
 """Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
 QUALITY = 40
 """Of WebP, out of 100: letters and thin lines stay sharp, and colours keep their shades. As many colours in a palette

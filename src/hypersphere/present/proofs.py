@@ -91,10 +91,11 @@ class Proofs:
         return [*files, Link("means of all cells", summary)]
 
     def test(self, name: str) -> Link:
-        """What an erratum names: a claim on this page, or a test of the repository."""
-        file = name.partition("::")[0]
-        short = name.rpartition("::")[2]
-        return Link(short, f"#{name}" if name in self.claims else f"{self._root}/{file}")
+        """What an erratum names: a claim on this page, or a test; the erratum's own text where the claim is not here."""
+        file, _, test = name.partition("::")
+        if name in self.claims:
+            return Link(name, f"#{name}")
+        return Link(test, f"{self._root}/{file}") if test else Link(name, f"{self._root}/paper/errata.yaml")
 
     def _theorem(self, claim: Entry) -> list[Link]:
         return [

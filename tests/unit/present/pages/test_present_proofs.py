@@ -33,6 +33,7 @@ def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
 def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
     assert proofs.test("alpha.one") == Link("alpha.one", "#alpha.one")
     assert proofs.test("tests/unit/a.py::test_b") == Link("test_b", "../../tests/unit/a.py")
+    assert proofs.test("alpha.gone").href == "../../paper/errata.yaml"
 
 
 def test_a_claim_that_was_not_run_links_no_results(quick: Any, proofs: Proofs) -> None:
