@@ -80,7 +80,15 @@ rule paper:
         runtime=10,
     params:
         code=provenance.page_digest(
-            PLAN, "hypersphere.present.paper", "paper/reproduction.typ", "paper/layout.typ", "paper/errata.yaml"
+            PLAN,
+            "hypersphere.present.paper",
+            "paper/reproduction.typ",
+            "paper/layout.typ",
+            "paper/tables.typ",
+            "paper/equations.typ",
+            "paper/references.yml",
+            "paper/outline.yaml",
+            "paper/errata.yaml",
         ),
     shell:
         "hypersphere paper > {log} 2>&1"

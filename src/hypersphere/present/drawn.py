@@ -1,10 +1,11 @@
-"""The frame of all figures (heading and small print), and files that have the same bytes each time."""
+"""The frame of all figures (title, subtitle, small line), and files that have the same bytes each time."""
 
 import io
 import re
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.transforms import Bbox
@@ -16,8 +17,8 @@ from hypersphere.present.shown import Context, Shown
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
-SMALL_PER_INCH, TITLE_PER_INCH = 20, 13
-"""Characters of the small print and of a heading that fit an inch."""
+SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 21, 16.5, 12.5
+"""Characters of the small line, of a subtitle and of a title that fit an inch."""
 _HASHED = re.compile(r"\b([a-zA-Z])[0-9a-f]{10}\b")
 """Names that matplotlib gives to the parts of a drawing."""
 _LONG = re.compile(r"scale\([^)]*\)|-?\d+\.\d{4,}(?![\w.])")
@@ -26,24 +27,38 @@ _PLACES = 4
 """Decimals of a position, in shares of the figure: at 7.2 inches and 200 dpi, 1e-4 is a seventh of a pixel."""
 
 
-def framed(heading: str, small: Sequence[str], width: float, height: float) -> tuple[Figure, SubFigure]:
-    """A figure with a heading above and small print below, and the part between them, ``width`` by ``height`` inches.
+class Frame(NamedTuple):
+    """What stands around a drawing."""
 
-    The part is a subfigure, so that a legend outside of the axes covers neither.
+    title: str
+    """The finding, or the subject, in plain words."""
+    subtitle: str
+    """What is measured."""
+    small: str
+    """Scale, n, device and protocol: for a reader who has the file alone."""
+
+
+def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure]:
+    """A figure with title and subtitle above and a small line below, and the part between them.
+
+    The part, ``width`` by ``height`` inches, is a subfigure, so that a legend outside of the axes covers nothing.
     """
-    below = [line for text in small for line in textwrap.wrap(text, int(SMALL_PER_INCH * (width - 0.2)))]
-    title = textwrap.wrap(heading, int(TITLE_PER_INCH * (width - 0.2)))
-    top, bottom = 0.12 + 0.17 * len(title), 0.1 + 0.128 * len(below)
+    title, subtitle, below = (
+        textwrap.wrap(text, int(per_inch * (width - 0.2)))
+        for text, per_inch in zip(frame, (TITLE_PER_INCH, SUBTITLE_PER_INCH, SMALL_PER_INCH), strict=True)
+    )
+    top, bottom = 0.1 + 0.19 * len(title) + 0.155 * len(subtitle), 0.08 + 0.12 * len(below)
     full_height = height + top + bottom
     figure = Figure(figsize=(width, full_height), layout="constrained")
     grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
     part = figure.add_subfigure(grid[1, 0])
-    figure.text(
-        0.1 / width, 1 - 0.06 / full_height, "\n".join(title), fontsize=9.5, fontweight="bold", ha="left", va="top"
-    )
-    figure.text(
-        0.1 / width, 0.05 / full_height, "\n".join(below), fontsize=6.8, color="#444444", va="bottom", linespacing=1.3
-    )
+    left = 0.1 / width
+    look: dict[str, Any] = {"ha": "left", "va": "top", "linespacing": 1.1}
+    figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", **look)
+    under = 1 - (0.07 + 0.19 * len(title)) / full_height
+    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#444444", **look)
+    look = {"va": "bottom", "fontsize": 7.2, "color": "#666666", "linespacing": 1.15}
+    figure.text(left, 0.04 / full_height, "\n".join(below), **look)
     return figure, part
 
 
@@ -88,6 +103,12 @@ def write(context: Context, draw: Callable[[], Figure], numbers: str) -> None:
     outputs = context.results.plan.outputs(context.paper.paper, context.name)
     with style.applied():
         save(draw(), outputs, numbers)
+
+
+def of_points(points: Points, subtitle: str, height: float) -> tuple[Figure, SubFigure]:
+    """The frame of a figure made from runs: its subject as title, and its conditions as the small line."""
+    frame = Frame(points.artifact.title, subtitle, notes.small(points))
+    return framed(frame, WIDTH, height)
 
 
 def shown(points: Points, below: tuple[str, ...]) -> Shown:

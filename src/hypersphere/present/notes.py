@@ -48,10 +48,29 @@ def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
 
 def measured(points: Points) -> str:
     """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
-    names = dict.fromkeys(str(cell.coordinates["measure"]) for cell in points.every)
     return "; ".join(
-        f"{MEASURES[name].label} ({MEASURES[name].unit or 'no unit'}; {MEASURES[name].what})" for name in names
+        f"{MEASURES[name].label} ({MEASURES[name].unit or 'no unit'}; {MEASURES[name].what})"
+        for name in _measures(points)
     )
+
+
+def _measures(points: Points) -> list[str]:
+    return list(dict.fromkeys(str(cell.coordinates["measure"]) for cell in points.every))
+
+
+def measures(points: Points) -> str:
+    """The labels of what is shown: ``embedding norm; kNN accuracy (%)``."""
+    return "; ".join(labels.measure(name) for name in _measures(points))
+
+
+def small(points: Points) -> str:
+    """Scale, n, device and protocol in a line, for a figure without its caption."""
+    context = points.context
+    config = context.results.config
+    worth = words.short_notice(config)
+    protocol = words.protocol(context.results.plan, context.paper, context.name)
+    others = "Other images stand in for the named datasets. " if any(cell.stands_in for cell in points.every) else ""
+    return f"Scale {config.scale_name}. {worth} {others}{words.conditions(points.tables)} {protocol}"
 
 
 def unjudged(artifact: Measured | Studied) -> str:

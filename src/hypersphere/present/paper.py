@@ -1,6 +1,8 @@
 """paper.pdf: prose from paper/reproduction.typ, every number and table from content.json, figures as svg."""
 
-from collections.abc import Callable, Sequence
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import typst
@@ -12,7 +14,7 @@ from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
-from hypersphere.present import claims, pages, words, writer
+from hypersphere.present import claims, outline, pages, shown, studies, told, words, writer
 from hypersphere.present.results import Results, settles
 from hypersphere.present.shown import Grid, Shown
 
@@ -34,13 +36,7 @@ def build(plan: Plan) -> None:
     data = config.results / "paper" / "content.json"
     write_json(data, content(Results(plan)))
     try:
-        pdf = typst.compile(
-            str(source),
-            root=str(config.root),
-            ignore_system_fonts=True,
-            timestamp=TIMESTAMP,
-            sys_inputs={"content": f"/{data.relative_to(config.root).as_posix()}"},
-        )
+        pdf = _compiled(source, config.root, data)
     except typst.TypstError as error:
         place = " ".join(str(error.diagnostic).split()[:8])
         raise HypersphereError(f"{source}: {error} ({place})") from None
@@ -48,10 +44,30 @@ def build(plan: Plan) -> None:
         temporary.write_bytes(pdf)
 
 
+def _compiled(source: Path, root: Path, data: Path) -> bytes:
+    """The PDF: with drawings that move to where there is room, or, where Typst fails to tag them, in their place.
+
+    Raises:
+        typst.TypstError: the source does not compile.
+    """
+    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "font_paths": [str(fonts())]}
+    inputs = {"content": f"/{data.relative_to(root).as_posix()}"}
+    try:
+        made = typst.compile(str(source), timestamp=TIMESTAMP, sys_inputs=inputs, **given)
+    except typst.TypstError as error:
+        if "internal error" not in str(error):
+            raise
+        made = typst.compile(str(source), timestamp=TIMESTAMP, sys_inputs=inputs | {"floats": "no"}, **given)
+    return bytes(made)
+
+
 def content(results: Results) -> dict[str, Any]:
     """All numbers, tables and names in the prose."""
-    config, entries = results.config, claims.entries(results)
-    measured, studied, stated = claims.apart(entries)
+    config, entries, parts = results.config, claims.entries(results), outline.load(results.config)
+    kinds = claims.apart(entries)
+    measured, studied, stated = kinds
+    papers = [_paper(results, paper, parts[name], entries) for name, paper in config.papers.items()]
+    named = {name: part.short for name, part in parts.items()}
     return {
         "scale": {
             "name": config.scale_name,
@@ -70,27 +86,61 @@ def content(results: Results) -> dict[str, Any]:
         "claims": _counts(measured),
         "studied": _counts(studied),
         "statements": _counts(stated),
-        "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
+        "printed": {
+            "all": str(len(told.printed(entries))),
+            "without_encoders": str(len(told.printed([*studied, *stated]))),
+        },
+        "told": {
+            "statements": _sentences(told.of_statements(kinds)),
+            "studies": _sentences(told.of_studies(kinds)),
+            "encoders": _sentences(told.of_encoders(kinds, config.scale_name, settles(config))),
+        },
+        "matrix": told.matrix(entries, named, str),
+        "papers": papers,
+        "choices": str(sum(len(items) for paper in config.papers.values() for items in paper.open_choices.values())),
+        "missing": str(sum(len(paper["missing"]) for paper in papers)),
+        "errata_count": str(sum(len(group["entries"]) for group in pages.ledger(config))),
         "errata": pages.ledger(config),
         "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
     }
 
 
-def _paper(results: Results, paper: Paper, entries: list[claims.Entry]) -> dict[str, Any]:
-    measured, studied, stated = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+def fonts() -> Path:
+    """The folder of matplotlib's own fonts: the typeface of figures and paper, without importing matplotlib."""
+    found = importlib.util.find_spec("matplotlib")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+
+
+def _sentences(said: Iterable[str]) -> str:
+    return " ".join(filter(None, said))
+
+
+def _paper(results: Results, paper: Paper, part: outline.Part, entries: list[claims.Entry]) -> dict[str, Any]:
+    kinds = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+    measured, studied, stated = kinds
     document = pages.document(results, paper.paper)
+    config = results.config
+    encoders = told.of_encoders(kinds, config.scale_name, settles(config))
     names = [artifact.id for artifact in document.measured]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
     return {
         "id": paper.paper,
         "title": paper.title,
+        "short": part.short,
+        "told": _sentences([*told.of_statements(kinds), *told.of_studies(kinds), *encoders]),
+        "findings": _findings(results, paper.paper, part.main, document.studied),
+        "telling": told.telling(told.printed([*stated, *studied]), part.telling),
+        "failures": told.failures(kinds),
+        "main": _shown(results, paper, _in_main(part.main, [*document.measured, *document.studied])),
         "theorems": [_fields(claim, *THEOREM) for claim in stated],
         "datasets": _datasets(results, paper, names),
         "protocol": _protocol(results.plan, paper, names),
         "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()] if names else [],
-        "shown": _shown(results, paper, document.measured),
+        "shown": _shown(results, paper, _others(part.main, document.measured)),
         "comparisons": [_fields(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
-        "studied_shown": _shown(results, paper, document.studied),
+        "studied_shown": _shown(results, paper, _others(part.main, document.studied)),
         "studied": [_fields(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
         "missing": [artifact._asdict() for artifact in document.missing],
     }
@@ -107,7 +157,7 @@ ANSWER = (
 
 
 def _fields(claim: claims.Entry, *shown: str) -> dict[str, str]:
-    return {key: getattr(claim, key) for key in shown}
+    return {key: told.quoted(getattr(claim, key)) for key in shown}
 
 
 def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:
@@ -171,24 +221,44 @@ def _small(value: float) -> str:
     return f"{value:g}".replace("e-0", "e-")
 
 
+def _in_main(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
+    """Those of the main part, in the outline's order."""
+    of = {artifact.id: artifact for artifact in ready}
+    return [of[name] for name in main if name in of]
+
+
+def _others(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
+    return [artifact for artifact in ready if artifact.id not in main]
+
+
+def _findings(results: Results, paper: str, main: Sequence[str], studied: Sequence[Shown]) -> list[str]:
+    """What the drawings of exact studies in the main part show, a sentence each."""
+    contexts = [shown.context(results, paper, artifact.id) for artifact in _in_main(main, studied)]
+    drawn = [about for about in contexts if about.artifact.draw == "study_figure"]
+    said = [studies.finding(about, studies.computed(about)) for about in drawn]
+    return [f"{text}." for text in said if text]
+
+
 def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str, Any]]:
-    """Artifacts as JSON. The first carries the long notice on the scale, the others the short one."""
+    """Artifacts as JSON. The paper itself says what its scale is worth and how exact studies are made."""
     config = results.config
     long, short = f"{words.scale_line(config)} {words.notice(config)}", words.short_notice(config)
     listed = []
-    for place, artifact in enumerate(ready):
-        notes = [short if note == long and place else note for note in artifact.notes]
-        shown: dict[str, Any] = {
-            "title": artifact.title,
+    for artifact in ready:
+        declared = paper.artifacts[artifact.id]
+        notes = [short if note == long else note for note in artifact.notes if note != studies.SIZE_NOTICE]
+        about: dict[str, Any] = {
+            "title": declared.title,
+            "original": declared.printed or "",
             "notes": notes,
             "alt": artifact.alt,
             "inches": artifact.inches,
         }
         if artifact.grid is not None:
-            listed.append(shown | {"grid": _grid(artifact.grid)})
+            listed.append(about | {"grid": _grid(artifact.grid)})
         else:
             path = pages.drawing(config, paper.paper, artifact.id).relative_to(config.root).as_posix()
-            listed.append(shown | {"path": f"/{path}"})
+            listed.append(about | {"path": f"/{path}"})
     return listed
 
 

@@ -1,8 +1,10 @@
 """The shared part of figures and tables of exact studies: their drawing modules, and notes on their claims.
 
 A drawing module is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py if several papers have it.
-It has ``note(table)``, plain sentences on what was computed. A figure also has ``SIZE`` (inches, as printed) and
-``draw(figure, table)``, a table ``rows(table, claims)``, which returns head and body as text.
+It has ``note(table)``, plain sentences on what was computed. A figure also has ``SIZE`` (inches, as printed),
+``MEASURED`` (what is drawn, in a few words) and ``draw(figure, table)``; if the table has a finding, ``finding(table)``
+puts it into a sentence, which becomes the title. A table has ``rows(table, claims)``, which returns head and body as
+text.
 """
 
 import importlib
@@ -39,6 +41,20 @@ def drawing(paper: str, artifact: str) -> ModuleType:
 def heading(declared: Studied) -> str:
     """``Figure 2a: steps to convergence``, or ``… (ours)`` for an artifact that is printed nowhere."""
     return f"{declared.printed}: {declared.title}" if declared.printed else f"{declared.title} (ours)"
+
+
+def finding(context: Context, table: pd.DataFrame) -> str:
+    """What a drawing shows, in a sentence with its numbers; empty if its module names nothing."""
+    module = drawing(context.paper.paper, context.name)
+    return module.finding(table) if hasattr(module, "finding") else ""
+
+
+def repeated(table: pd.DataFrame) -> str:
+    """``n = 8 seeds.``: how often a study was repeated."""
+    for column in ("n", "trials", "starts"):
+        if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
+            return f"n = {most:.0f} {'seeds' if column == 'n' else column}."
+    return "n = 1 (not repeated)."
 
 
 def computed(context: Context) -> pd.DataFrame:

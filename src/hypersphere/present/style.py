@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -13,6 +14,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "#6B6B6B"
+FONT = "STIXGeneral"
+"""The typeface of figures and of the paper. Matplotlib brings it along, so no system font is needed."""
 PNG_DPI = 200
 
 # Without date and release, the same drawing is the same file.
@@ -23,11 +26,11 @@ RC: Any = {
     "svg.hashsalt": "hypersphere",
     "svg.fonttype": "path",
     "path.simplify": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 8.0,
-    "mathtext.fontset": "dejavusans",
-    "axes.titlesize": 9.0,
-    "axes.labelsize": 8.5,
+    "font.family": FONT,
+    "font.size": 9.0,
+    "mathtext.fontset": "stix",
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
@@ -35,9 +38,9 @@ RC: Any = {
     "axes.axisbelow": True,
     "grid.color": "#E3E3E3",
     "grid.linewidth": 0.6,
-    "xtick.labelsize": 8.0,
-    "ytick.labelsize": 8.0,
-    "legend.fontsize": 8.0,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "legend.fontsize": 9.0,
     "legend.frameon": False,
     "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
@@ -47,6 +50,11 @@ RC: Any = {
     "savefig.facecolor": "white",
     "figure.dpi": 100,
 }
+
+
+def fonts() -> Path:
+    """The folder of matplotlib's own fonts, which holds ``FONT``."""
+    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.claims import Claim, load
@@ -133,17 +134,19 @@ def _rank(table: str) -> tuple[str, int, str]:
 
 
 def summary(cells: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
-    """One row per table: its accuracies and their median floor, its effects and how many are within their error."""
+    """One row per table: its accuracies and their median floor, its effects and how many are within their error.
+
+    Beside them: how many effects would be beyond their error by chance, and the probability of as many as there are.
+    """
     rows = []
     for table in in_order([*cells["table"], *effects["table"]]):
         accuracies, compared = cells[cells["table"] == table], effects[effects["table"] == table]
         floors = accuracies["floor"].dropna()
         furthest = max(compared["z"], key=abs, default=math.nan)
-        within = int((~beyond(compared)).sum())
-        rows.append(
-            (table, len(floors), len(accuracies) - len(floors), floors.median(), len(compared), within, furthest)
-        )
-    columns = ["table", "cells", "unknown", "floor", "effects", "within", "furthest"]
+        outside, number = int(beyond(compared).sum()), len(compared)
+        known = (table, len(floors), len(accuracies) - len(floors), floors.median(), number, number - outside, furthest)
+        rows.append((*known, by_chance(number), as_many_by_chance(outside, number)))
+    columns = ["table", "cells", "unknown", "floor", "effects", "within", "furthest", "by_chance", "p_as_many"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -164,6 +167,19 @@ SENTENCES: Mapping[str, tuple[Sentence, ...]] = {
 }
 """What the documents say without a test, checked against the test set's error. Sentences about the sign or the size of
 printed numbers are those of simulations/sentences.py."""
+
+
+def by_chance(effects: int) -> float:
+    """How many of so many effects would be beyond their error by chance, if none were real: 5 %, in expectation."""
+    return effects * math.erfc(CRITICAL / math.sqrt(2))
+
+
+def as_many_by_chance(beyond: int, effects: int) -> float:
+    """The probability of so many effects or more beyond their error by chance, if none were real.
+
+    It takes effects for independent. Effects of one table share their baseline, so true probabilities are larger.
+    """
+    return float(stats.binom.sf(beyond - 1, effects, math.erfc(CRITICAL / math.sqrt(2))))
 
 
 def answer(sentence: Sentence, effects: pd.DataFrame) -> Answer:
@@ -189,7 +205,8 @@ def binomial_floor(context: Context) -> Study:
     compares_methods = by_table["method"].nunique().max() > 1  # in some table
     effects["series"] = effects["method"] if compares_methods else effects["variant"]
     effects["beyond"] = beyond(effects).astype(int)
-    markers = effects[[*CELL, "difference", "error", "z", "beyond", "series", "column", "across"]]
+    effects["by_chance"] = by_chance(len(effects))
+    markers = effects[[*CELL, "difference", "error", "z", "beyond", "by_chance", "series", "column", "across"]]
     tables = {"binomial_floor": summary(cells, effects), "binomial_effects": markers}
     declared = context.config.papers[context.paper].studied
     return Study({artifact: table for artifact, table in tables.items() if artifact in declared}, answers)

@@ -179,11 +179,14 @@ def _density(results: dict[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> pd.DataFrame:
+    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
+    apart = class_norm - class_norm.mean(axis=-1, keepdims=True)
     probability = networks.class_probabilities(CLASSES).tolist()
     return pd.DataFrame(
         [
             {"panel": panel.name, "label": c + 1, "probability": probability[c], "epoch": record * networks.RECORDED}
             | _mean(class_norm[:, panel.setting, record, c])
+            | {f"apart_{key}": value for key, value in _mean(apart[:, panel.setting, record, c]).items() if key != "n"}
             for panel in FREQUENCY
             for c in range(CLASSES)
             for record in range(class_norm.shape[2])

@@ -41,7 +41,7 @@ def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
     """A figure with a colour bar and a legend outside of the axes: its files, itself, and what laid it out."""
     engine = Shaky(shift)
     with style.applied():
-        figure, part = drawn.framed("A heading", ["small print"], 4.0, 2.0)
+        figure, part = drawn.framed(drawn.Frame("A heading", "what", "small print"), 4.0, 2.0)
         figure.set_layout_engine(engine)
         axes = part.subplots()
         axes.plot([0, 1], [0.1, 0.7], label="a line")
@@ -108,7 +108,7 @@ def test_every_area_that_is_used_is_defined() -> None:
 def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
     paths = [tmp_path / f"x.{form}" for form in ("svg", "png", "csv")]
     with style.applied():
-        figure, part = drawn.framed("A heading " * 12, ["small print " * 40, "more"], 4.0, 1.0)
+        figure, part = drawn.framed(drawn.Frame("A heading " * 12, "what", "small print " * 40), 4.0, 1.0)
         part.subplots().plot([0, 1])
         drawn.save(figure, paths, "a\n1\n")
     svg = paths[0].read_text(encoding="utf-8")
@@ -121,5 +121,5 @@ def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
 def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:
     with matplotlib.rc_context({"font.size": 31.0}):
         with style.applied():
-            assert matplotlib.rcParams["font.size"] == 8.0
+            assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
         assert matplotlib.rcParams["font.size"] == 31.0

@@ -207,6 +207,25 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None
     assert table.loc["Table 5", "furthest"] == pytest.approx(z(58.0, 57.2, 50_000), abs=1e-9)
 
 
+def test_effects_beyond_their_error_by_chance_in_closed_form() -> None:
+    """P(|z| >= 1.96) = 0.049996; of 39, 1.95 on average. One or more of 12: 1 - (1 - p)^12. More by a plain sum."""
+    assert study.by_chance(39) == pytest.approx(39 * 0.04999579, rel=1e-6)
+    chance = study.by_chance(1)
+    assert study.as_many_by_chance(0, 12) == 1
+    assert study.as_many_by_chance(1, 12) == pytest.approx(1 - (1 - chance) ** 12)
+    at_most_four = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(5))
+    assert study.as_many_by_chance(5, 20) == pytest.approx(1 - at_most_four)
+
+
+def test_a_table_says_how_many_would_be_beyond_by_chance(made: Make) -> None:
+    """Table 4 of the norms paper: 5 of 11 beyond their error, 0.55 by chance."""
+    found = made("embedding_norms", NORMS, gradscale_imagenet100="N40").tables
+    row = found["binomial_floor"].set_index("table").loc["Table 4"]
+    assert row["by_chance"] == pytest.approx(0.55, abs=0.001)
+    assert row["p_as_many"] == pytest.approx(study.as_many_by_chance(5, 11))
+    assert set(found["binomial_effects"]["by_chance"]) == {study.by_chance(11 + 6 + 5)}
+
+
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
     shown = ["Table S2", "Table 10", "Table 5b", "Tables 2 and 5", "Table A.3", "Table 2", "Table 5a", "Table 10"]
     expected = ["Table 2", "Table 5a", "Table 5b", "Table 10", "Table A.3", "Table S2", "Tables 2 and 5"]

@@ -183,6 +183,9 @@ def test_study(monkeypatch: pytest.MonkeyPatch) -> None:
     dense = found["norm"][0, 1][found["distance"][0, 1].argsort()[:75]].mean()
     assert arms["norms.fig2b.dense.n8"]["variant"][0] == pytest.approx(dense)
     assert {len(table) for table in (tables["fig2b"], tables["fig2c"])} == {3 * (300 + 4 + 2), 3 * 4 * 2}
+    ends = tables["fig2c"].query("panel == 'standard deviation 0.1'").groupby("label")["apart_value"].last()
+    apart = [last[:, 3, c].mean() - last[:, 3].mean() for c in range(4)]  # of each seed, then over seeds
+    assert ends.tolist() == pytest.approx(apart)
     points = tables["figS2"].query("kind == 'point' and space == 'latent'")[["x", "y", "z"]]
     assert len(points) == 2 * 150
     assert np.linalg.norm(points, axis=1) == pytest.approx(np.ones(300), abs=1e-6)

@@ -42,19 +42,20 @@ def shown(context: Context) -> Shown:
 
 
 def _notes(points: Points) -> tuple[str, ...]:
-    level = words.confidence(points.context.results.config)
-    several = any(cell.count("n") > 1 for cell in points.every)
-    interval = f", with its {level} t interval" if several else ""
-    text = f"Bars: {notes.measured(points)}, mean over independent pretrainings{interval}."
+    text = f"Bars: {notes.measured(points)}, mean over independent pretrainings{_interval(points)}."
     return notes.of(points, " ".join(filter(None, (text, notes.published(points, "Hollow markers repeat")))))
+
+
+def _interval(points: Points) -> str:
+    several = any(cell.count("n") > 1 for cell in points.every)
+    return f", with its {words.confidence(points.context.results.config)} t interval" if several else ""
 
 
 def draw(points: Points) -> Figure:
     """A panel of bars for each combination of a point of ``panels`` and a point of ``rows``."""
     placed, down, across, inches, slant = panels.in_rows(points, drawn.WIDTH, BAR, BESIDE)
-    figure, part = drawn.framed(
-        notes.heading(points), _notes(points), drawn.WIDTH, PANEL * down + (1.1 if slant else 0.5)
-    )
+    subtitle = f"{notes.measures(points)}: mean over pretrainings{_interval(points)}"
+    figure, part = drawn.of_points(points, subtitle, PANEL * down + (1.1 if slant else 0.5))
     axes = part.subplots(down, across, squeeze=False)
     for panel in placed:
         axis = axes[panel.row][panel.column]

@@ -50,19 +50,23 @@ def shown(context: Context) -> Shown:
 
 def _notes(points: Points) -> tuple[str, ...]:
     levels = points.tables.distribution["quantile"].nunique()
-    of = "pairs of images" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
     text = (
-        f"Violins: {notes.measured(points)}, of {of}: {counted(levels, 'quantile')} of each run, all "
+        f"Violins: {notes.measured(points)}, of {_of(points)}: {counted(levels, 'quantile')} of each run, all "
         "seeds together, between the smallest and the largest value; dashed: quartiles."
     )
     return notes.of(points, text)
+
+
+def _of(points: Points) -> str:
+    return "pairs of images" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
 
 
 def draw(points: Points) -> Figure:
     """A row of violins for each combination of a point of ``panels`` and a point of ``rows``."""
     placed, down, across, inches, slant = panels.in_rows(points, drawn.WIDTH, VIOLIN, BESIDE)
     height = PANEL * down + (1.1 if slant else 0.5)
-    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    subtitle = f"{notes.measures(points)} of {_of(points)}. Dashed: quartiles"
+    figure, part = drawn.of_points(points, subtitle, height)
     axes = part.subplots(down, across, squeeze=False)
     for panel in placed:
         axis = axes[panel.row][panel.column]

@@ -89,7 +89,8 @@ def draw(points: Points) -> Figure:
     down, across = panels.size(placed)
     inches = drawn.WIDTH / across
     height = down * (HIGH * high + 0.9) + 0.4
-    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
+    figure, part = drawn.of_points(points, f"{notes.measures(points)}: mean over pretrainings{printed}", height)
     axes = part.subplots(down, across, squeeze=False)
     for panel in placed:
         axis = axes[panel.row][panel.column]

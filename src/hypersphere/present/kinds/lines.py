@@ -28,7 +28,7 @@ ACROSS = 3
 LOG_RANGE = 8.0
 """An axis without a unit is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
-"""With at least so many seeds the interval is drawn as a band; with fewer, each seed has a line."""
+"""With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
@@ -55,13 +55,30 @@ def shown(context: Context) -> Shown:
 
 
 def _notes(points: Points) -> tuple[str, ...]:
-    level = words.confidence(points.context.results.config)
-    counts = {cell.count("n") for cell in points.every if cell.summary}
-    drawn_as = [f"bands: {level} t intervals, cut at the panel's edge"] if any(n >= BAND_FROM for n in counts) else []
-    drawn_as += ["thin lines: single runs"] if any(1 < n < BAND_FROM for n in counts) else []
-    drawn_as += [f"horizontal lines: {' and '.join(_levels(points).values())}"] if _levels(points) else []
-    text = f"Shown: {notes.measured(points)}. {'; '.join(['Lines: mean over independent pretrainings', *drawn_as])}."
+    levels = f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
+    text = f"Shown: {notes.measured(points)}. Lines: mean over independent pretrainings{_spread(points)}{levels}."
     return notes.of(points, " ".join(filter(None, (text, notes.published(points, "Hollow markers repeat")))))
+
+
+def _spread(points: Points) -> str:
+    """What is drawn of the spread over seeds: bands, or single runs."""
+    level = words.confidence(points.context.results.config)
+    drawn_as = [f"bands: {level} t intervals"] if any(_banded(cell) for cell in points.every) else []
+    drawn_as += ["thin lines: single runs"] if any(_by_run(cell) for cell in points.every) else []
+    return "".join(f"; {one}" for one in drawn_as)
+
+
+def _logarithmic(cell: Point) -> bool:
+    """Whether the axis of a cell's measure may be logarithmic, where t intervals would fall off the floor."""
+    return not cell.measure.unit
+
+
+def _banded(cell: Point) -> bool:
+    return cell.count("n") >= BAND_FROM and not _logarithmic(cell)
+
+
+def _by_run(cell: Point) -> bool:
+    return cell.count("n") > 1 and not _banded(cell)
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -80,7 +97,8 @@ def draw(points: Points) -> Figure:
     legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // drawing.columns)
     slant = drawing.named and panels.slanted(panels.names(points, "x"), drawing.inches)
     height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
-    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, height)
+    subtitle = f"{notes.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
+    figure, part = drawn.of_points(points, subtitle, height)
     axes = part.subplots(down, across, squeeze=False)
     for panel in placed:
         axis = axes[panel.row][panel.column]
@@ -168,10 +186,10 @@ class _Drawing:
         import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
 
         sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
-        banded = [(x, cell) for x, cell in measured if cell.count("n") >= BAND_FROM]
+        banded = [(x, cell) for x, cell in measured if _banded(cell)]
         low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
-        if any(1 < cell.count("n") < BAND_FROM for _, cell in measured):
+        if any(_by_run(cell) for _, cell in measured):
             self._single_runs(axis, measured, look["color"])
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
         axis.plot(
@@ -233,7 +251,7 @@ class _Drawing:
         edges = [edge for edge in edges if math.isfinite(edge)]
         low, high = min(means), max(means)
         axis.set_ylabel("")
-        if low > 0 and high / low >= LOG_RANGE and not cells[0].measure.unit:
+        if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
             axis.set_yscale("log")
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

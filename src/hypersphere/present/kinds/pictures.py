@@ -70,6 +70,10 @@ def _what(points: Points) -> str:
     return f"as the encoder sees images{numbers}"
 
 
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _numeric(texts: pd.Series) -> bool:
     return bool(len(texts)) and bool(pd.to_numeric(texts, errors="coerce").notna().all())
 
@@ -95,7 +99,7 @@ def draw(points: Points) -> Figure:
     heights = [0.5] * down
     for panel, grid in zip(placed, grids, strict=False):
         heights[panel.row] = max(heights[panel.row], grid.size(inches)[1] + 0.3 + (0.2 if grid.named else 0))
-    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, sum(heights))
+    figure, part = drawn.of_points(points, _sentence(_what(points)), sum(heights))
     axes = part.subplots(down, across, squeeze=False, gridspec_kw={"height_ratios": heights})
     for panel in placed:
         axis = axes[panel.row][panel.column]

@@ -67,7 +67,8 @@ def draw(points: Points) -> Figure:
     rows, columns = points.axis("rows"), points.axis("columns")
     wide = (drawn.WIDTH - BESIDE) / len(columns)
     high = wide / (2 + GAP / 2) + ABOVE
-    figure, part = drawn.framed(notes.heading(points), _notes(points), drawn.WIDTH, high * len(rows) + LEGEND)
+    subtitle = f"Single test images on both hemispheres. Above each pair of discs: {notes.measures(points)}"
+    figure, part = drawn.of_points(points, subtitle, high * len(rows) + LEGEND)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
     paper = points.context.paper
     across, down = ([labels.point(paper, point, labels.varying(axis)) for point in axis] for axis in (columns, rows))

@@ -33,10 +33,11 @@ def shown(context: Context) -> Shown:
 
 
 def draw(context: Context, table: pd.DataFrame) -> Figure:
-    """The drawing between its heading and its small print, which says what was computed and at which size."""
-    paper, artifact = context.paper.paper, context.name
-    module = studies.drawing(paper, artifact)
-    small = f"{paper}/{artifact}. {module.note(table)} {studies.SIZE_NOTICE}"
-    figure, part = drawn.framed(studies.heading(context.artifact), [small], *module.SIZE)
+    """The drawing under its finding and what is measured, and over a line on its size."""
+    module = studies.drawing(context.paper.paper, context.name)
+    finding, subject = studies.finding(context, table), context.artifact.title
+    subtitle = f"{subject}. {module.MEASURED}" if finding else module.MEASURED
+    frame = drawn.Frame(finding or subject, subtitle, f"{studies.SIZE_NOTICE} {studies.repeated(table)}")
+    figure, part = drawn.framed(frame, *module.SIZE)
     module.draw(part, table)
     return figure

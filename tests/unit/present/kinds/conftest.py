@@ -228,7 +228,7 @@ class Made:
 
 def _sketch() -> ModuleType:
     module: Any = ModuleType(f"hypersphere.present.drawings.{PAPER}.sketch")
-    module.SIZE = (4.0, 2.0)
+    module.SIZE, module.MEASURED = (4.0, 2.0), "Halves by step"
     module.note = lambda table: f"Three steps of {len(table)}."
     module.draw = lambda figure, table: figure.subplots().plot(table["step"], table["value"])
     return module

@@ -36,7 +36,7 @@ def draw() -> Callable[[Any, str], Drawn]:
 
 
 def words_of(figure: Figure) -> str:
-    """The small print."""
+    """Title, subtitle and small line."""
     return " ".join(item.get_text() for item in figure.texts).replace("\n", " ")
 
 
@@ -113,7 +113,10 @@ def test_names_stand_below_an_axis_that_has_no_numbers(make: Any, draw: Any) -> 
 
 def test_the_caption_lists_the_stand_ins_that_names_leave_out(make: Any, draw: Any) -> None:
     """Second-100 is measured itself, and Unloaded is not measured."""
-    assert "Measured on stand-ins: stand_in for FIRST-10. " in words_of(draw(make(), "sets")[0])
+    made = make()
+    assert "Measured on stand-ins: stand_in for FIRST-10." in made.show("sets").notes
+    assert "Other images stand in for the named datasets." in words_of(draw(made, "sets")[0])
+    assert "Other images" not in words_of(draw(make("paper"), "sets")[0])
 
 
 def test_few_seeds_bands_do_not_swallow_the_lines(make: Any, draw: Any) -> None:
@@ -133,7 +136,8 @@ def test_every_line_looks_different(make: Any, draw: Any) -> None:
 
 
 def test_a_grid_has_its_number_in_each_square_with_the_printed_one_below(make: Any, draw: Any) -> None:
-    figure, axes = draw(make("paper"), "squares")
+    made = make("paper")
+    _, axes = draw(made, "squares")
     assert list(axes) == ["FIRST-10|τ", "Second-100|τ"]
     axis = next(iter(axes.values()))
     found = {tuple(text.get_position()): text.get_text() for text in axis.texts}
@@ -142,8 +146,9 @@ def test_a_grid_has_its_number_in_each_square_with_the_printed_one_below(make: A
     assert found[0.5, 0.5] == "55.4"  # 60 - 3 ln 5 + 0.002 · 128
     assert [label.get_text() for label in axis.get_xticklabels()] == ["128", "256", "512", "1024"]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["0.1", "0.5", "1"]
-    assert "Cannot be judged: the paper prints no numbers, only colours." in words_of(figure)
-    assert "raw pixels 41.2 (FIRST-10)" in words_of(figure)
+    caption = " ".join(made.show("squares").notes)
+    assert "Cannot be judged: the paper prints no numbers, only colours." in caption
+    assert "raw pixels 41.2 (FIRST-10)" in caption
 
 
 def test_a_square_without_a_number_says_so(make: Any, draw: Any) -> None:
@@ -159,7 +164,8 @@ def test_a_square_without_a_number_says_so(make: Any, draw: Any) -> None:
 
 
 def test_a_violin_for_each_point_and_a_logarithmic_axis_over_a_decade(make: Any, draw: Any) -> None:
-    figure, axes = draw(make(), "spread")
+    made = make()
+    _, axes = draw(made, "spread")
     assert list(axes) == ["FIRST-10|embedding norm", "Second-100|"]
     for axis in axes.values():
         assert axis.get_yscale() == "log"
@@ -168,7 +174,7 @@ def test_a_violin_for_each_point_and_a_logarithmic_axis_over_a_decade(make: Any,
         # cut=0: a violin ends at the least and the greatest quantile, exp(±0.8) of the middle one
         assert low == pytest.approx(0.9 * 11**0.6 * math.exp(-0.8), rel=1e-6)
         assert axis.collections[1].get_paths()[0].vertices[:, 1].max() == pytest.approx(high, rel=1e-6)
-    assert "51 quantiles of each run" in words_of(figure)
+    assert "51 quantiles of each run" in " ".join(made.show("spread").notes)
 
 
 def test_a_violin_that_is_not_there_is_said(make: Any, draw: Any) -> None:
@@ -193,7 +199,8 @@ def test_an_evenly_spaced_axis_is_linear_and_whole(make: Any, draw: Any) -> None
 
 def test_a_bar_for_each_point_with_its_interval_and_printed_number(make: Any, draw: Any) -> None:
     """By hand: means 60 and 64 of SimCLR on the first set, 37 and 41 on the second."""
-    figure, axes = draw(make(), "heights")
+    made = make()
+    _, axes = draw(made, "heights")
     titles = [axis.get_title(loc="left").replace("\n", " ") for axis in axes.values()]
     assert titles == [
         "FIRST-10, SimCLR",
@@ -206,7 +213,7 @@ def test_a_bar_for_each_point_with_its_interval_and_printed_number(make: Any, dr
     for axis, means in zip(axes.values(), heights, strict=True):
         assert [text.get_text() for text in axis.texts] == [f"{mean:.1f}" for mean in means]
         assert [len(bars.lines[2][0].get_segments()) for bars in axis.containers[1:]] == [1, 1]
-    assert "Bars: kNN accuracy" in words_of(figure)
+    assert "Bars: kNN accuracy" in " ".join(made.show("heights").notes)
 
 
 def test_a_bar_that_is_not_there_says_why(make: Any, draw: Any) -> None:
@@ -231,13 +238,21 @@ def test_csv_holds_what_is_drawn(make: Any) -> None:
     )
 
 
-def test_a_caption_says_what_the_small_print_says(make: Any, draw: Any) -> None:
+def test_a_figure_has_its_subject_as_title_and_leaves_names_of_artifacts_and_datasets_to_the_caption(
+    make: Any, draw: Any
+) -> None:
     made = make()
-    caption, text = made.show("sweep"), words_of(draw(made, "sweep")[0])
+    caption, (figure, _) = made.show("sweep"), draw(made, "sweep")
+    title, subtitle, small = (text.get_text().replace("\n", " ") for text in figure.texts)
     assert caption.grid is None
     assert caption.title == "Figure 3 at scale small: Accuracy by temperature"
-    assert [note for note in caption.notes if note not in text] == []
+    assert title == "Accuracy by temperature"
+    assert subtitle.startswith("kNN accuracy (%). Lines: mean over pretrainings")
     assert caption.notes[0].startswith("Scale small")
+    assert not any(name in " ".join((title, subtitle, small)) for name in ("stand_in", "sweep", "made_up"))
+    conditions = [note for note in caption.notes if note.startswith(("Conditions: ", "Protocol: "))]
+    assert len(conditions) == 2
+    assert all(note.removeprefix("Conditions: ") in small for note in conditions)
 
 
 def texts(figure: Figure) -> list[tuple[Text, Any]]:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hypersphere.errors import HypersphereError
-from hypersphere.present import shown, studies
+from hypersphere.present import shown, studies, style
 
 
 def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
@@ -26,6 +27,29 @@ def test_notes_say_size_what_was_computed_and_what_its_claims_came_to(make: Any)
     )
     assert made.show("sketch").inches == 4.0
     assert made.show("steps").notes[2:] == ("Cannot be judged: the paper gives no sizes.", "Its claims: 2 reproduced.")
+
+
+def words(made: Any) -> list[str]:
+    """Title, subtitle and small line of the drawing."""
+    context = shown.context(made.results("sketch"), "made_up", "sketch")
+    with style.applied():
+        figure = shown.kind(context.artifact).draw(context, studies.computed(context))
+    return [text.get_text().replace("\n", " ") for text in figure.texts]
+
+
+def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make()
+    small = f"{studies.SIZE_NOTICE} n = 1 (not repeated)."
+    assert words(made) == ["A sketch", "Halves by step", small]
+    finding = lambda table: f"It ends at {table['value'].iloc[-1]}"  # noqa: E731
+    monkeypatch.setattr(studies.drawing("made_up", "sketch"), "finding", finding, raising=False)
+    assert words(made) == ["It ends at 0.125", "A sketch. Halves by step", small]
+
+
+def test_how_often_a_study_was_repeated_is_said() -> None:
+    assert studies.repeated(pd.DataFrame({"n": [8, 6]})) == "n = 8 seeds."
+    assert studies.repeated(pd.DataFrame({"trials": [20]})) == "n = 20 trials."
+    assert studies.repeated(pd.DataFrame({"n": [1], "x": [2]})) == "n = 1 (not repeated)."
 
 
 def test_a_table_is_given_its_claims_with_numbers_infinity_among_them(make: Any) -> None:

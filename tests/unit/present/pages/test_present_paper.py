@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from hypersphere import files
+from hypersphere.declared import config as cfg
+from hypersphere.declared.claims import load
 from hypersphere.errors import HypersphereError
-from hypersphere.present import paper
+from hypersphere.present import outline, paper, style
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -37,10 +41,11 @@ def test_pdf_is_made_from_the_content(quick: Any) -> None:
 
 
 def test_content_holds_what_was_made_and_nothing_else(quick: Any) -> None:
-    """Table 1 as the stand-in laid it out, and the study's drawing by its path."""
+    """Table 1 as the stand-in laid it out, in the main part; the study's drawing by its path, in the appendix."""
     document = alpha(quick)
-    (table,), (figure,) = document["shown"], document["studied_shown"]
-    assert table["title"] == "Table 1: Accuracy"
+    (table,), (figure,) = document["main"], document["studied_shown"]
+    assert document["shown"] == []
+    assert (table["title"], table["original"]) == ("Accuracy", "Table 1")
     assert table["grid"]["corner"] == ["Method", "Variant"]
     assert table["grid"]["head"][0][0] == {"text": "Photos", "note": "measured on digits", "span": 2}
     second = table["grid"]["lines"][1]
@@ -67,20 +72,25 @@ def test_what_is_not_run_is_listed_with_its_reason(quick: Any) -> None:
 def test_a_paper_of_which_nothing_was_run_has_no_sections(quick: Any) -> None:
     document = content(quick)["papers"][1]
     assert document["protocol"]["rows"] == []
-    assert not any(document[key] for key in ("shown", "studied_shown", "comparisons", "datasets", "choices", "missing"))
+    empty = ("told", "telling", "failures", "main", "shown", "studied_shown", "comparisons", "datasets", "choices")
+    assert not any(document[key] for key in (*empty, "missing"))
 
 
-def test_the_worth_of_a_scale_is_said_at_length_once(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hypersphere.present import pages, words
+def test_tables_say_the_worth_of_a_scale_in_short(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At length it stands at the top of the paper; and how exact studies are made, in its text."""
+    from hypersphere.present import pages, studies, words
 
     world = make()
     world.make_artifact("later")
     world.draw("later")
     config, before = world.plan.config, pages.show
     long = f"{words.scale_line(config)} {words.notice(config)}"
-    monkeypatch.setattr(pages, "show", lambda *given: before(*given)._replace(notes=(long, "else")))
-    shown = paper.content(world.results)["papers"][0]["shown"]
-    assert [one["notes"] for one in shown] == [[long, "else"], ["Not a reproduction.", "else"]]
+    monkeypatch.setattr(
+        pages, "show", lambda *given: before(*given)._replace(notes=(long, studies.SIZE_NOTICE, "else"))
+    )
+    document = paper.content(world.results)["papers"][0]
+    notes = [one["notes"] for part in ("main", "shown", "studied_shown") for one in document[part]]
+    assert notes == [["Not a reproduction.", "else"]] * 3
 
 
 def test_settings_are_those_of_the_runs(make: Any) -> None:
@@ -165,7 +175,7 @@ def test_a_scale_of_which_nothing_was_run_compiles(make: Any) -> None:
     (world.plan.artifact_folder("alpha", "table1") / "summary.csv").unlink()
     (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
     world.build()
-    assert not any(alpha(world)[key] for key in ("shown", "studied_shown", "comparisons"))
+    assert not any(alpha(world)[key] for key in ("main", "shown", "studied_shown", "comparisons"))
     assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
 
 
@@ -177,3 +187,83 @@ def test_a_source_that_does_not_compile_is_one_sentence(make: Any) -> None:
     with pytest.raises(HypersphereError, match=r"reproduction\.typ: unknown variable"):
         paper.build(world.plan)
     assert (world.folder / "paper.pdf").read_bytes() == before
+
+
+def test_findings_follow_the_outcome(quick: Any, published: Any) -> None:
+    """Counted by hand in the fixture's claims: a theorem fails, and three of four studied claims hold."""
+    document, settled = alpha(quick), alpha(published)
+    assert "The only printed theorem or identity failed." in document["told"]
+    assert "Of 4 printed claims on formulas" in document["told"]
+    assert "3 held and 1 stayed open." in document["told"]
+    assert "scale quick measured 2 and settles none." in document["told"]
+    assert "Of 4 printed numbers of trained encoders, 2 held and 2 were not run." in settled["told"]
+    assert [(one["outcome"], one["source"], one["evidence"]) for one in document["telling"]] == [
+        ("held", "somewhere", "")
+    ]
+    (failure,) = document["failures"]
+    assert (failure["subject"], failure["mended"]) == ("One is one", "X2")
+    assert failure["evidence"] == "fails at tau = 1, angles = (0.5, −2), by 0.25"
+
+
+def test_the_matrix_counts_printed_claims_by_document_and_outcome(quick: Any) -> None:
+    """Theorems, studies, encoders; held, failed, open, not run."""
+    rows = {row["name"]: row["counts"] for row in content(quick)["matrix"]}
+    assert rows["the alpha paper"] == [["0", "1", "0", "0"], ["3", "0", "1", "0"], ["0", "0", "2", "2"]]
+    assert rows["“On Beta”"] == [["0"] * 4] * 3
+    assert rows["all"] == rows["the alpha paper"]
+
+
+def test_drawings_stay_in_their_place_where_typst_cannot_move_them(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, asked = paper.typst.compile, []
+
+    def fails_once(*given: Any, **named: Any) -> bytes:
+        asked.append(named["sys_inputs"].get("floats", "yes"))
+        if len(asked) == 1:
+            raise paper.typst.TypstError("internal error: parent group")
+        return bytes(compiled(*given, **named))
+
+    world = make()
+    monkeypatch.setattr(paper.typst, "compile", fails_once)
+    paper.build(world.plan)
+    assert asked == ["yes", "no"]
+    assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_paper_and_figures_share_a_typeface_that_is_there() -> None:
+    layout = (REPOSITORY / "paper" / "layout.typ").read_text(encoding="utf-8")
+    assert f'set text(font: ("{style.FONT}", ' in layout
+    assert paper.fonts() == style.fonts()
+    assert (paper.fonts() / f"{style.FONT}.ttf").is_file()
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"main": ["nonesuch"]}, "alpha: main: 'nonesuch' is not one of"),
+        ({"telling": ["alpha.nonesuch"]}, "telling: 'alpha.nonesuch' is not a claim of this document"),
+        ({"short": 3}, "alpha.short: "),
+    ],
+)
+def test_a_wrong_outline_is_one_sentence(make: Any, part: dict[str, Any], message: str) -> None:
+    world = make()
+    given = {"short": "the alpha paper", "main": [], "telling": []} | part
+    files.write_text(world.plan.config.root / "paper" / "outline.yaml", yaml.safe_dump({"alpha": given}))
+    with pytest.raises(HypersphereError, match=re.escape(message)):
+        paper.content(world.results)
+
+
+def test_the_outline_of_the_repository_names_artifacts_and_claims_that_there_are() -> None:
+    config = cfg.load(REPOSITORY, {"scale": "quick"})
+    for name, part in outline.load(config).items():
+        ids = {claim.id for claim in load(config.claims_file(name))}
+        theorems = {str(statement) for statement in part.telling} - ids
+        assert all(re.fullmatch(r"[a-z_]+\.[a-z0-9_]+", statement) for statement in theorems), theorems
+
+
+def test_every_document_has_an_equation_and_a_reference() -> None:
+    config = cfg.load(REPOSITORY, {"scale": "quick"})
+    equations = (REPOSITORY / "paper" / "equations.typ").read_text(encoding="utf-8")
+    references = yaml.safe_load((REPOSITORY / "paper" / "references.yml").read_text(encoding="utf-8"))
+    for name, document in config.papers.items():
+        assert f"\n  {name}: $" in equations
+        assert references[name]["title"].casefold().startswith(document.title.casefold())

@@ -9,14 +9,17 @@ from matplotlib.lines import Line2D
 
 from hypersphere.present.style import COLOURS, DASHES, GREY
 
-SIZE = (7.0, 3.1)
+SIZE = (7.0, 5.4)
+MEASURED = "Left: both distances of one pair. Right: the weight by which a loss multiplies the gradient of the cosine"
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
 LOSSES = {"DM1": COLOURS[0], "DM2": COLOURS[1], "DM3": COLOURS[2], "DM4": COLOURS[3]}
 RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:
-    plane, *panels = figure.subplots(1, 3, width_ratios=(1.1, 1, 1))
+    grid = figure.add_gridspec(2, 2, height_ratios=(1, 1.1))
+    plane, key, *panels = (figure.add_subplot(grid[at, side]) for at in range(2) for side in range(2))
+    key.set_axis_off()
     _plane(plane, table[table["panel"] == "plane"], _numbers(table)["temperature"])
     for axes, temperature in zip(panels, RANGES, strict=True):
         _weights(axes, table[table["temperature"] == temperature], temperature)
@@ -29,7 +32,7 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
         Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed weight is 0"),
     ]
     losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
-    figure.legend(handles=[*signs, *losses], loc="outside lower center", ncols=4, columnspacing=1.2, handlelength=2.2)
+    key.legend(handles=[*signs, *losses], loc="center", handlelength=2.4, title="below: weight on the cosine")
 
 
 def _numbers(table: pd.DataFrame) -> dict[str, float]:
@@ -70,7 +73,7 @@ def _weights(axes: Axes, part: pd.DataFrame, temperature: float) -> None:
     dashes: dict[Any, Any] = {"none": DASHES[2], "printed": DASHES[1], "contrastive": DASHES[0]}
     colours: dict[Any, str] = {"NT-Xent": GREY, **LOSSES}
     for (loss, sign), rows in curves.groupby(["series", "sign"]):
-        axes.plot(rows["x"], rows["y"], color=colours[loss], linestyle=dashes[sign], linewidth=1.3)
+        axes.plot(rows["x"], rows["y"], color=colours[loss], linestyle=dashes[sign], linewidth=1.5)
     zeros = part[(part["panel"] == "zero") & part["x"].notna()]
     for loss, x in zip(zeros["series"], zeros["x"], strict=True):
         size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's

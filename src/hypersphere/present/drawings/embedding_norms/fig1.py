@@ -10,6 +10,7 @@ from matplotlib.patches import Circle
 from hypersphere.present.style import COLOURS, DASHES, GREY, MARKERS
 
 SIZE = (7.0, 2.75)
+MEASURED = "Points in the plane, the gradient of the cosine, and norms over steps of descent"
 BLUE, ORANGE = COLOURS[0], COLOURS[4]
 
 

@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hypersphere.present.style import COLOURS, DASHES, MARKERS
+from hypersphere.present.style import COLOURS, DASHES, GREY, MARKERS
 
-SIZE = (7.0, 2.5)
+SIZE = (7.0, 2.7)
+MEASURED = "Steps until the mean cosine exceeds 0.999, mean over seeds"
 NORM = {"both": "both sets", "second": "second set alone", "static": "both, first static"}
 ANGLE = {"normalised": "normalised again", "printed": "as printed"}
 BOTH = {"3": "norm 3", "2": "norm 2", "1": "norm 1"}
@@ -22,7 +23,11 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     _curves(norm, table[table["panel"] == "norm"], "norm", NORM)
     _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
     _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
-    norm.set(xlabel="initial norm", ylabel="steps until convergence", xticks=[0, 3, 6, 9], xlim=(0, 10.3))
+    _slope_two(norm, table[(table["panel"] == "norm") & (table["curve"] == "both")])
+    norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
+    norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
+    norm.minorticks_off()
+    norm.legend(loc="upper left", handlelength=2.2, fontsize=7.5)
     norm.set_title("norm, random pairs", loc="left")
     angle.set(ylim=(0, 210))
     angle.set_title("angle, norm 1", loc="left")
@@ -31,7 +36,29 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     for axes in (angle, both):
         axes.set(xlabel="mean initial angle (rad)", xlim=(0, 3.2))
         axes.set_xticks(*ANGLES)
-    norm.set(ylim=(0, 10_400))
+
+
+def _slope_two(axes: Axes, part: pd.DataFrame) -> None:
+    """A guide under a curve: four times the steps at twice the norm."""
+    line = part[part["norm"] > 0].sort_values("norm")
+    norm, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
+    ends = [line["norm"].min(), line["norm"].max()]
+    look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
+    axes.plot(ends, [0.3 * steps * (end / norm) ** 2 for end in ends], label="slope 2", **look)
+
+
+def finding(table: pd.DataFrame) -> str:
+    """How steps grow with the norm of both sets, and of one."""
+    part = table[table["panel"] == "norm"]
+    grown = {}
+    for curve in ("both", "second"):
+        line = part[(part["curve"] == curve) & (part["norm"] >= 1)].sort_values("norm")
+        grown[curve] = line["mean"].iloc[-1] / line["mean"].iloc[0]
+        longest, shortest = line["norm"].iloc[-1], line["norm"].iloc[0]
+    return (
+        f"From norm {shortest:g} to {longest:g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
+        f"and {grown['second']:.1f}-fold if one does"
+    )
 
 
 def _curves(
@@ -47,7 +74,7 @@ def _curves(
         }
         axes.plot(line[x], line["mean"], label=names[name], **look)
         axes.fill_between(line[x], line["low"], line["high"], color=COLOURS[at], alpha=0.3, linewidth=0)
-    axes.legend(loc="upper left" if x == "norm" or every > 1 else "lower right", handlelength=2.4)
+    axes.legend(loc="upper left" if every > 1 else "lower right", handlelength=2.2, fontsize=8)
 
 
 def note(table: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from hypersphere.present.style import COLOURS
 
 SIZE = (7.0, 3.0)
+MEASURED = "Norm of each point, and distance to its tenth neighbour, in three readings of the data"
 DOTS: dict[str, Any] = {"markersize": 2.5, "markeredgewidth": 0, "alpha": 0.5, "rasterized": True}
 
 

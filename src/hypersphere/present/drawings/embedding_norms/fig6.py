@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from hypersphere.present.style import COLOURS
 
 SIZE = (6.2, 3.2)
+MEASURED = "Arrows are gradients; colour is their length"
 TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
 
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from hypersphere.present.style import COLOURS
 
 SIZE = (6.8, 2.9)
+MEASURED = "Height and colour: cosine with the blue direction"
 CIRCLES: tuple[tuple[float, str, Any], ...] = (
     (0.5, COLOURS[1], "-"),
     (1.0, "white", (0, (5, 1.5))),

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from hypersphere.present.style import COLOURS, GREY
 
 SIZE = (7.0, 2.5)
+MEASURED = "People per image, entropy of their labels, and share of wrong labels"
 BLUE, ORANGE, SKY = COLOURS[0], COLOURS[1], COLOURS[5]
 
 

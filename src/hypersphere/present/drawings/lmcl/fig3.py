@@ -7,6 +7,7 @@ from hypersphere.present.drawings.toy_names import SPACES
 from hypersphere.present.style import COLOURS, MARKERS
 
 SIZE = (7.0, 4.2)
+MEASURED = "Points by class, and their projections by each loss"
 TITLES = {
     "three_bars": ("(a) Three-Bars", "(c) CL", "(e) LMCL, mean", "(g) LMCL, sum"),
     "nested_moons": ("(b) Nested-Moons", "(d) CL", "(f) LMCL, mean", "(h) LMCL, sum"),

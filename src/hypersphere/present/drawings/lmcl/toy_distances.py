@@ -7,6 +7,7 @@ from hypersphere.present.drawings.toy_names import DATASETS, READINGS, SPACES
 from hypersphere.present.style import COLOURS, DASHES
 
 SIZE = (7.0, 3.7)
+MEASURED = "Share of pairs by distance, within classes and between them"
 
 
 def draw(figure: Figure, table: pd.DataFrame) -> None:

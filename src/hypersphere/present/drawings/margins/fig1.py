@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 SIZE = (6.4, 2.8)
+MEASURED = "Magnitude of the gradient by angle, at each probability"
 PANELS = (("positives", "positives", "+"), ("negatives", "negatives", "-"))
 QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2", "3π/4", "π"])
 

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from hypersphere.present import style
 
 SIZE = (6.6, 3.0)
+MEASURED = "Weight by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
 PANELS = (
     ("sines", r"$\sin(\theta^+\!+m_1)\,/\,\sin\theta^+$" + "\npositives only"),
     ("gaps", r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$" + "\npositives and negatives"),

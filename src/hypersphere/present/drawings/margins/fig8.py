@@ -5,6 +5,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 SIZE = (7.0, 4.5)
+MEASURED = "Ratio by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
 HALVES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 LEVELS = ([0.0625, 0.25, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
 

@@ -7,6 +7,7 @@ from hypersphere.present.drawings.shared.binomial_floor import UNPAIRED
 from hypersphere.present.style import COLOURS, GREY, MARKERS
 
 SIZE = (7.0, 3.0)
+MEASURED = "Variant minus baseline, divided by the binomial standard error of that difference"
 NAMES = {
     "mocov2": "MoCo v2",
     "mocov3": "MoCo v3",
@@ -50,6 +51,15 @@ def draw(figure: Figure, table: pd.DataFrame) -> None:
     axes.set_ylim(min(-3.0, 1.3 * table["z"].min()), max(3.0, 1.3 * table["z"].max()))
     axes.set_ylabel("effect / its standard error")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+
+
+def finding(table: pd.DataFrame) -> str:
+    """How many effects are within the error, and how many would not be by chance."""
+    within, chance = len(table) - int(table["beyond"].sum()), table["by_chance"].iloc[0]
+    return (
+        f"{within} of {len(table)} printed effects are within the test set's own error; "
+        f"{len(table) - within} are beyond it, {chance:.1f} would be by chance"
+    )
 
 
 def note(table: pd.DataFrame) -> str:
