@@ -8,6 +8,8 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+KIND = "text"
+"""The kind of runs that it is for; without this constant, images."""
 PADDING = 0
 """The number in places after a sentence's end."""
 RANGE = 0.1

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 
 GIVES = ("pair",)
+KIND = "text"
 ENCODERS = ("gru",)
 
 
