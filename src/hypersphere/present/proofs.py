@@ -91,7 +91,7 @@ class Proofs:
         return [*files, Link("means of all cells", summary)]
 
     def test(self, name: str) -> Link:
-        """What an erratum names: a claim on this page, or a test; the erratum's own text where the claim is not here."""
+        """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""
         file, _, test = name.partition("::")
         if name in self.claims:
             return Link(name, f"#{name}")

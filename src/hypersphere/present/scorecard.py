@@ -50,6 +50,7 @@ def context(results: Results) -> dict[str, Any]:
     return {
         "scale": {
             "name": config.scale_name,
+            "folder": config.results.name,
             "level": config.scale.level,
             "describe": config.scale.describe,
             "notice": words.notice(config),

@@ -167,9 +167,11 @@ def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
     """Without an answer claims.csv names no study; the config does."""
     world = make()
     world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.claims[8] |= {"sentence": "The rate is as printed"}
     world.write_claims()
     measured, studied, _ = claims.apart(claims.entries(world.results))
     assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
+    assert next(one.subject for one in studied if one.id == "alpha.rate") == "The rate is as printed"
 
 
 @pytest.mark.parametrize(("scale", "overrides"), [("quick", {}), ("paper", {"epochs": 2})])
