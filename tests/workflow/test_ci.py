@@ -70,7 +70,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
 def test_the_slowest_steps_are_printed(checkout: Path, tmp_path: Path) -> None:
     done, _ = run(checkout, tmp_path / "nowhere")
     table = done.stdout.partition("the slowest first\n")[2].splitlines()
-    assert len(table) == 6
+    assert len(table) == 7
     assert all(re.fullmatch(r"\d+:\d\d  .+", line) for line in table)
 
 
