@@ -35,14 +35,15 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with .ci, the stand-in for make, this interpreter as .venv/bin/python, and documents of quick."""
+    """A folder with .ci, stand-ins for make and a browser, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     (root / "results" / "quick-0").mkdir(parents=True)
     for name in DOCUMENTS:
         (root / "results" / "quick-0" / name).write_text("something\n")
-    for path, text in (("bin/make", MAKE), (".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')):
-        (root / path).parent.mkdir(parents=True)
+    python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
+    for path, text in (("bin/make", MAKE), ("bin/chromium", "#!/bin/sh\n"), (".venv/bin/python", python)):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         (root / path).chmod(0o755)
     return root
