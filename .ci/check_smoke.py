@@ -1,4 +1,4 @@
-"""Whether results of the smoke scale are of the real CIFAR-10, and claim nothing.
+"""Whether a table of the smoke scale is of the real CIFAR-10, complete, and says that it is no reproduction.
 
 python .ci/check_smoke.py RESULTS OFFICIAL, in the checkout: RESULTS is results/smoke-<digest>, OFFICIAL holds the
 published cifar-10-batches-py. Images are compared with the published ones pixel by pixel, not by a checksum of ours.
@@ -11,20 +11,21 @@ from pathlib import Path
 
 import numpy as np
 
-DATASET = "cifar10_lt_tenth"
+DATASET, TABLE, LABEL = "cifar10_lt_tenth", "tables/embedding_norms/table5", "Not a reproduction"
 COUNTS = {"train": [int(500 * 1.5**-i) for i in range(10)], "test": [200] * 10}
 """A tenth of the imbalanced set's formula: class i, from 0, keeps int(5000 * 1.5^-i) images."""
 
 
-def judged(results: Path) -> str:
-    """Check that every claim of the dataset that can be judged reads `quick only`; say how many there are."""
-    with (results / "claims.csv").open(encoding="utf-8") as handle:
-        measured = [row for row in csv.DictReader(handle) if row["measured_on"] == DATASET]
-    rows = [row for row in measured if row["verdict"] != "cannot be judged"]
-    verdicts = {row["verdict"] for row in rows}
-    if verdicts != {"quick only"}:
-        sys.exit(f"{results / 'claims.csv'}: claims measured on {DATASET} read {sorted(verdicts)}, not `quick only`")
-    return f"{len(rows)} claims measured on {DATASET}, all `quick only`"
+def measured(table: Path) -> str:
+    """Check that each cell of the dataset has a number and that the table is labelled; say how many there are."""
+    with table.with_suffix(".csv").open(encoding="utf-8") as handle:
+        rows = [row for row in csv.DictReader(handle) if row["measured_on"] == DATASET]
+    empty = [row["coordinates"] for row in rows if not row["mean"]]
+    if empty or not rows:
+        sys.exit(f"{table.with_suffix('.csv')}: no number measured on {DATASET} for {empty or 'any cell'}")
+    if LABEL not in table.with_suffix(".md").read_text(encoding="utf-8"):
+        sys.exit(f"{table.with_suffix('.md')}: does not say `{LABEL}`")
+    return f"{len(rows)} cells measured on {DATASET}, and labelled: {LABEL}"
 
 
 def published(images: np.ndarray, index: np.ndarray, official: Path) -> bool:
@@ -59,4 +60,4 @@ def prepared(folder: Path, official: Path) -> str:
 if __name__ == "__main__":
     results, official = map(Path, sys.argv[1:])
     (folder,) = Path("data/processed").glob(f"{DATASET}-*")
-    print(f"{judged(results)}\n{prepared(folder, official)}")
+    print(f"{measured(results / TABLE)}\n{prepared(folder, official)}")

@@ -8,17 +8,18 @@ it, and ``reading`` says why: errata, or a reason that begins with "ours:". A ro
 paper's default: cells whose artifact varies the field itself are not meant.
 """
 
-import csv
 import importlib
 import math
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
+from hypersphere.command import hyperparameters_page
+from hypersphere.command.hyperparameters_page import Row
 from hypersphere.declared import coordinates, errata, registry
 from hypersphere.declared import plan as planning
 from hypersphere.declared.artifacts import HISTORY
@@ -29,7 +30,7 @@ from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Component, Run
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "paper" / "hyperparameters.csv"
+PAGE = ROOT / "docs" / "hyperparameters.md"
 COMPONENTS: dict[str, registry.Kind] = {
     "method": "methods",
     "objective": "objectives",
@@ -43,33 +44,12 @@ ROUNDING = 1e-5
 """Relative: a warm-up of 10 epochs is written as a fraction with six decimals."""
 
 
-class Row(NamedTuple):
-    """One printed hyperparameter."""
-
-    paper: str
-    artifact: str
-    method: str
-    variant: str
-    dataset: str
-    setting: str
-    path: str
-    printed: str
-    ours: str
-    reading: str
-    source: str
-
-    @property
-    def expected(self) -> Scalar:
-        """The value of our configuration."""
-        return coordinates.normal(self.ours or self.printed)
+rows = cache(hyperparameters_page.rows)
 
 
-@cache
-def rows() -> tuple[Row, ...]:
-    with FILE.open(newline="") as handle:
-        lines = csv.reader(handle)
-        assert tuple(next(lines)) == Row._fields
-        return tuple(Row(*line) for line in lines)
+def expected(row: Row) -> Scalar:
+    """The value of our configuration."""
+    return coordinates.normal(row.ours or row.printed)
 
 
 @cache
@@ -152,13 +132,13 @@ def wrong(row: Row) -> list[str]:
     if row.path.startswith("simulations."):
         module, _, name = row.path.rpartition(".")
         constant = getattr(importlib.import_module(f"hypersphere.{module}"), name)
-        return [] if equal(constant, row.expected) else [f"{row.path} is {constant}"]
+        return [] if equal(constant, expected(row)) else [f"{row.path} is {constant}"]
     found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)]
     if row.path.startswith("probe."):  # a table may show numbers of several protocols
         found = [(cell, one) for cell, one in found if one is not None]
     if not found:
         return ["no cell"]
-    return [f"{cell.artifact} {cell.text}: {one}" for cell, one in found if not equal(one, row.expected)]
+    return [f"{cell.artifact} {cell.text}: {one}" for cell, one in found if not equal(one, expected(row))]
 
 
 @pytest.mark.parametrize("paper", sorted({row.paper for row in rows()}))
@@ -170,8 +150,9 @@ def test_every_run_has_the_printed_hyperparameters(paper: str) -> None:
 def test_another_printed_value_is_noticed() -> None:
     """The control: each number doubled, zero replaced, and each word or truth value another."""
     for row in rows():
-        number = isinstance(row.expected, int | float) and not isinstance(row.expected, bool)
-        other = coordinates.show(2 * row.expected or 0.1) if number else "another"
+        now = expected(row)
+        number = isinstance(now, int | float) and not isinstance(now, bool)
+        other = coordinates.show(2 * now or 0.1) if number else "another"
         assert wrong(row._replace(printed=other, ours="")), row
 
 
@@ -183,7 +164,15 @@ def test_where_our_setting_is_another_the_reading_says_why() -> None:
         assert row.reading == PRINTED or cited or row.reading.startswith("ours: "), row
         if row.ours:
             assert row.reading != PRINTED, row
-            assert not equal(coordinates.normal(row.printed), row.expected), row
+            assert not equal(coordinates.normal(row.printed), expected(row)), row
+
+
+def test_the_page_shows_every_row_as_the_command_writes_it() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    written = text.partition(hyperparameters_page.BEGIN)[2].partition(hyperparameters_page.END)[0].strip()
+    assert written == hyperparameters_page.tables(plan().config, rows())
+    assert "| Table 6 | SimCLR, + pos. | `logits.s` | CIFAR-10 1.125; CIFAR-100 1.0625;" in written  # as printed
+    assert sum(written.count(f" {value}") for value in ("1.0625",)) == 3
 
 
 def test_no_place_has_a_hyperparameter_twice() -> None:

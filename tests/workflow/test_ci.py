@@ -27,7 +27,7 @@ MAKE = """\
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked.
 echo "$*" >> asked.log
 case "$*" in
-"report SCALE=smoke"*) echo results/smoke-0/report.html ;;
+plan*) echo "results   results/smoke-0" ;;
 report*) echo results/quick-0/report.html ;;
 esac
 """
@@ -35,15 +35,15 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with .ci, the stand-in for make, this interpreter as .venv/bin/python, and documents at two scales."""
+    """A folder with .ci, stand-ins for make and a browser, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
-    for folder in ("results/quick-0", "results/smoke-0"):
-        (root / folder).mkdir(parents=True)
-        for name in DOCUMENTS:
-            (root / folder / name).write_text("something\n")
-    for path, text in (("bin/make", MAKE), (".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')):
-        (root / path).parent.mkdir(parents=True)
+    (root / "results" / "quick-0").mkdir(parents=True)
+    for name in DOCUMENTS:
+        (root / "results" / "quick-0" / name).write_text("something\n")
+    python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
+    for path, text in (("bin/make", MAKE), ("bin/chromium", "#!/bin/sh\n"), (".venv/bin/python", python)):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         (root / path).chmod(0o755)
     return root
@@ -71,7 +71,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
 def test_the_slowest_steps_are_printed(checkout: Path, tmp_path: Path) -> None:
     done, _ = run(checkout, tmp_path / "nowhere")
     table = done.stdout.partition("the slowest first\n")[2].splitlines()
-    assert len(table) == 6
+    assert len(table) == 7
     assert all(re.fullmatch(r"\d+:\d\d  .+", line) for line in table)
 
 
@@ -122,7 +122,7 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     (archives / "unpack.py").write_text("import sys\nprint('unpacked into', sys.argv[1])\n")
     done, asked = run(checkout, archives)
     folder = done.stdout.split("unpacked into ")[1].split()[0]
-    assert [line.split()[:2] for line in asked[-2:]] == [["reproduce", "SCALE=smoke"], ["report", "SCALE=smoke"]]
+    assert [line.split()[:2] for line in asked[-2:]] == [["reproduce", "SCALE=smoke"], ["plan", "SCALE=smoke"]]
     assert f"data_root={folder}" in asked[-2]
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
@@ -130,12 +130,13 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
 
 
 class Smoke:
-    """Made-up published images, a dataset prepared of them, and a claim: what the check reads."""
+    """Made-up published images, a dataset prepared of them, and a table: what the check reads."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.official, self.results = root, root / "official", root / "results" / "smoke-0"
         self.prepared = root / "data" / "processed" / "cifar10_lt_tenth-0"
-        for folder in (self.official / "cifar-10-batches-py", self.results, self.prepared / "train"):
+        self.table = self.results / "tables" / "embedding_norms"
+        for folder in (self.official / "cifar-10-batches-py", self.table, self.prepared / "train"):
             folder.mkdir(parents=True)
         planes = np.random.default_rng(0).integers(0, 256, (5, 10, 3, 32, 32), dtype=np.uint8)
         for number, batch in enumerate(planes, 1):
@@ -145,25 +146,27 @@ class Smoke:
         self.images = np.stack([planes[i // 10, i % 10].transpose(1, 2, 0) for i in self.index])
         # A tenth of the imbalanced set as docs and papers print it: 1,470 training images, 2,000 test images.
         self.counts = {"train": [500, 333, 222, 148, 98, 65, 43, 29, 19, 13], "test": [200] * 10}
-        self.verdict = "quick only"
+        self.mean, self.label = "23.3", "Not a reproduction: smaller."
 
     def check(self) -> subprocess.CompletedProcess[str]:
         """Write everything, and check it."""
         np.save(self.prepared / "train" / "images.npy", self.images)
         np.save(self.prepared / "train" / "index.npy", self.index)
         (self.prepared / "manifest.json").write_text(json.dumps({"counts": self.counts}))
-        with (self.results / "claims.csv").open("w", newline="") as handle:
-            rows = [("a", "cifar10_lt_tenth", self.verdict), ("b", "", "not run")]
-            rows.append(("c", "cifar10_lt_tenth", "cannot be judged"))
-            csv.writer(handle).writerows([("id", "measured_on", "verdict"), *rows])
+        with (self.table / "table5.csv").open("w", newline="") as handle:
+            rows = [("a", "cifar10_lt_tenth", self.mean), ("b", "", ""), ("c", "cifar10_lt_tenth", "20")]
+            csv.writer(handle).writerows([("coordinates", "measured_on", "mean"), *rows])
+        (self.table / "table5.md").write_text(self.label)
         command = [sys.executable, str(CHECK), str(self.results), str(self.official)]
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
 
 
-def test_published_images_and_claims_that_claim_nothing_pass(tmp_path: Path) -> None:
+def test_published_images_and_a_complete_and_labelled_table_pass(tmp_path: Path) -> None:
     done = Smoke(tmp_path).check()
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("1 claims measured on cifar10_lt_tenth, all `quick only`\n3 training images")
+    assert done.stdout.startswith(
+        "2 cells measured on cifar10_lt_tenth, and labelled: Not a reproduction\n3 training im"
+    )
 
 
 def brighten(smoke: Smoke) -> None:
@@ -183,7 +186,12 @@ def lose(smoke: Smoke) -> None:
 
 def pose(smoke: Smoke) -> None:
     """A small result that poses as a reproduction."""
-    smoke.verdict = "reproduced"
+    smoke.label = "A reproduction."
+
+
+def empty(smoke: Smoke) -> None:
+    """A cell without a number."""
+    smoke.mean = ""
 
 
 @pytest.mark.parametrize(
@@ -192,9 +200,10 @@ def pose(smoke: Smoke) -> None:
         (brighten, "train/images.npy: not the published images"),
         (swap, "train/images.npy: not the published images"),
         (lose, "manifest.json: counts are"),
-        (pose, "claims.csv: claims measured on cifar10_lt_tenth read ['reproduced'], not `quick only`"),
+        (pose, "table5.md: does not say `Not a reproduction`"),
+        (empty, "table5.csv: no number measured on cifar10_lt_tenth for ['a']"),
     ],
-    ids=["one pixel", "numbers swapped", "one image fewer", "a verdict"],
+    ids=["one pixel", "numbers swapped", "one image fewer", "no label", "an empty cell"],
 )
 def test_anything_else_fails(tmp_path: Path, change: Callable[[Smoke], None], named: str) -> None:
     """The control of the test above."""

@@ -4,6 +4,13 @@ CLAIMS = [
     f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
 ]
 PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
+TEMPLATES = [
+    f"src/hypersphere/present/templates/{name}"
+    for name in (
+        *("scorecard.html", "macros.html", "findings.html", "grid.html", "claims.html", "shown.html", "errata.html"),
+        *("reading.html", "runs.html", "scorecard.css", "parts.css", "scorecard.js"),
+    )
+]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [
@@ -51,8 +58,7 @@ rule scorecard:
         code=provenance.page_digest(
             PLAN,
             "hypersphere.present.scorecard",
-            "src/hypersphere/present/templates/scorecard.html",
-            "src/hypersphere/present/templates/scorecard.css",
+            *TEMPLATES,
             "paper/errata.yaml",
         ),
     shell:

@@ -1,6 +1,7 @@
 """Prepared datasets: plain arrays on disk, written once, checked, and memory-mapped by training and probes.
 
-``data/processed/<dataset.folder>/`` holds ``manifest.json`` and a folder for each split: ``images.npy``,
+``data/processed/<dataset.folder>/`` holds ``manifest.json`` and a folder for each split: ``images.npy`` (images as
+bytes, or the tokens of S sentences of L words, int32 [N, S, L], in which 0 is no word and 1 an unknown one),
 ``labels-<name>.npy`` and ``attribute-<name>.npy`` for each array of labels and attributes, and ``index.npy`` (the kept
 images' numbers in the source's split, which key the draws of views). The bytes depend on the dataset alone, not on the
 machine that prepared it or on the copy of the source.
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock
-from jaxtyping import Int64, Shaped, UInt8
+from jaxtyping import Int32, Int64, Shaped, UInt8
 
 from hypersphere import files
 from hypersphere.datasets.preparing import fitting, imbalance, pieces
@@ -47,7 +48,8 @@ class Named(dict[str, Any]):
 class PreparedSplit:
     """One split of N kept images; arrays are memory-mapped and read-only."""
 
-    images: UInt8[np.ndarray, "N H W 3"]
+    images: UInt8[np.ndarray, "N H W 3"] | Int32[np.ndarray, "N S L"]
+    """Or tokens."""
     labels: Mapping[str, Int64[np.ndarray, "N"]]
     """By name; the main labels are called ``class``."""
     attributes: Mapping[str, Shaped[np.ndarray, "N"]]

@@ -1,6 +1,6 @@
 """Which runs share a job: those of one method stay together, and small methods share one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hypersphere import files
@@ -9,7 +9,7 @@ from hypersphere.declared.run import Run
 
 @dataclass(frozen=True)
 class BatchOfRuns:
-    """Runs on one dataset, shown by the same artifacts, that one job trains and one job probes."""
+    """Runs on one dataset that one job trains and one job probes."""
 
     id: str
     runs: tuple[Run, ...]
@@ -20,6 +20,21 @@ def batch(runs: Sequence[Run]) -> BatchOfRuns:
     methods = {run.method.name for run in runs}
     method = runs[0].method.name if len(methods) == 1 else f"{len(methods)}methods"
     return BatchOfRuns(f"{method}-{runs[0].dataset.name}-{files.digest([run.name for run in runs], 8)}", tuple(runs))
+
+
+def pool(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
+    """Join small groups, of at most a third of a job, that have a dataset and all their papers in common.
+
+    Args:
+        groups: runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``.
+        size: most runs of a job.
+    """
+    pooled: dict[tuple[str, ...], list[Run]] = {}
+    for (dataset, artifacts), runs in groups.items():
+        papers = {artifact.partition("/")[0] for artifact in artifacts.split()}
+        small = 3 * len(runs) <= size
+        pooled.setdefault((dataset, *sorted(papers)) if small else (dataset, artifacts, ""), []).extend(runs)
+    return list(pooled.values())
 
 
 def split(runs: Sequence[Run], size: int) -> list[list[Run]]:

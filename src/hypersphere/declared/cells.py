@@ -161,7 +161,8 @@ class Cells:
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
         # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
-        own_only = protocol == HISTORY or MEASURES[str(point["measure"])].margin == "accuracy"
+        measure = MEASURES[str(point["measure"])]
+        own_only = protocol == HISTORY or (measure.margin == "accuracy" and not measure.of_task)
         if transfer == (other == own) and (transfer or own_only):
             problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
             raise HypersphereError(f"{where}: target: {protocol} {problem}")

@@ -22,6 +22,8 @@ class Measure(NamedTuple):
 
     bounded: bool = False
     """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
+    of_task: bool = False
+    """Whether it is of a task apart from the training data, so that it keeps its name on every dataset."""
     of_baseline: bool = False
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
 
@@ -34,6 +36,10 @@ def _accuracy(label: str, decimals: int, what: str, guesses: int | None = 1) -> 
     return Measure(label, "%", decimals, what, "higher", guesses, "accuracy")
 
 
+def _of_task(label: str, what: str) -> Measure:
+    return Measure(label, "%", 1, what, "higher", None, "accuracy", of_task=True)
+
+
 MEASURES: dict[str, Measure] = {
     # of a frozen encoder, by a probe
     "knn_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote"),
@@ -44,9 +50,9 @@ MEASURES: dict[str, Measure] = {
     "transfer_top5": _accuracy("transfer, top-5", 1, "true class among five, on another dataset", 5),
     "mlp_top1": _accuracy("two-layer probe", 1, "a small network on frozen features"),
     "contrastive_top1": _accuracy("contrastive accuracy", 1, "anchors whose positive is the nearest candidate", None),
-    "text_accuracy": _accuracy(
-        "text classification", 1, "cross-validated classifier on frozen sentence embeddings", None
-    ),
+    "text_accuracy": _of_task("text classification", "cross-validated classifier on frozen sentence embeddings"),
+    "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on counts of words, without an encoder"),
+    "majority_accuracy": _of_task("majority class", "the most frequent class of the training examples, always"),
     "mce": Measure(
         "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True
     ),

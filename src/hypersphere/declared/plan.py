@@ -126,7 +126,8 @@ class Plan:
         Runs that are recorded need none.
 
         Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
-        nothing when one of them must be trained again. An artifact waits only for its own runs.
+        nothing when one of them must be trained again. An artifact waits only for its own runs, and for a few others of
+        its paper where some artifact has only a few.
         """
         if self.records is not None:
             return ()
@@ -139,7 +140,8 @@ class Plan:
             run = self.runs[name]
             groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
         size = self.config.scale.runs_per_job
-        return tuple(batching.batch(runs) for group in groups.values() for runs in batching.split(group, size))
+        pooled = batching.pool(groups, size)
+        return tuple(batching.batch(runs) for group in pooled for runs in batching.split(group, size))
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so.

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from hypersphere import files
 from hypersphere.declared import config as cfg
-from hypersphere.declared import coordinates
+from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
@@ -87,7 +87,17 @@ def resolve(
         raise HypersphereError(_sentence(error, layers)) from None
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise HypersphereError(f"{file}: methods.{identity['method']}: {error} is missing or not a number") from None
+    _check_kind(run, file, str(identity["method"]))
     return Resolved(run, described.schedule.epochs, described.name)
+
+
+def _check_kind(run: Run, file: Path, method: str) -> None:
+    """Check that the method and the encoder are for runs of this kind."""
+    parts: tuple[tuple[registry.Kind, str], ...] = (("methods", run.method.name), ("encoders", run.encoder.name))
+    for folder, name in parts:
+        of = registry.read_constant(folder, name, "KIND", "image")
+        if of != run.kind:
+            raise HypersphereError(f"{file}: methods.{method}: kind: is {run.kind}, but {name} is for {of} runs")
 
 
 def _published_run(fields: dict[str, Any], dataset: Dataset, layers: list[Layer]) -> Run:
@@ -186,6 +196,8 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in layers:
         merged = merge(merged, layer.fields)
+    if merged.get("kind") == "text":
+        merged["views"] = {}  # augmentation is of images; those that a paper or scale sets would be part of the name
     return merged
 
 

@@ -148,6 +148,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
     verdict, half, double = row["verdict"], row["verdict_half"], row["verdict_double"]
     varies = half and double and (half, double) != (verdict, verdict)
     on, studied = row["measured_on"], paper.studied.get(row["artifact"])
+    study = row["study"] or (studied.study if studied else "")
     return Entry(
         id=row["id"],
         paper=row["paper"],
@@ -155,10 +156,10 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         kind=row["kind"],
         origin=row["origin"],
         sentence=row["sentence"],
-        subject=row["sentence"] if stated or (row["study"] and row["sentence"]) else _subject(paper, row),
+        subject=row["sentence"] if stated or (study and row["sentence"]) else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
         stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
-        metric=metric.label if metric and (row["variant"] or not row["study"]) else "",  # a sentence has none
+        metric=metric.label if metric and (row["variant"] or not study) else "",  # a sentence has none
         setting=_in_words(paper, row, "setting"),
         published=_published(row, decimals, compares),
         ours=theorems.finding(row) if stated else _ours(row, decimals, compares),
@@ -173,7 +174,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         source=row["source"],
         counterexample=theorems.counterexample(row["counterexample"]),
         runs=tuple(row["runs"].split()),
-        study=row["study"] or (studied.study if studied else ""),
+        study=study,
     )
 
 

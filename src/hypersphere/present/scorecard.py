@@ -1,18 +1,19 @@
-"""scorecard.html: every claim, its verdict and the runs behind it, on one page that needs no network."""
+"""scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
-import base64
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from hypersphere.declared import errata, rules
+from hypersphere.declared import rules
 from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.files import write_json, write_text
 from hypersphere.nouns import counted
-from hypersphere.present import claims, numbers, pages, words, writer
+from hypersphere.present import claims, embedded, findings, numbers, pages, words, writer
+from hypersphere.present.proofs import Proofs, by_kind
 from hypersphere.present.results import Results, settles
 from hypersphere.present.shown import Grid, Line, Shown
 
@@ -42,10 +43,14 @@ def build(plan: Plan) -> None:
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
     config, entries = results.config, claims.entries(results)
-    ledger = pages.ledger(config)
+    proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.id for claim in entries))
+    papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
+    origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
+    present = {claim.verdict for claim in entries}
     return {
         "scale": {
             "name": config.scale_name,
+            "folder": config.results.name,
             "level": config.scale.level,
             "describe": config.scale.describe,
             "notice": words.notice(config),
@@ -56,14 +61,55 @@ def context(results: Results) -> dict[str, Any]:
         },
         "confidence": words.confidence(config),
         "rules": _rules(config),
+        "told": findings.sentences(config, entries),
+        "matrices": [findings.matrix(config, entries, origin) for origin in origins],
+        "exact_matrices": [findings.matrix(config, entries, origin, exact=True) for origin in origins],
         "origins": claims.ORIGINS,
-        "counts": claims.by_kind(entries),
-        "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
-        "errata": ledger,
-        "errata_ids": [entry["id"] for group in ledger for entry in group["entries"]],
-        "kinds": errata.KINDS,
-        "runs": _runs(results),
+        "kinds": findings.KINDS,
+        "outcomes": [one for one in findings.OUTCOMES.values() if present & set(one.verdicts)],
+        "outcomes_all": findings.OUTCOMES,
+        "verdicts": [verdict for verdict in claims.ORDER if verdict in present],
+        "signs": findings.MARKS,
+        "papers": papers,
+        "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
+        "proofs": proofs,
+        "kind_of": findings.kind_of,
+        "outcome_of": findings.outcome_of,
+        "said": _said,
+        "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
+        "published_in_words": lambda claim: _in_words(config, claim),
+        "errata": by_kind(proofs),
+        "runs": _runs(results, proofs),
     }
+
+
+NOTHING = "–"
+"""The published number of a claim that prints none."""
+
+
+def _comparable(config: Config, claim: claims.Entry) -> bool:
+    """Whether ours may stand beside the published number: both are of the same setting."""
+    return findings.kind_of(claim) != "encoder" or settles(config)
+
+
+def _in_words(config: Config, claim: claims.Entry) -> str:
+    return f"published: {claim.published}" if claim.published != NOTHING and not _comparable(config, claim) else ""
+
+
+def _said(claim: claims.Entry) -> list[tuple[str, str]]:
+    """What a claim's line leaves out, each with its name. That a reading is as printed goes without saying."""
+    found = {
+        "Checked": claim.ours if claim.kind == "theorem" else "",
+        "Counterexample": claim.counterexample,
+        "Sentence": claim.sentence if claim.sentence != claim.subject else "",
+        "Interval": claim.interval if claim.interval != NOTHING else "",
+        "Other margins": claim.sensitivity,
+        "Direction": f"direction: {claim.direction}" if claim.direction else "",
+        "Why not": claim.why,
+        "Reading": claim.reading if claim.reading != PRINTED else "",
+        "Not stated": claim.unstated if claim.verdict != words.NOT_RUN else "",
+    }
+    return [(name, text) for name, text in found.items() if text]
 
 
 def _rules(config: Config) -> dict[str, str]:
@@ -77,48 +123,72 @@ def _rules(config: Config) -> dict[str, str]:
     }
 
 
-def _paper(results: Results, paper: Paper, entries: list[claims.Entry]) -> dict[str, Any]:
-    measured, studied, stated = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: Proofs) -> dict[str, Any]:
+    of_paper = [claim for claim in entries if claim.paper == paper.paper]
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
+    idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
+    claimed = {claim.artifact for claim in of_paper}
     return {
         "id": paper.paper,
         "title": paper.title,
         "protocols": pages.protocols(results, paper.paper, names),
-        "groups": _groups(paper, measured),
-        "studied": _groups(paper, studied),
-        "theorems": stated,
-        "measured_shown": [_shown(results.config, paper, artifact) for artifact in document.measured],
-        "studied_shown": [_shown(results.config, paper, artifact) for artifact in document.studied],
+        "examples": findings.examples(entries, paper.paper),
+        "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
+        "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
+        "idle": _groups(paper, idle),
+        "idle_count": len(idle),
+        "artifacts": [(f"{paper.paper}/{one['artifact']}", one["printed"]) for one in _groups(paper, of_paper)],
+        "shown": [
+            _shown(results.config, paper, artifact, proofs, artifact.id in claimed)
+            for artifact in (*document.studied, *document.measured)
+        ],
         "controls": [control for artifact in document.measured for control in _controls(artifact)],
         "effects": pages.effects(results, paper.paper, names),
         "missing": document.missing,
+        "anchors": [one.id for one in (*document.studied, *document.measured)] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
 
+STATED = "theorems"
+"""The group of all theorems and identities of a document: none of them is an artifact."""
+
+
 def _groups(paper: Paper, shown: list[claims.Entry]) -> list[dict[str, Any]]:
-    """Claims, grouped by the artifact that prints them or the sentence that makes them."""
-    groups: dict[tuple[str, str, str], list[claims.Entry]] = {}
+    """Claims by the artifact that prints them, in the order of claims.csv."""
+    groups: dict[str, list[claims.Entry]] = {}
     for claim in shown:
-        sentence = "" if claim.study else claim.sentence  # each claim of a study shows its own sentence
-        groups.setdefault((claim.artifact, "" if claim.study else claim.kind, sentence), []).append(claim)
-    listed = []
-    for (name, kind, sentence), members in groups.items():
-        artifact = paper.artifacts.get(name)
-        printed = (artifact.printed or artifact.title) if artifact else name
-        idle = all(claim.verdict == words.NOT_RUN for claim in members)
-        listed.append({"printed": printed, "kind": kind, "sentence": sentence, "claims": members, "idle": idle})
-    return listed
+        groups.setdefault(STATED if claim.kind == "theorem" else claim.artifact, []).append(claim)
+    return [
+        {"artifact": name, "anchor": f"{paper.paper}-{name}", **_named(paper, name), "claims": members}
+        for name, members in groups.items()
+    ]
 
 
-def _shown(config: Config, paper: Paper, artifact: Shown) -> dict[str, Any]:
-    """A table with the alignment of its columns, or a figure with its drawing."""
-    page: dict[str, Any] = {**artifact._asdict(), "table": _table(artifact.grid) if artifact.grid else None, "data": ""}
-    if artifact.grid is None:
-        drawn = pages.drawing(config, paper.paper, artifact.id).read_bytes()
-        page["data"] = base64.b64encode(drawn).decode("ascii")
-    return page
+def _named(paper: Paper, name: str) -> dict[str, str]:
+    """``Table 5`` and its title."""
+    artifact = paper.artifacts.get(name)
+    if artifact is None:
+        return {"printed": "Theorems and identities" if name == STATED else name, "title": ""}
+    return {"printed": artifact.printed or artifact.title, "title": artifact.title if artifact.printed else ""}
+
+
+def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
+    """A table with the alignment of its columns, or a figure with its drawing, and their files."""
+    drawn = artifact.grid is None
+    long = f"{words.scale_line(config)} {words.notice(config)}"  # stands at the top of the page
+    return {
+        **artifact._asdict(),
+        "notes": [
+            f"Scale {config.scale_name}. {words.short_notice(config)}" if note == long else note
+            for note in artifact.notes
+        ],
+        "table": _table(artifact.grid) if artifact.grid else None,
+        "data": embedded.data(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
+        "links": proofs.artifact(paper, artifact.id, drawn),
+        "answers": findings.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
+    }
 
 
 def _table(grid: Grid) -> dict[str, Any]:
@@ -142,8 +212,12 @@ def _controls(artifact: Shown) -> list[dict[str, Any]]:
     return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=tuple(lines)))}]
 
 
-def _runs(results: Results) -> list[dict[str, str]]:
+def _runs(results: Results, proofs: Proofs) -> list[dict[str, Any]]:
     """Every run, without its duration, which differs between machines and days."""
     shown = ("run", "status", "epochs", "device", "threads", "torch", "code", "data")
     rows = results.runs.sort_values("run", kind="stable").to_dict("records")
-    return [{key: words.number(row[key], 0) if key == "epochs" else str(row[key]) for key in shown} for row in rows]
+    return [
+        {key: words.number(row[key], 0) if key == "epochs" else str(row[key]) for key in shown}
+        | {"href": proofs.folder(str(row["run"]))}
+        for row in rows
+    ]

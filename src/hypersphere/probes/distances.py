@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float, Float64, Int
 from pydantic import PositiveInt
 from torch import Tensor
 
@@ -42,21 +42,31 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
     n = len(found.images)
     if n < 2:
         raise HypersphereError(f"probe distances: images: needs at least 2 test images (given: {n})")
-    order = torch.from_numpy(keyed.permutation(n, 0, "distances")).to(found.first.device)
-    others = found.second[order.roll(1)][order.argsort()]
-    of_pairs = {
-        "positive": distance(found.first, found.second),
-        "negative": distance(found.first, others),
-    }
+    return of_pairs(found.first, found.second, found.images)
+
+
+def of_pairs(
+    first: Float[Tensor, "n e"], second: Float[Tensor, "n e"], places: Int[np.ndarray, "n"]
+) -> Measured:
+    """Distances of aligned embeddings, and of each in ``first`` with another of ``second``, as ``distances`` has them.
+
+    Args:
+        first: of n examples, at least two.
+        second: of their partners.
+        places: the examples' places in their split, for the table.
+    """
+    order = torch.from_numpy(keyed.permutation(len(first), 0, "distances")).to(first.device)
+    others = second[order.roll(1)][order.argsort()]
+    found = {"positive": distance(first, second), "negative": distance(first, others)}
     table = pd.concat(
         [
-            pd.DataFrame({"pairs": sort, "image": found.images, "distance": values.cpu().numpy()})
-            for sort, values in of_pairs.items()
+            pd.DataFrame({"pairs": sort, "image": places, "distance": values.cpu().numpy()})
+            for sort, values in found.items()
         ],
         ignore_index=True,
     )
-    means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in of_pairs.items()}
-    return Measured(means, table, n=n)
+    means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in found.items()}
+    return Measured(means, table, n=len(first))
 
 
 def distance(a: Float[Tensor, "n e"], b: Float[Tensor, "n e"]) -> Float64[Tensor, "n"]:

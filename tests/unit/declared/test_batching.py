@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from hypersphere.declared.batching import batch, split
+from hypersphere.declared.batching import batch, pool, split
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,19 @@ def test_small_methods_share_a_job_and_large_ones_have_several(
     assert methods(jobs) == expected
     assert [run for job in jobs for run in job] == runs(**given)
     assert all(1 <= len(job) <= size for job in jobs)
+
+
+def test_small_groups_of_a_paper_and_dataset_share_jobs() -> None:
+    """A job has nine runs at most, so that three are few and four are not."""
+    few, others, many = runs(a=3), runs(b=1), runs(c=4)
+    groups = {("cats", "p/fig1"): few, ("cats", "p/table1"): many, ("cats", "p/fig1 p/fig2"): others}
+    assert pool(groups, 9) == [few + others, many]
+    assert pool(groups, 1) == [few, many, others]  # the control: runs of hours
+
+
+@pytest.mark.parametrize("other", [("dogs", "p/fig2"), ("cats", "q/fig2"), ("cats", "p/fig2 q/fig2")])
+def test_small_groups_of_another_dataset_or_paper_do_not(other: tuple[str, str]) -> None:
+    assert pool({("cats", "p/fig1"): runs(a=1), other: runs(b=1)}, 9) == [runs(a=1), runs(b=1)]
 
 
 def test_the_runs_of_a_large_method_are_divided_evenly() -> None:

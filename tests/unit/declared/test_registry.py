@@ -20,7 +20,7 @@ def test_what_there_is() -> None:
     assert registry.names("gradients") == ("grad_scale",)
     assert registry.names("initialisations") == ("cut_initialisation",)
     assert {"simclr", "simsiam"} <= set(registry.names("methods"))
-    assert registry.names("encoders") == ("convnet", "lab_streams", "resnet", "resnet10", "resnet8", "vit")
+    assert registry.names("encoders") == ("convnet", "gru", "lab_streams", "resnet", "resnet10", "resnet8", "vit")
     assert {"cifar", "digits", "folder", "mnist"} <= set(registry.names("datasets"))
     assert {"human", "published", "store"}.isdisjoint(registry.names("datasets"))  # helpers
     assert {"knn", "linear", "linear_sgd", "mlp", "norms"} <= set(registry.names("probes"))

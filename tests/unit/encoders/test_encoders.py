@@ -40,7 +40,8 @@ def trained(name: str) -> nn.Module:
 
 
 def test_every_encoder_is_here() -> None:
-    assert tuple(sorted(ENCODERS)) == tuple(sorted(registry.names("encoders")))
+    """All but the encoder of sentences, which test_gru.py has."""
+    assert {*ENCODERS, "gru"} == set(registry.names("encoders"))
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -47,7 +47,8 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
     }
 
 
-FITTING = [(m, o, "cosine_logits") for m in METHODS for o in OBJECTIVES if registry.misfit(m, o) is None]
+OF_IMAGES = [name for name in METHODS if registry.read_constant("methods", name, "KIND", "") != "text"]
+FITTING = [(m, o, "cosine_logits") for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o) is None]
 MAPPED = [
     (method, objective, logits)
     for method, objective, _ in FITTING

@@ -64,7 +64,8 @@ def test_another_seed_draws_every_weight_anew(make_run: Callable[..., Run]) -> N
 
 
 def test_every_encoder_is_here() -> None:
-    assert tuple(sorted(ENCODERS)) == tuple(sorted(registry.names("encoders")))
+    """All but the encoder of sentences, which encoders/test_gru.py has."""
+    assert {*ENCODERS, "gru"} == set(registry.names("encoders"))
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -22,7 +22,7 @@ from hypersphere.training.trainers.image import Outcome
 from .conftest import execute, result, rewrite, unbroken
 
 PROJECT = Path(__file__).resolve().parents[2] / "project"
-METHODS = registry.names("methods")
+METHODS = [name for name in registry.names("methods") if registry.read_constant("methods", name, "KIND", "") != "text"]
 CARRIED = {
     "byol": ("model.target.",),
     "cmc": (),

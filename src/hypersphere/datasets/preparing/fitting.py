@@ -10,6 +10,8 @@ from hypersphere.errors import HypersphereError
 
 WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """Allowed names of splits, labels and attributes, because files are named after them."""
+CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
+"""Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
 NAME_RULE = "a name consists of lower-case letters, digits, - and _"
 
 
@@ -29,8 +31,9 @@ def check(arrays: Arrays, source: str) -> None:
 
 def _problems(split: Split, arrays: Arrays) -> Iterator[str]:
     shape = arrays.splits[TRAIN].images.shape[1:]
-    if split.images.shape[1:] != shape or split.images.dtype != np.uint8:
-        yield f"images are {split.images.dtype} {split.images.shape[1:]}, not uint8 {shape}"
+    expected = CONTENT.get(len(shape), np.dtype(np.uint8))
+    if split.images.shape[1:] != shape or split.images.dtype != expected:
+        yield f"images are {split.images.dtype} {split.images.shape[1:]}, not {expected} {shape}"
     for name, values in (*split.labels.items(), *split.attributes.items()):
         if not WORD.fullmatch(name):
             yield f"'{name}': {NAME_RULE}"

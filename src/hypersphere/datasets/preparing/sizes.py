@@ -56,6 +56,8 @@ def _prepared(manifest: Path) -> Sizes | None:
         return None
     about = files.read_mapping(manifest)
     try:
+        if len(about["image_shape"]) != 3:
+            return None  # of sentences, whose cost is not counted
         splits = {name: int(split["images"]) for name, split in about["splits"].items()}
         return Sizes(int(about["image_shape"][0]), len(about["class_names"][CLASS]), splits)
     except (KeyError, TypeError, ValueError, IndexError):

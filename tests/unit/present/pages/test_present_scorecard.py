@@ -1,7 +1,6 @@
 """The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale."""
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -9,35 +8,7 @@ import pytest
 from hypersphere.errors import HypersphereError
 from hypersphere.present import claims, scorecard
 
-VOID = {"meta", "link", "img", "br", "hr", "input"}
-
-
-class Page(HTMLParser):
-    """Collects classes, ids and links, and checks that tags close in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.classes: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.images: list[dict[str, str | None]] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        given = dict(attrs)
-        self.classes += (given.get("class") or "").split()
-        self.ids += [given["id"] or ""] if "id" in given else []
-        self.links += [given[key] or "" for key in ("href", "src") if key in given]
-        if tag == "img":
-            self.images.append(given)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+from .reading import Page, plain, row, section, tones
 
 
 @pytest.fixture(scope="session")
@@ -46,105 +17,91 @@ def page(quick: Any) -> str:
     return quick.read("scorecard.html")
 
 
-def section(page: str, name: str) -> str:
-    """From a heading to the next."""
-    return page[page.index(f'<h2 id="{name}"') :].split("<h2 ")[1]
-
-
-def row(page: str, name: str) -> str:
-    """A claim's row."""
-    return page[page.index(f'<tr id="{name}"') :].split("</tr>")[0]
-
-
-def plain(html: str) -> str:
-    """What is read of it."""
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
-
-
 def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
     parsed = Page(page)
-    assert all(link.startswith(("#", "data:")) for link in parsed.links)
-    assert {link[1:] for link in parsed.links if link.startswith("#")} <= set(parsed.ids)
+    assert not [link for link in parsed.links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
+    anchors = {link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")}
+    assert anchors <= set(parsed.ids)
     assert len(parsed.ids) == len(set(parsed.ids))
-    assert re.search(r"https?://|@import|url\(|<script", page) is None
+    assert re.search(r"https?://|@import|url\(|<script [^>]|innerHTML", page) is None
+    assert page.count("<script>") == 1
     assert all(image["alt"] for image in parsed.images)
 
 
 def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
     assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
-    assert re.findall(r"<code>(.+?)</code>", row(page, "alpha.cut.gain")) == ["run-a", "run-b", "run-c"]
-    assert "no runs" in row(page, "alpha.sweep")
+    assert re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain")) == [
+        "runs/run-a/",
+        "runs/run-b/",
+        "runs/run-c/",
+    ]
+    assert "runs/" not in row(page, "alpha.sweep")
 
 
 def test_a_claim_is_shown_in_words(page: str) -> None:
     """Read off the fixture's rows by hand."""
     assert plain(row(page, "alpha.cut")) == (
-        "Plain, cut (c=3) kNN accuracy; published: 61.1 2 runs run-a run-b Photos measured on digits 64.0 (n = 2) "
-        "[63.0, 65.0] ○ quick only as printed somewhere; 2 open choices"
+        "quick only Plain, cut (c=3) kNN accuracy; Photos; measured on digits; published: 61.1; somewhere 64.0 (n = 2) "
+        "Interval [63.0, 65.0] Not stated 2 open choices 2 runs run-a · run-b"
     )
-    assert "Plain, cut (c=3) kNN accuracy; batch size = 128" in plain(row(page, "alpha.sweep"))
+    assert "Plain, cut (c=3) kNN accuracy; Photos; batch size = 128" in plain(row(page, "alpha.sweep"))
     assert "Plain, cut (c=3) − batch size = 64" in plain(row(page, "alpha.wider"))
-    assert "beta = 1, m1 = 0.4 diverges diverges (n = 3)" in plain(row(page, "alpha.never"))
-    assert "All are so – all of 5" in plain(row(page, "alpha.shares"))
+    assert "beta = 1, m1 = 0.4; somewhere published diverges diverges (n = 3)" in plain(row(page, "alpha.never"))
+    assert "All are so somewhere all of 5" in plain(row(page, "alpha.shares"))
+
+
+def test_the_published_number_stands_beside_ours_only_where_both_are_of_one_setting(page: str, published: Any) -> None:
+    assert '<span class="second">published' not in row(page, "alpha.cut")
+    assert '<span class="second">published 61.1</span>64.0' in row(published.read("scorecard.html"), "alpha.cut")
+    assert '<span class="second">published 0.12' in row(page, "alpha.rate")
 
 
 def test_what_was_not_run_says_why_and_is_folded(page: str) -> None:
-    assert plain(row(page, "alpha.faces")).endswith(
-        "○ not run nothing stands for faces as printed somewhere; 2 open choices"
-    )
-    before = page[: page.index('<tr id="alpha.faces"')]
-    assert before[before.rindex("<details class") :].startswith('<details class="block">')
-    before = page[: page.index('<tr id="alpha.cut"')]
-    assert before[before.rindex('<details class="block') :].startswith('<details class="block" open>')
+    assert plain(row(page, "alpha.faces")).endswith("Why not nothing stands for faces")
+    start = page.index('<details class="block idle">')
+    folded = page[start : page.index("</section>", start)]
+    assert re.findall(r'class="claim" id="([^"]+)"', folded) == ["alpha.sweep", "alpha.faces"]
+    assert "Not run: 2 claims of 2 tables" in plain(folded)
+    assert page.index('id="alpha.cut"') < start
 
 
 def test_direction_has_no_colour(page: str) -> None:
     found = row(page, "alpha.cut.gain")
-    assert '<span class="second">direction: same</span>' in found
+    assert "<b>Direction</b> direction: same" in found
     assert "badge neutral" in found
     assert "direction:" not in row(page, "alpha.cut")
 
 
-def test_counts_keep_printed_corrected_and_ours_apart(page: str) -> None:
-    """Counted by hand in the fixture's claims."""
-    lists = [plain(text) for text in re.findall(r'<ul class="counts.*?</ul>', page, re.DOTALL)]
-    assert lists == [
-        "4 numbers and comparisons, printed 2 ○ quick only 2 ○ not run",
-        "1 numbers and comparisons, corrected by an erratum 1 ○ quick only",
-        "1 numbers and comparisons, of our own 1 ○ quick only",
-        "4 claims answered by exact studies, printed 1 ✓ exact 1 ✓ no counterexample 1 ✓ diverged as published "
-        "1 ○ cannot be judged",
-        "1 theorems and identities, printed 1 ✕ refuted",
-        "1 theorems and identities, corrected by an erratum 1 ✓ no counterexample (erratum)",
-    ]
-
-
-def test_the_command_counts_as_the_scorecard_does(page: str, quick: Any) -> None:
-    lists = [plain(text) for text in re.findall(r'<ul class="counts.*?</ul>', page, re.DOTALL)]
-    shown = [re.sub(r" [✓✕○] ", " ", text) for text in lists]
-    said = [re.sub(r"[:,](?= \d)", "", line) for line in claims.in_words(claims.entries(quick.results))]
-    assert said == shown
-
-
 def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
-    measured = re.findall(r'class="badge (\w+)"', section(page, "claims"))
-    assert set(measured) == {"neutral"}
+    assert tones(page) == {"neutral"}
     assert "Not a reproduction" in page
     text = published.read("scorecard.html")
-    assert "agree" in re.findall(r'class="badge (\w+)"', section(text, "claims"))
+    assert "agree" in tones(text)
     assert "Not a reproduction" not in text
 
 
 def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
-    found = section(page, "theorems")
-    assert {"agree", "disagree"} <= set(re.findall(r'class="badge (\w+)"', found))
-    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in found
-    assert re.findall(r'href="#(\w+)"', found) == ["X2"]
+    assert "badge disagree" in row(page, "alpha.one")
+    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in row(page, "alpha.one")
+    assert "badge agree" in row(page, "alpha.one.x2")
+    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]
+
+
+def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
+    """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
+    found = {href for href in re.findall(r'href="([^"#]+)"', section(page, "claims"))}
+    assert {
+        *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
+        *("../../src/hypersphere/simulations/learning_rates.py", "../../src/hypersphere/theory/alpha.py"),
+        *("../../tests/unit/simulations/test_learning_rates.py", "../../paper/claims/alpha.csv"),
+        *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha.yaml"),
+    } <= found
 
 
 def test_what_is_made_is_shown_and_the_rest_is_not_run(page: str) -> None:
     assert 'id="alpha-table1"' in section(page, "shown")
     assert [image["src"].partition(",")[0] for image in Page(page).images] == ["data:image/svg+xml;base64"]
+    assert 'href="figures/alpha/curve.svg"' in section(page, "shown")
     missing = section(page, "missing")
     ids = {"sweep", "later", "only_faces", "robustness", "texts", "skipped", "people"}
     assert set(re.findall(r'<tr id="alpha-(\w+)"', missing)) == ids
@@ -153,12 +110,14 @@ def test_what_is_made_is_shown_and_the_rest_is_not_run(page: str) -> None:
 
 def test_a_table_is_as_its_kind_laid_it_out(page: str) -> None:
     found = section(page, "shown")
-    assert plain(found).startswith(
-        'id="shown">Tables and figures On Alpha Table 1: Accuracy Photos measured on digits Faces '
+    table = plain(found[found.index('id="alpha-table1"') :])
+    assert table.startswith(
+        'id="alpha-table1"> Table 1: Accuracy Photos measured on digits Faces '
         "Method Variant ours published ours Plain default 60.0 ± 0.9 (2) baseline 56.5 not run"
     )
     assert '<th scope="colgroup" class="group" colspan="2">' in found
-    assert plain(found).endswith("chance 10.0 – – Scale quick &amp; more. What table1_ holds.")
+    assert "chance 10.0 – – csv · md · tex" in table
+    assert "Scale quick &amp; more. What table1_ holds." in table
 
 
 def test_controls_are_the_lines_that_tables_mark(page: str) -> None:
@@ -177,12 +136,15 @@ def test_effects_are_said_in_words(page: str) -> None:
 
 
 def test_runs_are_listed_without_seconds(page: str) -> None:
-    listed = re.findall(r'<tr><th scope="row"><code>(.+?)</code>', section(page, "runs"))
-    assert listed == ["run-a", "run-b", "run-c"]
+    listed = re.findall(r'<tr><th scope="row"><code><a href="runs/(.+?)/">(.+?)</a>', section(page, "conditions"))
+    assert listed == [(name, name) for name in ("run-a", "run-b", "run-c")]
 
 
-def test_every_erratum_has_a_row(page: str) -> None:
-    assert re.findall(r'<tr id="(\w+)"', section(page, "errata")) == ["X2"]
+def test_errata_are_sorted_by_kind_and_link_what_shows_them(page: str) -> None:
+    found = section(page, "errata")
+    assert re.findall(r'<details class="erratum" id="(\w+)"', found) == ["X2"]
+    assert re.findall(r'<details class="block" id="errata-(\w+)">', found) == ["typo"]
+    assert 'href="#errata-typo"' in page
 
 
 def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> None:
@@ -205,9 +167,11 @@ def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
     """Without an answer claims.csv names no study; the config does."""
     world = make()
     world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.claims[8] |= {"sentence": "The rate is as printed"}
     world.write_claims()
     measured, studied, _ = claims.apart(claims.entries(world.results))
     assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
+    assert next(one.subject for one in studied if one.id == "alpha.rate") == "The rate is as printed"
 
 
 @pytest.mark.parametrize(("scale", "overrides"), [("quick", {}), ("paper", {"epochs": 2})])
@@ -225,7 +189,7 @@ def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -
     world.build()
     text = world.read("scorecard.html")
     assert "Not a reproduction: numbers of the published scale were changed" in text
-    assert set(re.findall(r'class="badge (\w+)"', section(text, "claims"))) == {"neutral"}
+    assert tones(text) == {"neutral"}
 
 
 def test_text_from_files_is_escaped(make: Any) -> None:
@@ -264,8 +228,9 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     world.edit("statistics/runs.csv", world.read("statistics/runs.csv").split("\n", 1)[1], "")
     world.build()
     text = world.read("scorecard.html")
-    assert "cpu" not in section(text, "runs")
+    assert "cpu" not in section(text, "conditions")
     assert "Device not run; torch not run" in plain(text)
     assert "None at this scale." in section(text, "effects")
-    assert plain(section(text, "shown")).endswith("figures None.")
-    assert "not checked" in section(text, "theorems")
+    assert plain(section(text, "shown")).endswith("results folder. None.")
+    assert "not checked" in section(text, "claims")
+    assert "Of 4 printed numbers and comparisons of trained encoders, 4 were not run" in plain(text)

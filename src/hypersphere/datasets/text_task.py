@@ -1,0 +1,53 @@
+"""A task of sentences with labels, in the vocabulary of a corpus, so that an encoder trained on it can read them."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import PositiveInt
+
+from hypersphere.datasets.reading import corpora, text_tasks
+from hypersphere.datasets.reading.text_tasks import Example
+from hypersphere.datasets.reading.words import encode, words
+from hypersphere.datasets.types import CLASS, Arrays, Split
+
+LISTED = "{corpus}"
+"""The folder whose listing, sizes and times are an input of the prepared copy, where the corpus is a folder."""
+
+
+def text_task(
+    root: Path,
+    download: bool = True,
+    *,
+    task: Literal["mr", "cr", "subj", "mpqa", "trec", "msrp", "speech", "neighbours"],
+    corpus: str,
+    vocabulary: PositiveInt = 20000,
+    length: PositiveInt = 30,
+) -> Arrays:
+    """Labelled sentences: ``images`` are tokens [N, 1, L], int32; [N, 2, L] where a task is of pairs.
+
+    A task with an official division has the splits ``train`` and ``test``, others ``train`` alone. The attributes
+    ``words`` and ``unknown`` count an example's words, and those that the vocabulary lacks.
+
+    Args:
+        root: the data folder.
+        download: not used; nothing is fetched.
+        task: MR, CR, SUBJ, MPQA, TREC and MSRP; ``speech`` and ``neighbours`` are made of chapters in this repository.
+        corpus: whose words are known, as the source ``sentences`` takes it.
+        vocabulary: as that source has it.
+        length: words of a sentence that are kept.
+
+    Raises:
+        HypersphereError: a file is missing or damaged, or has another number of examples.
+    """
+    found = text_tasks.task(root, task)
+    known = corpora.divided(root, corpus).vocabulary(vocabulary)
+    splits = {name: _split(examples, known, length) for name, examples in found.splits.items()}
+    return Arrays(splits, {CLASS: found.class_names}, found.about)
+
+
+def _split(examples: list[Example], known: dict[str, int], length: int) -> Split:
+    sides = [encode([words(text) for text in side], known, length) for side in zip(*(e.texts for e in examples))]
+    labels = np.array([example.label for example in examples], dtype=np.int64)
+    counts = {"words": sum(side.words for side in sides), "unknown": sum(side.unknown for side in sides)}
+    return Split(np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts)

@@ -1,0 +1,191 @@
+"use strict";
+// Filters kept in the address (#?document=margins&verdict=fails), permalinks that unfold, a grid for the keyboard, and
+// a dialog that shows figures and tables large. The page reads without any of it. Text is set as text, never as markup.
+(() => {
+  const one = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const form = one(".filters"), flat = one("#flat"), matches = one("#matches");
+  const controls = all("input, select", form);
+  const claims = all(".claim").map((node, place) => {
+    const section = node.closest(".document");
+    const says = one(".say", node);
+    says.dataset.document = section.dataset.title;
+    const words = [...says.childNodes].map((part) => part.textContent).join(" · ");
+    return {
+      node, place, home: node.parentNode, text: "", says: says.textContent, words,
+      document: section.dataset.document, artifact: section.dataset.document + "/" + node.closest(".group").dataset.artifact,
+      verdict: one(".badge", node).textContent, kind: node.dataset.kind || "encoder", origin: node.dataset.origin || "printed",
+    };
+  });
+  const verdicts = [...form.elements.verdict.options].map((option) => option.value);
+
+  const unfold = (node) => {
+    for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  };
+
+  // Where a claim is unfolded its group's links may be out of sight, so it gets a copy, and its own address.
+  addEventListener("toggle", (event) => {
+    const node = event.target, claim = claims.find((each) => each.node === node);
+    if (!claim || one(".evidence", node)) return;
+    const copy = one(".evidence", claim.home).cloneNode(true);
+    copy.classList.remove("small");
+    const line = document.createElement("p"), name = document.createElement("b"), link = document.createElement("a");
+    name.textContent = "Permalink";
+    link.href = "#" + node.id;
+    link.textContent = node.id;
+    line.append(name, " ", link);
+    one(".proof", node).append(copy, line);
+  }, true);
+
+  const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
+
+  const chosen = (filters) => {
+    const option = form.elements.verdict.selectedOptions[0];
+    const of = option && option.dataset.of ? option.dataset.of.split("|") : [filters.verdict];
+    const words = (filters.text || "").toLowerCase().split(/\s+/).filter(Boolean);
+    return (claim) => {
+      for (const name of ["document", "artifact", "kind", "origin"])
+        if (filters[name] && claim[name] !== filters[name]) return false;
+      if (filters.verdict && !of.includes(claim.verdict)) return false;
+      if (!words.length) return true;
+      if (!claim.text) claim.text = (claim.node.id + " " + claim.says + " " + claim.node.textContent).toLowerCase();
+      return words.every((word) => claim.text.includes(word));
+    };
+  };
+
+  const orders = {
+    verdict: (a, b) => verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict) || a.place - b.place,
+    claim: (a, b) => a.says.localeCompare(b.says, "en") || a.place - b.place,
+  };
+
+  let sorted = "";
+  const arrange = (by) => {
+    if (by === sorted) return;
+    sorted = by;
+    flat.hidden = !by;
+    if (by) flat.append(...[...claims].sort(orders[by]).map((claim) => claim.node));
+    else for (const claim of claims) claim.home.append(claim.node);
+  };
+
+  const apply = () => {
+    const filters = wanted(), fits = chosen(filters);
+    const filtered = Object.keys(filters).some((name) => name !== "sort");
+    let shown = 0;
+    for (const claim of claims) {
+      const visible = fits(claim);
+      claim.node.hidden = !visible;
+      shown += visible;
+    }
+    arrange(filters.sort || "");
+    for (const box of [...all(".document .group"), ...all(".idle"), ...all(".document")]) box.hidden = !one(".claim:not([hidden])", box);
+    for (const box of all(".idle")) box.open = filtered && !box.hidden;
+    matches.textContent = shown + " of " + claims.length + " claims";
+  };
+
+  const fill = (text) => {
+    const given = new URLSearchParams(text);
+    for (const control of controls) {
+      control.value = given.get(control.name) || "";
+      if (control.selectedIndex === -1) control.value = "";
+    }
+    apply();
+  };
+
+  const route = () => {
+    const hash = location.hash;
+    if (hash.startsWith("#?")) {
+      fill(hash.slice(2));
+      one("#claims").scrollIntoView();
+      return;
+    }
+    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    if (!target) return;
+    if (target.classList.contains("claim") && target.hidden) fill("");
+    unfold(target);
+    target.scrollIntoView();
+    if (target.matches("details")) one("summary", target).focus({ preventScroll: true });
+  };
+
+  const say = () => {
+    const text = new URLSearchParams(wanted()).toString();
+    history.replaceState(null, "", text ? "#?" + text : location.pathname + location.search);
+  };
+
+  form.hidden = false;
+  form.addEventListener("input", () => { apply(); say(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
+  addEventListener("hashchange", route);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
+  });
+
+  // The grid: one stop for the tabulator in each document, arrows between squares, words of the square in one line.
+  const readout = one("#readout");
+  for (const section of all(".squares")) {
+    const squares = all("a.sq", section);
+    squares.forEach((square, at) => {
+      square.tabIndex = at ? -1 : 0;
+      const claim = claims.find((each) => "#" + each.node.id === square.getAttribute("href"));
+      square.setAttribute("aria-label", claim.verdict + ": " + claim.words);
+    });
+    section.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const next = squares[squares.indexOf(document.activeElement) + step];
+      if (!step || !next) return;
+      event.preventDefault();
+      document.activeElement.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+    for (const kind of ["mouseover", "focusin"]) section.addEventListener(kind, (event) => {
+      const square = event.target.closest("a.sq");
+      if (square) readout.textContent = square.getAttribute("aria-label");
+    });
+  }
+
+  // Figures and tables, large.
+  const dialog = one("#large"), body = one("#large-body");
+  const enlarge = (title, node) => {
+    one("#large-title").textContent = title;
+    body.replaceChildren(node);
+    dialog.showModal();
+  };
+  for (const plate of all("a.plate")) plate.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const image = one("img", plate).cloneNode(), inside = image.src;
+    image.removeAttribute("style");
+    image.addEventListener("error", () => { if (image.src !== inside) image.src = inside; });
+    image.src = plate.href; // the figure's own file; where the page came alone, the picture inside it
+    enlarge(one("h4", plate.closest(".shown")).textContent, image);
+  });
+  for (const box of all(".shown .scroll")) {
+    const title = one("h4", box.closest(".shown")), button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Open large";
+    button.addEventListener("click", () => enlarge(title.textContent, one("table", box).cloneNode(true)));
+    one(".files", box.closest(".shown")).append(" ", button);
+  }
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+
+  // On paper nothing can be unfolded: lists are open but for what was not run and the runs; claims stay lines.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = all("details.block:not([open], .idle, #runs)");
+    for (const box of folded) box.open = true;
+  });
+  addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
+
+  // Headings stay below the filters, whose height depends on the width of the window.
+  const measure = () => {
+    const sticky = getComputedStyle(form).position === "sticky";
+    document.documentElement.style.setProperty("--bar-height", (sticky ? form.offsetHeight : 0) + "px");
+  };
+  addEventListener("resize", measure);
+
+  measure();
+  apply();
+  route();
+})();

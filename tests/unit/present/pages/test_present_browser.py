@@ -1,0 +1,153 @@
+"""The scorecard in a real Chromium. Without one these tests are skipped: install `chromium` by apt, or any Chrome."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from . import browser
+
+pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
+
+VISIBLE = """
+[...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
+"""
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    """One browser for all tests."""
+    with browser.tab() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(tab: browser.Tab, quick: Any) -> browser.Tab:
+    """The scorecard, opened anew from its file."""
+    tab.resize(1400)
+    tab.open((quick.folder / "scorecard.html").as_uri())
+    return tab
+
+
+def at(page: browser.Tab, quick: Any, hash_: str) -> browser.Tab:
+    """The scorecard, opened at an address that somebody sent."""
+    page.open((quick.folder / "scorecard.html").as_uri() + hash_)
+    return page
+
+
+def test_nothing_is_asked_for_and_nobody_complains(page: browser.Tab, quick: Any) -> None:
+    assert page.requests() == [(quick.folder / "scorecard.html").as_uri()]
+    assert page.complaints() == []
+
+
+def test_a_number_filters_the_claims_and_stands_in_the_address(page: browser.Tab) -> None:
+    page.click(".matrix .total a[href*='verdict=fails']")
+    assert page.run(VISIBLE) == ["alpha.one"]
+    assert page.run("location.hash") == "#?kind=theorem&origin=printed&verdict=fails"
+    assert page.run("document.querySelector('#matches').textContent") == "1 of 12 claims"
+    page.click("button[type=reset]")
+    assert len(page.run(VISIBLE)) == 12
+    assert page.run("location.hash") == ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("#?document=alpha&kind=study&verdict=holds", ["alpha.rate", "alpha.never", "alpha.shares"]),
+        ("#?text=ALL%20are", ["alpha.shares"]),
+        ("#?artifact=alpha/sweep", ["alpha.sweep"]),
+        ("#?origin=ours", ["alpha.wider"]),
+        ("#?document=nobody&verdict=refuted", ["alpha.one"]),
+        ("#?origin=printed&kind=theorem&sort=verdict", ["alpha.one"]),
+        ("#?document=beta", []),
+    ],
+)
+def test_an_address_opens_the_page_filtered(page: browser.Tab, quick: Any, sent: str, shown: list[str]) -> None:
+    assert at(page, quick, sent).run(VISIBLE) == shown
+
+
+def test_claims_are_sorted_and_go_back_to_their_places(page: browser.Tab) -> None:
+    before = page.run(VISIBLE)
+    page.run("location.hash = '#?sort=verdict'")
+    page.settle()
+    after = page.run(VISIBLE)
+    assert after != before
+    assert sorted(after) == sorted(before)
+    assert after.index("alpha.rate") < after.index("alpha.one") < after.index("alpha.cut") < after.index("alpha.faces")
+    page.click("button[type=reset]")
+    assert page.run(VISIBLE) == before
+
+
+def test_a_permalink_unfolds_its_claim_wherever_it_is(page: browser.Tab, quick: Any) -> None:
+    at(page, quick, "#alpha.faces")
+    claim = "document.getElementById('alpha.faces')"
+    assert page.run(f"{claim}.open && {claim}.closest('.idle').open")
+    assert page.run(f"{claim}.getBoundingClientRect().top >= 0 && {claim}.getBoundingClientRect().top < innerHeight")
+    assert page.run(f"{claim}.querySelector('.proof a[href=\"#alpha.faces\"]') !== null")
+
+
+def test_a_permalink_shows_a_claim_that_was_filtered_away(page: browser.Tab, quick: Any) -> None:
+    at(page, quick, "#?origin=ours").run("location.hash = '#alpha.cut'")
+    page.settle()
+    assert "alpha.cut" in page.run(VISIBLE)
+
+
+def test_every_file_that_a_link_names_is_where_it_says(page: browser.Tab, quick: Any) -> None:
+    """Of the fixture's results; links to the repository lead two folders up, where the project is."""
+    links = set(
+        page.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href').split('#')[0])")
+    )
+    up = {link for link in links if link.startswith("../")}
+    assert up
+    assert all(link.startswith("../../") and not link.startswith("../../../") for link in up)
+    assert "simulations/alpha/curve.csv" in links
+    assert (quick.folder / "simulations/alpha/curve.csv").is_file()
+
+
+def test_the_keyboard_reads_the_grid(page: browser.Tab) -> None:
+    """The tabulator stops once in a document's grid, arrows go on from there, enter unfolds the claim."""
+    page.run("document.querySelector('.squares a.sq').focus()")
+    page.press("ArrowRight")
+    name = page.run("document.activeElement.getAttribute('href').slice(1)")
+    assert name == "alpha.cut.gain"
+    assert page.run("document.querySelector('#readout').textContent").startswith("quick only: ")
+    assert page.run("document.querySelectorAll('.squares a.sq[tabindex=\"0\"]').length") == 1
+    page.press("Enter")
+    assert page.run(f"document.getElementById('{name}').open")
+
+
+def test_figures_and_tables_open_large_and_escape_closes_them(page: browser.Tab) -> None:
+    page.run("document.querySelector('a.plate').focus()")
+    page.press("Enter")
+    assert page.run("document.querySelector('#large').open && document.querySelector('#large-body img') !== null")
+    page.press("Escape")
+    assert page.run("document.querySelector('#large').open") is False
+    page.click(".files button")
+    assert page.run("document.querySelectorAll('#large-body table tr').length") == 5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_window_needs_no_sideways_scrolling(page: browser.Tab, scheme: str) -> None:
+    page.media(prefers_color_scheme=scheme)
+    page.resize(390)
+    page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    ink, paper = page.run("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
+    assert (brightness[0] > brightness[1]) is (scheme == "dark")
+    page.media()
+
+
+def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: browser.Tab, quick: Any) -> None:
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        at(page, quick, "#alpha.one")
+        assert page.run("document.querySelector('.filters').hidden")
+        assert page.run("document.querySelector('noscript').innerText.includes('need the script')")
+        assert len(page.run(VISIBLE)) == 12
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_it_prints(page: browser.Tab) -> None:
+    assert page.printed().startswith(b"%PDF")
