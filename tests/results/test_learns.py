@@ -64,7 +64,9 @@ def test_every_method_learns(measure: str, plan: Plan) -> None:
     rows = measurements(plan, "lecture", "methods_untrained")
     gains, least = gains_of_methods(rows, measure), noise(rows)
     print(f"{measure}, {report(gains, least)}")
-    of_images = {one for one in registry.names("methods") if registry.read_constant("methods", one, "KIND", "") != "text"}
+    of_images = {
+        one for one in registry.names("methods") if registry.read_constant("methods", one, "KIND", "") != "text"
+    }
     assert set(gains.columns) == of_images
     assert no_better_than_untrained(gains, least) == []
 

@@ -47,7 +47,9 @@ def text_task(
 
 
 def _split(examples: list[Example], known: dict[str, int], length: int) -> Split:
-    sides = [encode([words(text) for text in side], known, length) for side in zip(*(e.texts for e in examples))]
+    texts = zip(*(example.texts for example in examples), strict=True)
+    sides = [encode([words(text) for text in side], known, length) for side in texts]
     labels = np.array([example.label for example in examples], dtype=np.int64)
-    counts = {"words": sum(side.words for side in sides), "unknown": sum(side.unknown for side in sides)}
+    counted = {"words": [side.words for side in sides], "unknown": [side.unknown for side in sides]}
+    counts = {name: np.sum(values, axis=0) for name, values in counted.items()}
     return Split(np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts)

@@ -205,7 +205,8 @@ def untrained(cells: list[Cell]) -> list[Cell]:
     for cell in cells:
         if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
             continue
-        if MEASURES[cell.measure].of_baseline:  # it is of two runs, and the untrained encoder is of one
+        measure = MEASURES[cell.measure]
+        if measure.of_baseline or measure.of_data:  # it is of two runs, or of none, and the untrained encoder is of one
             continue
         point = control(cell.coordinates, UNTRAINED)
         key = coordinates.text(point), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)

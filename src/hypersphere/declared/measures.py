@@ -24,6 +24,8 @@ class Measure(NamedTuple):
     """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
     of_task: bool = False
     """Whether it is of a task apart from the training data, so that it keeps its name on every dataset."""
+    of_data: bool = False
+    """Whether it is of the data alone, so that no untrained encoder is compared with it."""
     of_baseline: bool = False
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
 
@@ -36,8 +38,8 @@ def _accuracy(label: str, decimals: int, what: str, guesses: int | None = 1) -> 
     return Measure(label, "%", decimals, what, "higher", guesses, "accuracy")
 
 
-def _of_task(label: str, what: str) -> Measure:
-    return Measure(label, "%", 1, what, "higher", None, "accuracy", of_task=True)
+def _of_task(label: str, what: str, of_data: bool = False) -> Measure:
+    return Measure(label, "%", 1, what, "higher", None, "accuracy", of_task=True, of_data=of_data)
 
 
 MEASURES: dict[str, Measure] = {
@@ -51,8 +53,8 @@ MEASURES: dict[str, Measure] = {
     "mlp_top1": _accuracy("two-layer probe", 1, "a small network on frozen features"),
     "contrastive_top1": _accuracy("contrastive accuracy", 1, "anchors whose positive is the nearest candidate", None),
     "text_accuracy": _of_task("text classification", "cross-validated classifier on frozen sentence embeddings"),
-    "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on counts of words, without an encoder"),
-    "majority_accuracy": _of_task("majority class", "the most frequent class of the training examples, always"),
+    "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on which words occur", of_data=True),
+    "majority_accuracy": _of_task("majority class", "the training examples' most frequent", of_data=True),
     "mce": Measure(
         "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True
     ),

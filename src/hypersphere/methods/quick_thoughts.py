@@ -30,6 +30,8 @@ class TwoEncoders(nn.Module):
 class QuickThoughts(Method):
     """Wiring of Logeswaran and Lee 2018, Sec. 3, with the next sentence as the only neighbour."""
 
+    encoder: TwoEncoders
+
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self.encoder = TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder))

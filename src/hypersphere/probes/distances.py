@@ -46,7 +46,10 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
 
 
 def of_pairs(
-    first: Float[Tensor, "n e"], second: Float[Tensor, "n e"], places: Int[np.ndarray, "n"]
+    first: Float[Tensor, "n e"],
+    second: Float[Tensor, "n e"],
+    places: Int[np.ndarray, "n"],
+    sorts: tuple[str, str] = ("positive", "negative"),
 ) -> Measured:
     """Distances of aligned embeddings, and of each in ``first`` with another of ``second``, as ``distances`` has them.
 
@@ -54,10 +57,11 @@ def of_pairs(
         first: of n examples, at least two.
         second: of their partners.
         places: the examples' places in their split, for the table.
+        sorts: values of the reading ``pairs``: for partners, and for others.
     """
     order = torch.from_numpy(keyed.permutation(len(first), 0, "distances")).to(first.device)
     others = second[order.roll(1)][order.argsort()]
-    found = {"positive": distance(first, second), "negative": distance(first, others)}
+    found = dict(zip(sorts, (distance(first, second), distance(first, others)), strict=True))
     table = pd.concat(
         [
             pd.DataFrame({"pairs": sort, "image": places, "distance": values.cpu().numpy()})

@@ -18,14 +18,15 @@ PIXELS = False
 def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> Measured:
     """D = (1 - cos) / 2 of f(sentence) and g(next sentence), as in training, on held-out sentences of the corpus.
 
-    Negative pairs are of a sentence and the one after another sentence, in an order that a fixed key decides.
+    Pairs that are ``apart`` are of a sentence and the one after another sentence, in an order that a fixed key decides.
 
     Args:
         frozen: the two encoders of Quick-Thoughts, on pairs of neighbours.
         pairs: at most so many of each sort.
 
     Returns:
-        As ``distances``; ``image`` in the table is the place of a pair in the split.
+        The means ``distance;pairs=neighbours`` and ``distance;pairs=apart``, and a table as of ``distances``, in which
+        ``image`` is the place of a pair in the split.
 
     Raises:
         HypersphereError: the data are no pairs of sentences, or there is one alone.
@@ -36,4 +37,4 @@ def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> Measured
     places = chosen(len(tokens), pairs)
     embedded = frozen.embed(torch.from_numpy(np.array(tokens[places])))
     of_both = embedded.reshape(len(places), 2, 2, -1)  # by sentence, then by encoder
-    return of_pairs(of_both[:, 0, 0], of_both[:, 1, 1], places)
+    return of_pairs(of_both[:, 0, 0], of_both[:, 1, 1], places, ("neighbours", "apart"))

@@ -40,7 +40,9 @@ def corpus(root: Path, name: str) -> Corpus:
         )
     if name == NOVELS:
         known = published.table()[NOVELS]
-        return Corpus({file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}, known.about())
+        return Corpus(
+            {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}, known.about()
+        )
     if name == EMBEDDED:
         return Corpus({CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about())
     parts = PurePosixPath(name).parts

@@ -2,7 +2,8 @@
 
 A row is a file. What belongs to a whole dataset (reader, title, content, version, homepage, licence, citation) is in
 its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
-``archive_address`` means that no second place with the same bytes is known. The reader is the module of ``datasets/``
+``archive_address`` means that no second place with the same bytes is known, and an empty ``address`` that the file is
+only looked for, and never fetched. The reader is the module of ``datasets/``
 that reads the files: their checksums count for the digests of the datasets that it is part of.
 """
 

@@ -44,9 +44,7 @@ class Sorted(NamedTuple):
 SORTED = {
     "mr": Sorted(("rt-polarity.neg", "rt-polarity.pos"), (5331, 5331), ("negative", "positive"), (LATIN, LATIN)),
     "cr": Sorted(("custrev.neg", "custrev.pos"), (1368, 2407), ("negative", "positive")),
-    "subj": Sorted(
-        ("subj.objective", "subj.subjective"), (5000, 5000), ("objective", "subjective"), ("utf-8", LATIN)
-    ),
+    "subj": Sorted(("subj.objective", "subj.subjective"), (5000, 5000), ("objective", "subjective"), ("utf-8", LATIN)),
     "mpqa": Sorted(("mpqa.neg", "mpqa.pos"), (7294, 3312), ("negative", "positive")),
 }
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
@@ -111,7 +109,7 @@ def _speech(root: Path, name: str) -> Task:
 
 
 def _neighbours(root: Path, name: str) -> Task:
-    """Pairs of neighbouring sentences, and of sentences that are ``APART`` places apart, by turns; a third is tested."""
+    """Pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is tested."""
     blocks = words.paragraphs(corpora.chapters()[1])
     listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
     near = [Example(pair, 1) for pair in pairwise(listed)]

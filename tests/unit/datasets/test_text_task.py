@@ -1,6 +1,7 @@
 """Datasets of sentences: tasks from files of their form, the real ones where they are at hand, and prepared copies."""
 
-import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -15,7 +16,6 @@ from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 SMALL = {"corpus": "chapters", "vocabulary": 500, "length": 8}
-REAL = Path(os.environ.get("HYPERSPHERE_DATA", "nowhere"))
 COUNTS = {  # as papers print them, by split and class
     "mr": {"train": [5331, 5331]},
     "cr": {"train": [1368, 2407]},
@@ -64,10 +64,26 @@ def test_every_task_is_a_choice_of_the_source() -> None:
     assert set(choices) == set(text_tasks.TASKS)
 
 
-@pytest.mark.skipif(not (REAL / text_tasks.FOLDER).is_dir(), reason="the real files are not here")
+@pytest.fixture(scope="module")
+def real_text(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder holding the real files of tasks and novels."""
+    folder = tmp_path_factory.mktemp("text")
+    script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "text"]
+    assert subprocess.run(script, capture_output=True, text=True).returncode == 0
+    return folder
+
+
+@pytest.mark.shared_data
+def test_the_novels_are_the_ones_in_the_table(real_text: Path) -> None:
+    found = corpora.corpus(real_text, "novels")
+    assert len(found.texts) == 14
+    assert sum(len(text.split()) for text in found.texts.values()) > 3_400_000
+
+
+@pytest.mark.shared_data
 @pytest.mark.parametrize("name", list(COUNTS))
-def test_the_real_tasks_have_the_counts_in_print(name: str) -> None:
-    found = text_tasks.task(REAL, name)
+def test_the_real_tasks_have_the_counts_in_print(real_text: Path, name: str) -> None:
+    found = text_tasks.task(real_text, name)
     for split, expected in COUNTS[name].items():
         labels = np.bincount([example.label for example in found.splits[split]])
         assert (labels.tolist() if isinstance(expected, list) else labels.sum()) == expected
@@ -87,7 +103,9 @@ def _written(root: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyP
 def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of = text_tasks.SORTED["mr"]._replace(counts=(2, 1))
     monkeypatch.setitem(text_tasks.SORTED, "mr", of)
-    _written(tmp_path, {"rt-polarity.neg": b"d\xe9j\xe0 vu\x85 again \nbad\n", "rt-polarity.pos": b"good\n"}, monkeypatch)
+    _written(
+        tmp_path, {"rt-polarity.neg": b"d\xe9j\xe0 vu\x85 again \nbad\n", "rt-polarity.pos": b"good\n"}, monkeypatch
+    )
     texts = [(example.texts[0], example.label) for example in text_tasks.task(tmp_path, "mr").splits["train"]]
     assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
 
