@@ -11,6 +11,7 @@ from hypersphere.declared import plan as planning
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "laptop.md"
+EPOCHS = (0, 10, 25, 50, 100)
 
 
 def table(first_heading: str) -> list[list[str]]:
@@ -86,6 +87,24 @@ def test_accuracies_are_those_of_the_records(digests: dict[str, str]) -> None:
             (pixels,) = (row["value"] for row in record["pixels"] if {key: row[key] for key in at} == at)
             expected += [accuracies.get(0, ""), accuracies[100], f"{pixels:.1f}"]
         assert quoted == expected, (own, variant)
+
+
+def test_accuracies_of_the_interventions_are_those_of_all_records(digests: dict[str, str]) -> None:
+    expected = set()
+    for path in (ROOT / "evidence" / "laptop").glob("*_lt_5k_16px-*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        method, variant, dataset, seed, _ = record["name"].split("-")
+        at = {"measure": "knn_top1", "protocol": digests["knn"], "target": dataset}
+        values = {row["epoch"]: row["value"] for row in record["evaluations"] if {key: row[key] for key in at} == at}
+        shown = ["" if e not in values else "diverged" if values[e] is None else f"{values[e]:.1f}" for e in EPOCHS]
+        name = f"{method} {variant.rstrip('1') if variant.startswith('grad') else variant}"
+        expected.add((name, dataset.removesuffix("_5k_16px"), seed[1:], *shown))
+    assert {tuple(line) for line in table("run")} == expected
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    history = the_record(method="simclr", dataset="cifar10_lt_5k_16px", epochs=19)["history"]
+    norms = {row["epoch"]: row["norm"] for row in history}
+    assert f"{norms[2]:.1f} after two epochs, {norms[10]:.0f} after ten, {norms[17]:.0f} after seventeen, " in text
+    assert f"{round(norms[18], -3):,.0f} after eighteen" in text
 
 
 def test_losses_are_those_of_the_records(digests: dict[str, str]) -> None:
