@@ -146,7 +146,7 @@ def test_counts_of_the_margins_paper_by_a_plain_loop() -> None:
 def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
     """Errata L15, L17, L18, L19."""
     found = counts("lmcl")
-    gains = differences(table("lmcl", "table4", "variant", "dataset", {"method": "qt"}), "dp", "default")
+    gains = differences(table("lmcl", "table4", "variant", "target", {"method": "qt"}), "dp", "default")
     assert found["lmcl.sentences.quick_thought"] == (sum(gain >= 1 for gain in gains), len(gains)) == (1, 6)
     gains = differences(table("lmcl", "table5", "variant", "dataset", {"method": "curl"}), "dp", "default")
     assert found["lmcl.sentences.curl"] == (sum(gain > 0 for gain in gains), len(gains)) == (5, 6)

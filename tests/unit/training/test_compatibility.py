@@ -37,10 +37,11 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
     """Two epochs of one step of two passes; the encoder that the method can train."""
     (encoder, *_) = registry.read_constant("methods", method, "ENCODERS", ("resnet8",))
     mapped = {"logits": component("logits", logits)} if registry.takes_logits(objective) else {}
+    narrow = {"width": 2} if "width" in registry.schema("encoders", encoder).model_fields else {}
     return mapped | {
         "method": component("methods", method),
         "objective": component("objectives", objective),
-        "encoder": component("encoders", encoder) | {"width": 2},
+        "encoder": component("encoders", encoder) | narrow,
         "optimiser": {"learning_rate": 0.01},
         "schedule": {"epochs": 2},
         "batch": {"size": 16, "micro": 8},
