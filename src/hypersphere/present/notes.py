@@ -120,12 +120,12 @@ def _missing(points: Points) -> str:
 
 
 def published(points: Points, where: str) -> str:
-    """Where the published numbers come from, or that they are of other images; empty if there are none."""
+    """Where the published numbers come from, or that they are of other data; empty if there are none."""
     if all(cell.claim is None for cell in points.every):
         return ""
     document = f"{points.artifact.printed or 'the document'} of “{points.context.paper.title}”"
     if all(cell.beside is None for cell in points.every):
-        return f"The numbers of {document} are of other images: the list of claims has them."
+        return f"The numbers of {document} are of other data: the list of claims has them."
     return f"{where} {document}: published images, encoder and schedule."
 
 

@@ -58,7 +58,7 @@ def _notes(points: Points) -> tuple[str, ...]:
 
 
 def _of(points: Points) -> str:
-    return "pairs of images" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
+    return "pairs" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
 
 
 def draw(points: Points) -> Figure:
