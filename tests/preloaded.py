@@ -103,7 +103,8 @@ def stand_in(path: str, arguments: list[str]) -> None:
         signal.signal(number, lambda number, _: os.kill(child, number))
     status = int(answers.readline())
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
+        if -status != signal.SIGKILL:  # which has no handler to take away
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status)
 

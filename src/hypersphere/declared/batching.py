@@ -33,7 +33,7 @@ def pool(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Ru
     for (dataset, artifacts), runs in groups.items():
         papers = {artifact.partition("/")[0] for artifact in artifacts.split()}
         small = 3 * len(runs) <= size
-        pooled.setdefault((dataset, *sorted(papers)) if small else (dataset, artifacts, ""), []).extend(runs)
+        pooled.setdefault((dataset, *sorted(papers)) if small else (dataset, artifacts), []).extend(runs)
     return list(pooled.values())
 
 

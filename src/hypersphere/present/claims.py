@@ -101,11 +101,15 @@ def entries(results: Results) -> list[Entry]:
     return [_entry(results.config, {str(key): value for key, value in row.items()}) for row in rows]
 
 
+def kind_of(claim: Entry) -> str:
+    """What answers a claim: ``theorem``, ``study`` or ``encoder``."""
+    return "theorem" if claim.kind == "theorem" else "study" if claim.study else "encoder"
+
+
 def apart(claims: list[Entry]) -> Apart:
     """Claims by what answers them."""
-    stated = [claim for claim in claims if claim.kind == "theorem"]
-    studied = [claim for claim in claims if claim.study]
-    return Apart([claim for claim in claims if claim.kind != "theorem" and not claim.study], studied, stated)
+    by_kind = {kind: [claim for claim in claims if kind_of(claim) == kind] for kind in ("encoder", "study", "theorem")}
+    return Apart(measured=by_kind["encoder"], studied=by_kind["study"], stated=by_kind["theorem"])
 
 
 def counts(claims: list[Entry]) -> list[Count]:

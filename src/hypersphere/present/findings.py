@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 from hypersphere.declared.config import Config
 from hypersphere.present import claims, words
-from hypersphere.present.claims import Entry
+from hypersphere.present.claims import Entry, kind_of
 from hypersphere.present.results import settles
 
 KINDS = {"theorem": "Theorems", "study": "Exact studies", "encoder": "Trained encoders"}
-"""What answers a claim, as headings; those whose answers have no scale come first."""
+"""What answers a claim (``claims.kind_of``), as headings; those whose answers have no scale come first."""
 
 
 class Outcome(NamedTuple):
@@ -90,11 +90,6 @@ class Example(NamedTuple):
     link: str
     shown: list[Entry]
     more: int
-
-
-def kind_of(claim: Entry) -> str:
-    """What answers a claim: a key of ``KINDS``."""
-    return "theorem" if claim.kind == "theorem" else "study" if claim.study else "encoder"
 
 
 def outcome_of(claim: Entry) -> str:

@@ -97,8 +97,8 @@ def _stand_ins(points: Points) -> str:
     published = dict.fromkeys(
         str(cell.coordinates[key]) for cell in points.every for key in keys if key in cell.coordinates
     )
-    used = {name: config.used(name) for name in published if words.stand_in(config, name)}
-    listed = [f"{dataset.name} for {paper.label(name)}" for name, dataset in used.items() if dataset and dataset.source]
+    used = {name: words.replacement(config, name) for name in published}
+    listed = [f"{other} for {paper.label(name)}" for name, other in used.items() if other]
     return f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
 
 

@@ -177,7 +177,7 @@ class Points:
             self.tables.printed(point),
             self._missing.get(text, ""),
             baseline is not None and self.artifact.compared_with(point) is None,
-            any(words.stands_in(self.context.results.config, str(point[key])) for key in DATASETS & set(point)),
+            any(words.replacement(self.context.results.config, str(point[key])) for key in DATASETS & set(point)),
         )
 
     @cached_property

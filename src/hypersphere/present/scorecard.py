@@ -73,7 +73,7 @@ def context(results: Results) -> dict[str, Any]:
         "papers": papers,
         "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
         "proofs": proofs,
-        "kind_of": findings.kind_of,
+        "kind_of": claims.kind_of,
         "outcome_of": findings.outcome_of,
         "said": _said,
         "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
@@ -89,7 +89,7 @@ NOTHING = "–"
 
 def _comparable(config: Config, claim: claims.Entry) -> bool:
     """Whether ours may stand beside the published number: both are of the same setting."""
-    return findings.kind_of(claim) != "encoder" or settles(config)
+    return claims.kind_of(claim) != "encoder" or settles(config)
 
 
 def _in_words(config: Config, claim: claims.Entry) -> str:

@@ -206,13 +206,14 @@ def stand_in(config: Config, dataset: str) -> str:
         return f"{NOT_RUN} at this scale"
     if used.source is None:
         return f"{NOT_RUN}: no loader yet"
-    return f"measured on {used.name}" if stands_in(config, dataset) else ""
+    other = replacement(config, dataset)
+    return f"measured on {other}" if other else ""
 
 
-def stands_in(config: Config, dataset: str) -> bool:
-    """Whether another dataset is measured in place of a published one."""
+def replacement(config: Config, dataset: str) -> str:
+    """The dataset that is measured in place of a published one; empty if that itself is measured, or none."""
     used = _used(config, dataset)
-    return used is not None and used.source is not None and used.name != dataset
+    return "" if used is None or used.source is None or used.name == dataset else used.name
 
 
 def _used(config: Config, dataset: str) -> Dataset | None:
