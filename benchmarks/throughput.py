@@ -22,12 +22,13 @@ from throughput_page import Case, Measured, Page, Spread
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.device import devices
+from hypersphere.training.device import devices, precision
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-QUICK = Case("ResNet-8, width 16", {"name": "resnet8", "width": 16}, 8, 64)
+QUICK = Case("three convolutions, width 16", {"name": "convnet", "width": 16}, 8, 64)
+LAPTOP = Case("ResNet-8, width 16, stride 2", {"name": "resnet8", "width": 16, "stride": 2}, 16, 64)
 SMALL = Case("ResNet-8, width 32, stride 2", {"name": "resnet8", "width": 32, "stride": 2}, 32, 256)
 LARGE = Case("ResNet-18, CIFAR stem", {"name": "resnet", "depth": 18, "stem": "cifar"}, 32, 64)
 BY_BATCH = [SMALL._replace(batch=batch) for batch in (32, 64, 128, 512)]
@@ -35,7 +36,7 @@ BY_WIDTH = [
     SMALL._replace(label=f"ResNet-8, width {width}, stride 2", encoder={**SMALL.encoder, "width": width})
     for width in (8, 16, 64)
 ]
-CASES = ([QUICK, SMALL, LARGE], BY_BATCH, BY_WIDTH)
+CASES = ([QUICK, LAPTOP, SMALL, LARGE], BY_BATCH, BY_WIDTH)
 
 
 class Clock(NamedTuple):
@@ -108,19 +109,22 @@ def measure_views(label: str, views: dict[str, Any], clock: Clock, repeats: int)
 
 
 def measure_step(case: Case, clock: Clock, repeats: int) -> Measured:
-    """Our whole step against lightly's and against the bare encoder's."""
+    """Our whole step against lightly's, against the bare encoder's, and against itself in bfloat16 where that pays."""
     calls = {"ours": steps.our_step(case, clock.device), "floor": steps.floor_step(case, clock.device)}
+    if (half := precision("bfloat16", clock.device)) == torch.bfloat16:
+        calls["half"] = steps.our_step(case, clock.device, half)
     if steps.LIGHTLY:
         calls["lightly"] = steps.lightly_step(case, clock.device)
     return summarise(case, in_turn(calls, clock, repeats))
 
 
 def summarise(case: Case, seconds: dict[str, Float[np.ndarray, "repeats"]]) -> Measured:
-    """Images per second, and how many times our own time the others take (lightly) or it takes theirs (floor)."""
+    """Images per second, and how many times our own time the others take (lightly) or it takes theirs (the others)."""
     ours = seconds["ours"]
     faster = Spread.of(seconds["lightly"] / ours) if "lightly" in seconds else None
     floor = Spread.of(ours / seconds["floor"]) if "floor" in seconds else None
-    return Measured(case, case.batch / float(np.median(ours)), faster, floor)
+    half = Spread.of(ours / seconds["half"]) if "half" in seconds else None
+    return Measured(case, case.batch / float(np.median(ours)), faster, floor, half)
 
 
 def device_name(device: torch.device) -> str:
@@ -158,6 +162,7 @@ def main() -> None:
     kinds = {"crop, flip, colour jitter, grayscale": steps.PLAIN, "the same, and blur": steps.BLURRED}
     views = [measure_views(label, kind, clock, given.repeats) for label, kind in kinds.items()]
     named, batches, widths = ([measure_step(case, clock, given.repeats) for case in cases] for cases in CASES)
+    small = named[CASES[0].index(SMALL)]
     shares = [(case, our_phases(case, clock, given.repeats)) for case in CASES[0]]
     page = Page(
         device=device_name(clock.device),
@@ -171,8 +176,8 @@ def main() -> None:
         load=os.getloadavg()[1],
         views=views,
         steps=named,
-        by_batch=sorted([*batches, named[1]], key=lambda measured: measured.case.batch),
-        by_width=sorted([*widths, named[1]], key=lambda measured: measured.case.encoder["width"]),
+        by_batch=sorted([*batches, small], key=lambda measured: measured.case.batch),
+        by_width=sorted([*widths, small], key=lambda measured: measured.case.encoder["width"]),
         shares=shares,
     )
     throughput_page.write(page, DOCS)

@@ -51,6 +51,8 @@ class Measured(NamedTuple):
     """lightly's time divided by ours; None: not measured."""
     floor: Spread | None
     """Our time divided by the bare encoder's; None: not measured."""
+    half: Spread | None = None
+    """Our time in float32 divided by our time in bfloat16; None: the device has no instructions for it."""
 
 
 class Page(NamedTuple):
@@ -109,7 +111,7 @@ A whole step of SimCLR with SGD, by the functions that train a run: drawing, vie
 lightly's step takes the same encoder in the same memory format, its own transforms, loader, head and loss, and torch's
 SGD. The floor is forward and backward of the bare encoder on as many images, which lie ready as floats: no training
 step with this encoder takes less, and a ratio below 1 is noise. Ours runs with torch's deterministic algorithms, as in
-training; the others do not.
+training; the others do not. All are in float32; the last column says how much less time our own step takes in bfloat16.
 
 {_table(HEADINGS, [_step_row(measured) for measured in page.steps])}
 
@@ -141,7 +143,7 @@ def _busy(page: Page) -> str:
     )
 
 
-HEADINGS = ("encoder", "images", "batch", "images/s", "lightly / ours", "ours / floor")
+HEADINGS = ("encoder", "images", "batch", "images/s", "lightly / ours", "ours / floor", "float32 / bfloat16")
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -150,7 +152,7 @@ def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def _step_row(measured: Measured) -> tuple[str, ...]:
-    return (*_case(measured.case), _rate(measured), _ratio(measured.faster), _ratio(measured.floor))
+    return (*_case(measured.case), _rate(measured), *map(_ratio, (measured.faster, measured.floor, measured.half)))
 
 
 def _share_row(case: Case, shares: dict[str, float]) -> tuple[str, ...]:

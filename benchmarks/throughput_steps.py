@@ -94,7 +94,7 @@ def our_data(case: Case, device: torch.device) -> Data:
     return Data(torch.from_numpy(pixels_of(case)).to(device), torch.zeros(case.batch, dtype=torch.long, device=device))
 
 
-def our_step(case: Case, device: torch.device) -> Call:
+def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.float32) -> Call:
     """Training's own step over an epoch of one batch: its draws and its order too."""
     run = run_of(case, PLAIN)
     (method, optimiser), data = our_model(run, device), our_data(case, device)
@@ -103,7 +103,7 @@ def our_step(case: Case, device: torch.device) -> Call:
         draws = draw(run.branches, case.batch, case.size, run.seed, 0)
         order = torch.from_numpy(keyed.permutation(case.batch, run.seed, "order", 0))
         with as_trained():
-            _step(run, method, optimiser, data, draws, order, (run.seed, 0, 0))
+            _step(run, method, optimiser, data, draws, order, (run.seed, 0, 0), precision)
             method.after_step(1.0)
 
     return step

@@ -169,3 +169,11 @@ def test_what_cannot_be_measured_is_said(
     with pytest.raises(SystemExit):
         throughput.main()
     assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_bfloat16_is_timed_only_where_the_device_has_it(
+    throughput: ModuleType, tiny: tuple, clock: tuple, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for able in (True, False):
+        monkeypatch.setattr(throughput, "precision", lambda *_, able=able: torch.bfloat16 if able else torch.float32)
+        assert (throughput.measure_step(tiny, clock, 1).half is not None) == able
