@@ -23,8 +23,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.device import devices, precision
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 QUICK = Case("three convolutions, width 16", {"name": "convnet", "width": 16}, 8, 64)
@@ -78,16 +76,16 @@ def in_turn(calls: dict[str, steps.Call], clock: Clock, repeats: int) -> dict[st
 def our_phases(case: Case, clock: Clock, repeats: int) -> dict[str, float]:
     """Median shares of a step's parts: the calls of ``our_step``, one by one."""
     run = steps.run_of(case, steps.PLAIN)
-    (method, optimiser), data = steps.our_model(run, clock.device), steps.our_data(case, clock.device)
+    (method, optimiser), source = steps.our_model(run, clock.device), steps.our_source(run, case, clock.device)
     rows = []
     for _ in range(repeats + 1):
         with steps.as_trained():
             times = [clock.now()]
-            draws = draw(run.branches, case.batch, case.size, run.seed, 0)
-            views = make_views(data.pixels, draws, run.branches)
+            source.start(0)
+            views = source.views(torch.arange(case.batch))
             times.append(clock.now())
             places = torch.arange(case.batch, device=clock.device)
-            loss = method(Batch(views, places, data.labels)).loss
+            loss = method(Batch(views, places, source.labels)).loss
             times.append(clock.now())
             loss.backward()
             times.append(clock.now())

@@ -17,7 +17,10 @@ from hypersphere.declared.run import Run
 from hypersphere.methods.base import Method
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_encoder, build_method
-from hypersphere.training.trainers.image import Data, _step
+from hypersphere.training.contract import Execution
+from hypersphere.training.images import Images
+from hypersphere.training.loop import _step
+from hypersphere.training.trainers.image import Views as Source
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
@@ -89,21 +92,23 @@ def our_model(run: Run, device: torch.device) -> tuple[Method, torch.optim.Optim
     return method.train(), optimiser
 
 
-def our_data(case: Case, device: torch.device) -> Data:
+def our_source(run: Run, case: Case, device: torch.device) -> Source:
     """The batch as training holds it."""
-    return Data(torch.from_numpy(pixels_of(case)).to(device), torch.zeros(case.batch, dtype=torch.long, device=device))
+    images = Images(pixels_of(case), np.zeros(case.batch, dtype=np.int64), np.arange(case.batch))
+    return Source(run, images, device)
 
 
 def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.float32) -> Call:
     """Training's own step over an epoch of one batch: its draws and its order too."""
     run = run_of(case, PLAIN)
-    (method, optimiser), data = our_model(run, device), our_data(case, device)
+    (method, optimiser), source = our_model(run, device), our_source(run, case, device)
+    execution = Execution(device, frozenset(), {}, precision)
 
     def step() -> None:
-        draws = draw(run.branches, case.batch, case.size, run.seed, 0)
+        source.start(0)
         order = torch.from_numpy(keyed.permutation(case.batch, run.seed, "order", 0))
         with as_trained():
-            _step(run, method, optimiser, data, draws, order, (run.seed, 0, 0), precision)
+            _step(run, method, optimiser, source, order, (run.seed, 0, 0), execution)
             method.after_step(1.0)
 
     return step

@@ -30,7 +30,7 @@ def test_editing_the_other_loss_retrains_the_other_batches(copy: Checkout) -> No
 
 
 def test_editing_the_training_loop_retrains_everything(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/training/trainers/image.py", "method.train()", "method.train(True)")
+    copy.edit("src/hypersphere/training/loop.py", "method.train()", "method.train(True)")
     assert batches(copy.jobs(), "pretrain") == EVERY_BATCH
 
 

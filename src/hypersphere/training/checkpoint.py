@@ -6,6 +6,7 @@ buffers (queues, banks and targets among them), the optimiser's moments, the his
 
 import hashlib
 import json
+import signal
 import time
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
@@ -22,6 +23,7 @@ from hypersphere.declared.plan import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import stop
 from hypersphere.training import optimisation
+from hypersphere.training.contract import Execution
 from hypersphere.training.weights import plain
 
 MODEL, OPTIMISER = "model.", "optimiser."
@@ -121,7 +123,7 @@ def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer,
 
 
 class Keeper:
-    """Saves the resume state every ``every`` seconds, and when asked to stop."""
+    """Saves the resume state every ``execution.save_every`` seconds, and when asked to stop."""
 
     def __init__(
         self,
@@ -129,16 +131,19 @@ class Keeper:
         model: nn.Module,
         optimiser: torch.optim.Optimizer,
         progress: Progress,
-        every: float,
-        request: stop.Request,
+        execution: Execution,
     ) -> None:
         self.folder, self.model, self.optimiser, self.progress = folder, model, optimiser, progress
-        self.every, self.request = every, request
+        self.execution = execution
         self.saved = time.monotonic()
+        self.stopped_by = 0
 
     def due(self) -> bool:
-        """Whether ``every`` seconds have passed since the last save, or the process was asked to stop."""
-        return self.request.number is not None or time.monotonic() - self.saved >= self.every
+        """Whether it is time for a save, or the process was asked to stop. Processes of one run agree on both."""
+        overdue = time.monotonic() - self.saved >= self.execution.save_every
+        number, due = self.execution.group.largest(self.execution.request.number or 0, overdue)
+        self.stopped_by = int(number)
+        return bool(self.stopped_by or due)
 
     def save(self) -> None:
         """Save the state.
@@ -148,9 +153,10 @@ class Keeper:
         """
         save_state(self.folder, self.model, self.optimiser, self.progress)
         self.saved = time.monotonic()
-        if self.request.number is not None:
-            sentence = f"stopped by {self.request.name} after step {self.progress.step}; run again to resume from there"
-            raise stop.StoppedError(f"{self.folder}: {sentence}", self.request.number)
+        if self.stopped_by:
+            name = signal.Signals(self.stopped_by).name
+            sentence = f"stopped by {name} after step {self.progress.step}; run again to resume from there"
+            raise stop.StoppedError(f"{self.folder}: {sentence}", self.stopped_by)
 
 
 def load_state(

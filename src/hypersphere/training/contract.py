@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import torch
 
 from hypersphere.integrity import stop
+from hypersphere.training.processes import Group
 
 HISTORY = "history.csv"
 TIMING = "timing.csv"
@@ -24,6 +25,8 @@ class Execution(NamedTuple):
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
     """Set by a signal; training stops after the current step."""
+    group: Group = Group()
+    """The processes that train the run together."""
 
 
 class Outcome(NamedTuple):

@@ -1,17 +1,17 @@
 """Train a batch of runs: each run has its own lock and manifest and fails alone; the batch has one marker."""
 
 import importlib
-import os
 import resource
 import shutil
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
 from hypersphere import files
 from hypersphere.datasets import store
@@ -21,11 +21,12 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.integrity import lock, provenance, stop
 from hypersphere.integrity.manifest import check_files, read_manifest
-from hypersphere.training import checkpoint, failures, snapshots
+from hypersphere.training import checkpoint, failures, processes, result, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import ENCODER, HEADS, snapshot_names
 from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
 from hypersphere.training.determinism import make_deterministic
+from hypersphere.training.processes import Group
 
 SCHEMA = 1
 
@@ -51,7 +52,8 @@ def _marker_entry(plan: Plan, run: Run) -> dict[str, Any]:
 def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
     """Train runs one after another. A finished run is skipped; a run that fails does not stop the others.
 
-    Only a failed device ends the batch, because this process can no longer use it.
+    Only a failed device ends the batch, because this process can no longer use it; and any failure does where several
+    processes train a run together (docs/cluster.md), because the others wait for this one.
 
     Args:
         plan: the plan that lists the runs.
@@ -67,16 +69,22 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
     waiting = list(runs)
     failed: dict[str, list[str]] = {}  # runs by error: damaged data give one error for every run of a batch
     damaged: list[DamagedError] = []
-    with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
+    with (
+        devices.acquire(plan.config.settings.device) as device,
+        processes.joined(device) as group,
+        stop.on_request() as request,
+    ):
         while waiting:
             run = waiting.pop(0)
-            error = _attempt(plan, run, device, save_every, request, also)
+            error = _attempt(plan, run, device, save_every, request, also, group)
             if error is not None:
                 failed.setdefault(str(error), []).append(run.name)
             if isinstance(error, DamagedError):
                 damaged.append(error)
-            if isinstance(error, failures.DeviceFailedError):
+            if isinstance(error, failures.DeviceFailedError) or (error and group.count > 1):
                 break
+        if not failed:
+            group.wait()  # until the first process has written the last result
     for damage in damaged:
         damage.disprove()
     if failed:
@@ -107,26 +115,33 @@ def _attempt(plan: Plan, run: Run, *options: Any) -> HypersphereError | None:
 
 
 def _pretrain_one(
-    plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request, also: Collection[int]
+    plan: Plan,
+    run: Run,
+    device: torch.device,
+    save_every: float,
+    request: stop.Request,
+    also: Collection[int],
+    group: Group,
 ) -> None:
     folder = plan.run_folder(run.name)
-    with lock.held(folder):
+    with lock.held(folder) if group.first else nullcontext():
         if request.number is not None:
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))
         code = provenance.run_digest(run)
         epochs = {*plan.kept_epochs(run), *also}
-        if finished(folder, code, data.digest, epochs):
-            print(f"{run.name}: already finished", flush=True)
+        if any(group.largest(group.first and finished(folder, code, data.digest, epochs))):
+            if group.first:
+                print(f"{run.name}: already finished", flush=True)
             return
-        # Another number of threads, precision, model of device or release of torch gives other bytes: do not resume
-        # across them.
+        # Another number of threads or processes, precision, model of device or release of torch gives other bytes: do
+        # not resume across them.
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
         identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
         precision = devices.precision(plan.config.scale.precision, device)
-        identity |= {"precision": _name(precision)}
+        identity |= {"precision": _name(precision), "processes": group.count}
         kept = frozenset(epochs | snapshots.existing(folder))
-        execution = Execution(device, kept, identity, precision, save_every, request)
+        execution = Execution(device, kept, identity, precision, save_every, request, group)
         _train_and_diagnose(run, data, execution, folder)
 
 
@@ -167,11 +182,17 @@ def _saved(unfinished: Path, identity: dict[str, Any]) -> str:
 
 def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, unfinished: Path) -> None:
     """Train in ``unfinished``, a folder for this run, code and data alone, then move the result into ``folder``."""
+    group = execution.group
+    if not group.first:
+        _help(run, data, execution, unfinished)
+        return
     for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
         _note_not_resumed(other, execution.identity)
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
     _remove_if_unreadable(unfinished / RESUME)
+    group.wait()  # the others may read the resume state
+    group.wait()  # they have read it
     outcome = _trainer(run)(run, data, execution, unfinished)
     produced = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
     manifest = {
@@ -191,13 +212,24 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
+            "processes": group.count,
         },
         "seconds": round(outcome.seconds, 3),
         "peak_memory_mb": _peak_memory_mb(execution.device),
         "environment": provenance.environment(),
     }
-    _replace_result(run, unfinished, folder, [*produced, TIMING], manifest)
+    result.replace(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+
+
+def _help(run: Run, data: store.Prepared, execution: Execution, unfinished: Path) -> None:
+    """Take part in a training whose first process writes the results: resume from its state, and keep nothing."""
+    execution.group.wait()
+    with tempfile.TemporaryDirectory() as scratch:
+        if unfinished.exists():
+            shutil.copytree(unfinished, scratch, dirs_exist_ok=True)
+        execution.group.wait()  # the first may write again
+        _trainer(run)(run, data, execution, Path(scratch))
 
 
 def _name(precision: torch.dtype) -> str:
@@ -244,32 +276,6 @@ def _remove_if_unreadable(state: Path) -> None:
             shutil.rmtree(state)
         else:
             state.unlink()
-
-
-def _replace_result(
-    run: Run, unfinished: Path, folder: Path, produced: Sequence[str], manifest: dict[str, Any]
-) -> None:
-    """Replace an older result. The manifest is removed first and written last, so a kill leaves no mixed result.
-
-    Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
-    """
-    (folder / MANIFEST).unlink(missing_ok=True)
-    files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
-    for name in produced:
-        with files.replacing(folder / name) as temporary:
-            _link(unfinished / name, temporary)
-    snapshots.remove_stale(folder, produced)
-    files.write_sealed(folder / MANIFEST, manifest)
-    for leftover in folder.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(leftover)
-
-
-def _link(source: Path, target: Path) -> None:
-    """Hard-link a file, which is safe because files are never rewritten in place; copy it where links do not work."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _peak_memory_mb(device: torch.device) -> int:

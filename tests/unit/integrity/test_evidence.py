@@ -14,8 +14,8 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import evidence, provenance
 from hypersphere.probes import evaluate
+from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.trainers import image as loop
 
 
 @pytest.fixture

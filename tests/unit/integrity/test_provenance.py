@@ -62,7 +62,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         "every one of the 2n embeddings is an anchor",
         set(),
     ),
-    "a module's docstring": ("training/trainers/image.py", '"""Pretraining', '"""All of pretraining', set()),
+    "a module's docstring": ("training/loop.py", '"""Pretraining', '"""All of pretraining', set()),
     "layout": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(\n        z_a\n    )\n\n", set()),
     "nt_xent": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
     "negative_cosine": ("objectives/negative_cosine.py", ".mean()", ".sum()", ALL - SIMCLR),

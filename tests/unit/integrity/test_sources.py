@@ -20,7 +20,7 @@ MODULES = tuple(
     )
 )
 """What a run of SimCLR is made by, and a method and an objective that refuse bad parameters."""
-LOOP = "training/trainers/image.py"
+LOOP = "training/loop.py"
 MOVES, STAYS = True, False
 
 # What is edited: file, text, its replacement, whether the digest moves. An empty text: the replacement is a new file.

@@ -18,10 +18,10 @@ from torch import Tensor
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.resolve import merge
 from hypersphere.declared.run import Run
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, loop
+from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images
-from hypersphere.training.trainers import image as loop
-from hypersphere.training.trainers.image import Execution, Outcome, train
+from hypersphere.training.trainers.image import train
 
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},

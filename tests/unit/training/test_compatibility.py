@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from hypersphere.declared import registry
 from hypersphere.declared.compatibility import BEGIN, END, renewed, table
 from hypersphere.declared.run import Run
-from hypersphere.training.trainers.image import Execution, train
+from hypersphere.training.contract import Execution
+from hypersphere.training.trainers.image import train
 
 from .conftest import numbered
 

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
+from hypersphere.training import loop
 from hypersphere.training.build import build_method
 from hypersphere.training.frozen import load_frozen
-from hypersphere.training.trainers import image as loop
 
 from .conftest import execute, unbroken
 

@@ -19,9 +19,9 @@ from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import lock, provenance
+from hypersphere.training import loop
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
-from hypersphere.training.trainers import image as loop
 
 from .conftest import contents
 

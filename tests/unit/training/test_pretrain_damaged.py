@@ -17,10 +17,9 @@ from hypersphere import files
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, loop
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.trainers import image as loop
 
 from .conftest import contents
 

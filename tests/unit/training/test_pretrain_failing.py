@@ -23,12 +23,11 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain, pretrain_batch
-from hypersphere.training.trainers import image as loop
 
 from .conftest import contents
 
@@ -197,7 +196,7 @@ SHORT = """
 import resource, sys
 from pathlib import Path
 from hypersphere.command import cli
-from hypersphere.training.trainers import image as loop
+from hypersphere.training import loop
 
 step, count = loop._step, [0]
 MORE = 8 * 2**20

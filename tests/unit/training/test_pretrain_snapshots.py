@@ -6,9 +6,9 @@ from hypersphere import files
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.integrity import provenance
+from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training.checkpoint import snapshot_name
-from hypersphere.training.trainers import image as loop
 
 from .conftest import contents, keeping
 from .test_snapshots import epochs, files_of

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from hypersphere.declared.run import Run
 from hypersphere.integrity import stop
-from hypersphere.training import checkpoint
-from hypersphere.training.trainers import image as loop
+from hypersphere.training import checkpoint, loop
 
 from .conftest import IDENTITY, STEPS, Broken, drop, execute, result, rewrite
 

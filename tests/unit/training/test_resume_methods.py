@@ -16,8 +16,8 @@ from hypersphere.declared import plan as planning
 from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.training import checkpoint
+from hypersphere.training.contract import Outcome
 from hypersphere.training.images import training_images
-from hypersphere.training.trainers.image import Outcome
 
 from .conftest import execute, result, rewrite, unbroken
 

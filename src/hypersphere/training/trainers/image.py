@@ -1,27 +1,21 @@
-"""Pretraining, top to bottom: data, views, method, loss, step, history.
+"""Pretraining on images: which views a step sees.
 
-Shapes: N images of a training set, n of a batch, h = w pixels.
+Shapes: N images of a training set, n of a batch, v views of each, h = w pixels.
 """
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import files, keyed
 from hypersphere.declared.run import Run
-from hypersphere.errors import HypersphereError
-from hypersphere.methods.base import Batch, Method
-from hypersphere.training import checkpoint, optimisation
-from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
-from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
+from hypersphere.training import loop
+from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images, training_images
-from hypersphere.views.draws import Draws, draw
+from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
 if TYPE_CHECKING:
@@ -29,146 +23,30 @@ if TYPE_CHECKING:
 
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
-    """Train one run on the training images of a prepared dataset: see ``train``."""
+    """Train one run on the training images of a prepared dataset: see ``loop.train``."""
     return train(run, training_images(data), execution, folder)
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
-    """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
-
-    The resume state stays in ``folder``: the caller removes it once the result is in its place.
-
-    A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
-    of that moment.
-
-    Raises:
-        HypersphereError: fewer images than a batch, or a file cannot be written.
-        StoppedError: the process was asked to stop; the resume state is saved.
-    """
-    count = len(images.pixels)
-    if count < run.batch.size:
-        raise HypersphereError(
-            f"run {run.name}: batch.size {run.batch.size} is more than the {count} images of {run.dataset.name}"
-        )
-    method = build_method(run, count, int(images.labels.max()) + 1)
-    method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    optimiser = optimisation.build(method, run.optimiser)
-    try:
-        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, method, optimiser)
-    except HypersphereError as error:
-        print(f"note: {error}; starting over", flush=True)
-        saved = None
-    progress = saved or Progress(execution.identity)
-    progress.starts.append(progress.step)
-    if saved is None:
-        for stale in folder.glob("snapshots/*.safetensors"):
-            stale.unlink()
-        _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    keeper = Keeper(folder, method, optimiser, progress, execution.save_every, execution.request)
-    data = Data(*(torch.from_numpy(np.array(part)).to(execution.device) for part in images[:2]))
-    numbers = torch.from_numpy(np.array(images.numbers))
-    status = "finished"
-    while progress.epoch < run.schedule.epochs:
-        row = _epoch(run, method, optimiser, data, numbers, progress, keeper, execution.precision)
-        progress.end_epoch(row)
-        if not np.isfinite([row["loss"], row["norm"]]).all():
-            status = "diverged"
-            break
-        _snapshot(method, folder, execution, run.schedule.epochs, progress)
-        if progress.epoch < run.schedule.epochs and keeper.due():
-            keeper.save()
-    checkpoint.save_weights(method.encoder, folder / ENCODER)
-    checkpoint.save_weights(method.head, folder / HEADS)
-    files.write_text(folder / HISTORY, _csv(progress.history))
-    files.write_text(folder / TIMING, _csv(progress.timing))
-    seconds = sum(row["seconds"] for row in progress.timing)
-    return Outcome(status, progress.epoch, progress.starts, progress.snapshots, seconds)
+    """Train one run on images in memory: see ``loop.train``."""
+    return loop.train(run, Views(run, images, execution.device), execution, folder)
 
 
-class Data(NamedTuple):
-    """Images and labels on the device."""
+class Views:
+    """Augmented views of images that lie on the device as bytes."""
 
-    pixels: UInt8[Tensor, "N h w 3"]
-    labels: Int[Tensor, "N"]
+    def __init__(self, run: Run, images: Images, device: torch.device) -> None:
+        self.run = run
+        self.pixels = torch.from_numpy(np.array(images.pixels)).to(device)
+        self.labels = torch.from_numpy(np.array(images.labels)).to(device)
+        self.numbers = torch.from_numpy(np.array(images.numbers))
 
+    def start(self, epoch: int) -> None:
+        """Draw the parameters of all augmentations; they are keyed by the images' original numbers."""
+        count = int(self.numbers.max()) + 1
+        drawn = draw(self.run.branches, count, self.pixels.shape[1], self.run.seed, epoch)
+        self.draws = drawn.take(self.numbers)
 
-def _epoch(
-    run: Run,
-    method: Method,
-    optimiser: torch.optim.Optimizer,
-    data: Data,
-    numbers: Int[Tensor, "N"],
-    progress: Progress,
-    keeper: Keeper,
-    precision: torch.dtype,
-) -> dict[str, float]:
-    """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
-    images, size = data.pixels.shape[:2]
-    per_epoch = images // run.batch.size
-    first = progress.step - progress.epoch * per_epoch
-    order = torch.from_numpy(keyed.permutation(images, run.seed, "order", progress.epoch))
-    draws = draw(run.branches, int(numbers.max()) + 1, size, run.seed, progress.epoch).take(numbers)
-    steps = order[: per_epoch * run.batch.size].split(run.batch.size)
-    peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
-    total = torch.tensor(progress.sums, dtype=torch.float64, device=data.pixels.device)
-    method.train()
-    for i in range(first, per_epoch):
-        start = time.perf_counter()
-        fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
-        optimisation.set_rate(optimiser, peak, fraction)
-        total += _step(run, method, optimiser, data, draws, steps[i], (run.seed, progress.epoch, i), precision)
-        progress.step += 1
-        method.after_step(progress.step / (run.schedule.epochs * per_epoch))
-        progress.seconds += time.perf_counter() - start
-        if i + 1 < per_epoch and keeper.due():  # at the end of an epoch the caller saves
-            progress.sums = total.tolist()
-            keeper.save()
-    loss, norm = (total / per_epoch).tolist()
-    return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
-
-
-def _step(
-    run: Run,
-    method: Method,
-    optimiser: torch.optim.Optimizer,
-    data: Data,
-    draws: Draws,
-    index: Int[Tensor, "n"],
-    moment: tuple[int, ...],
-    precision: torch.dtype = torch.float32,
-) -> Float[Tensor, "2"]:
-    """One optimiser step over the images ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm.
-
-    In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
-    weights, gradients, losses and the optimiser stay in float32.
-    """
-    device, passes = data.pixels.device, index.split(run.batch.micro)
-    share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
-    mean = torch.zeros(2, dtype=torch.float64, device=device)
-    optimiser.zero_grad(set_to_none=True)
-    for number, part in enumerate(passes):
-        places = part.to(device)
-        views = make_views(data.pixels[places], draws.take(part), run.branches)  # draws stay on the CPU: no waiting
-        with torch.autocast(device.type, precision, enabled=precision != torch.float32):
-            output = method(Batch(views, places, data.labels[places], (*moment, number)))
-        (output.loss * share).backward()
-        norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
-        mean += torch.stack([output.loss.detach(), norm]) / len(passes)
-    optimiser.step()
-    return mean
-
-
-def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
-    if progress.epoch in execution.snapshots and progress.epoch != last:
-        modules = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
-        for name, module in modules.items():
-            checkpoint.save_weights(module, folder / name)
-            progress.snapshots[name] = files.sha256(folder / name)
-
-
-def _csv(rows: list[dict[str, float]]) -> str:
-    """CSV with numbers as Python prints them: the shortest text that reads back to the same bits."""
-    if not rows:
-        return "epoch\n"
-    lines = [",".join(rows[0])] + [",".join(repr(value) for value in row.values()) for row in rows]
-    return "\n".join(lines) + "\n"
+    def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
+        """Views of these images, values in [0, 1]. Draws stay on the CPU."""
+        return make_views(self.pixels[index.to(self.pixels.device)], self.draws.take(index), self.run.branches)

@@ -16,15 +16,17 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
-from hypersphere.training import optimisation
+from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.trainers import image as loop
-from hypersphere.training.trainers.image import Data, Execution, Outcome, train
+from hypersphere.training.contract import Execution, Outcome
+from hypersphere.training.trainers import image as module
+from hypersphere.training.trainers.image import Views, train
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
 from ..conftest import numbered
 
+CPU = torch.device("cpu")
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
 
@@ -65,7 +67,7 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
         )
         return make_views(data, draws, views)
 
-    monkeypatch.setattr(loop, "make_views", record)
+    monkeypatch.setattr(module, "make_views", record)
     part = np.arange(3, len(images))
     train(run, numbered(images), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "whole")
     whole = {key: box for step in drawn for key, box in step.items()}
@@ -86,10 +88,10 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
 
 def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
     """Loss and norm of a step over sixteen images, last first, at rate 0; the gradients are left in ``model``."""
-    data = Data(torch.from_numpy(images), torch.arange(19) % 3)
-    optimiser = optimisation.build(model, run.optimiser)
-    draws, index = draw(run.branches, 19, 8, 0, 0), torch.arange(16).flip(0)
-    loss, norm = loop._step(run, model.train(), optimiser, data, draws, index, (0, 0, 0)).tolist()
+    source, execution = Views(run, numbered(images), CPU), Execution(CPU, frozenset(), {})
+    source.start(0)
+    optimiser, index = optimisation.build(model, run.optimiser), torch.arange(16).flip(0)
+    loss, norm = loop._step(run, model.train(), optimiser, source, index, (0, 0, 0), execution).tolist()
     return loss, norm
 
 
@@ -187,7 +189,7 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     step = loop._step
 
     def spy(*arguments: Any) -> Tensor:
-        optimiser, index = arguments[2], arguments[5]
+        optimiser, index = arguments[2], arguments[4]
         steps.append((index.tolist(), optimiser.param_groups[0]["lr"]))
         return step(*arguments)
 

@@ -18,11 +18,11 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.methods.quick_thoughts import QuickThoughts
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, loop
 from hypersphere.training.build import build_method
 from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.frozen import load_frozen
-from hypersphere.training.trainers import text as loop
+from hypersphere.training.trainers.text import train
 
 RUN: dict[str, Any] = {
     "kind": "text",
@@ -69,7 +69,7 @@ def execute(run: Run, tokens: np.ndarray, folder: Path, **changes: Any) -> Outco
         "identity": {"run": run.name},
         "save_every": 0.0,
     } | changes
-    return loop.train(run, tokens, Execution(device=torch.device("cpu"), **options), folder)
+    return train(run, tokens, Execution(device=torch.device("cpu"), **options), folder)
 
 
 def result(folder: Path) -> dict[str, bytes]:
@@ -208,7 +208,7 @@ def test_the_frozen_encoder_joins_both(tokens: np.ndarray, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda tokens: tokens[:7], "has 7 pairs, fewer than batch.size 8"),
+        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 pairs of sentences of pairs"),
         (lambda tokens: tokens[:, :1], "no pairs of neighbouring sentences"),
         (lambda tokens: tokens + 1, "has words up to number 12, but encoder.vocabulary is 12"),
     ],

@@ -1,0 +1,171 @@
+"""Pretraining, top to bottom: data, views, method, loss, step, history; for every kind of run.
+
+Shapes: N examples of a training set, n of a batch, v views of each.
+"""
+
+import time
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+
+from hypersphere import files, keyed
+from hypersphere.declared.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Batch, Method
+from hypersphere.training import checkpoint, optimisation
+from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
+from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
+
+EXAMPLES = {"image": "images", "text": "pairs of sentences"}
+
+
+class Source(Protocol):
+    """What a run is trained on."""
+
+    labels: Int[Tensor, "N"]
+    """On the device."""
+
+    def start(self, epoch: int) -> None:
+        """Draw what an epoch's views need; epochs count from 0."""
+
+    def views(self, index: Int[Tensor, "n"]) -> Shaped[Tensor, "v n ..."]:
+        """Views of these examples, on the device; ``index`` stays on the CPU, so that nothing waits for it."""
+
+
+def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outcome:
+    """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
+
+    The resume state stays in ``folder``: the caller removes it once the result is in its place.
+
+    A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
+    of that moment.
+
+    Raises:
+        HypersphereError: fewer examples than a batch, or a file cannot be written.
+        StoppedError: the process was asked to stop; the resume state is saved.
+    """
+    count, group = len(source.labels), execution.group
+    if count < run.batch.size:
+        raise HypersphereError(
+            f"run {run.name}: batch.size {run.batch.size} is more than the {count} {EXAMPLES[run.kind]} of "
+            f"{run.dataset.name}"
+        )
+    method = build_method(run, count, int(source.labels.max()) + 1)
+    method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimiser = optimisation.build(method, run.optimiser)
+    try:
+        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, method, optimiser)
+    except HypersphereError as error:
+        print(f"note: {error}; starting over", flush=True)
+        saved = None
+    progress = saved or Progress(execution.identity)
+    progress.starts.append(progress.step)
+    if saved is None:
+        for stale in folder.glob("snapshots/*.safetensors"):
+            stale.unlink()
+        _snapshot(method, folder, execution, run.schedule.epochs, progress)
+    keeper = Keeper(folder, method, optimiser, progress, execution)
+    group.join(method)
+    status = "finished"
+    while progress.epoch < run.schedule.epochs:
+        row = _epoch(run, method, optimiser, source, progress, keeper, execution)
+        progress.end_epoch(row)
+        group.check(method, progress.step)
+        if not np.isfinite([row["loss"], row["norm"]]).all():
+            status = "diverged"
+            break
+        _snapshot(method, folder, execution, run.schedule.epochs, progress)
+        if progress.epoch < run.schedule.epochs and keeper.due():
+            keeper.save()
+    checkpoint.save_weights(method.encoder, folder / ENCODER)
+    checkpoint.save_weights(method.head, folder / HEADS)
+    files.write_text(folder / HISTORY, _csv(progress.history))
+    files.write_text(folder / TIMING, _csv(progress.timing))
+    seconds = sum(row["seconds"] for row in progress.timing)
+    return Outcome(status, progress.epoch, progress.starts, progress.snapshots, seconds)
+
+
+def _epoch(
+    run: Run,
+    method: Method,
+    optimiser: torch.optim.Optimizer,
+    source: Source,
+    progress: Progress,
+    keeper: Keeper,
+    execution: Execution,
+) -> dict[str, float]:
+    """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
+    count = len(source.labels)
+    per_epoch = count // run.batch.size
+    first = progress.step - progress.epoch * per_epoch
+    order = torch.from_numpy(keyed.permutation(count, run.seed, "order", progress.epoch))
+    source.start(progress.epoch)
+    steps = order[: per_epoch * run.batch.size].split(run.batch.size)
+    peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
+    total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
+    method.train()
+    for i in range(first, per_epoch):
+        start = time.perf_counter()
+        fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
+        optimisation.set_rate(optimiser, peak, fraction)
+        total += _step(run, method, optimiser, source, steps[i], (run.seed, progress.epoch, i), execution)
+        progress.step += 1
+        method.after_step(progress.step / (run.schedule.epochs * per_epoch))
+        progress.seconds += time.perf_counter() - start
+        if i + 1 < per_epoch and keeper.due():  # at the end of an epoch the caller saves
+            progress.sums = total.tolist()
+            keeper.save()
+    loss, norm = (total / per_epoch).tolist()
+    return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+
+
+def _step(
+    run: Run,
+    method: Method,
+    optimiser: torch.optim.Optimizer,
+    source: Source,
+    index: Int[Tensor, "n"],
+    moment: tuple[int, ...],
+    execution: Execution,
+) -> Float[Tensor, "2"]:
+    """One optimiser step over the examples ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm.
+
+    In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
+    weights, gradients, losses and the optimiser stay in float32.
+    """
+    device, passes, group = source.labels.device, index.split(run.batch.micro), execution.group
+    share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
+    mean = torch.zeros(2, dtype=torch.float64, device=device)
+    optimiser.zero_grad(set_to_none=True)
+    for number, part in enumerate(passes):
+        places = part.to(device)
+        views = group.gather(source.views(group.share(part)), dim=1)
+        with torch.autocast(device.type, execution.precision, enabled=execution.precision != torch.float32):
+            output = method(Batch(views, places, source.labels[places], (*moment, number)))
+        (output.loss * share).backward()
+        norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
+        mean += torch.stack([output.loss.detach(), norm]) / len(passes)
+    group.add_gradients(method)
+    optimiser.step()
+    return mean
+
+
+def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
+    if progress.epoch in execution.snapshots and progress.epoch != last:
+        modules = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
+        for name, module in modules.items():
+            checkpoint.save_weights(module, folder / name)
+            progress.snapshots[name] = files.sha256(folder / name)
+
+
+def _csv(rows: list[dict[str, float]]) -> str:
+    """CSV with numbers as Python prints them: the shortest text that reads back to the same bits."""
+    if not rows:
+        return "epoch\n"
+    lines = [",".join(rows[0])] + [",".join(repr(value) for value in row.values()) for row in rows]
+    return "\n".join(lines) + "\n"
