@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -14,6 +16,7 @@ from hypersphere.datasets import store
 from hypersphere.declared import plan as planning
 from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
+from hypersphere.integrity.manifest import read_manifest
 from hypersphere.training.images import training_images
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.processes import Group
@@ -25,11 +28,24 @@ PROJECT = HERE.parents[1] / "project"
 METHODS = [name for name in registry.names("methods") if registry.read_constant("methods", name, "KIND", "") != "text"]
 
 
-def torchrun(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+LAUNCHER = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+SETTINGS = [f"--set={key}={value}" for key, value in shared_steps.SETTINGS.items()]
+
+
+def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
     """Start two processes in a folder, as a user does."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command, around = [*launcher, *map(str, arguments)], os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=around, timeout=300, check=False)
+    command, around = [*LAUNCHER, *map(str, arguments)], os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        command, cwd=folder, env=around, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def torchrun(folder: Path, *arguments: object) -> str:
+    """Let two processes come to their end; what they said."""
+    process = start(folder, *arguments)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +66,7 @@ def plan(project: Path) -> Plan:
 def of_two(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Steps of every method by two processes."""
     target = tmp_path_factory.mktemp("of_two")
-    done = torchrun(project, HERE / "shared_steps.py", project, target)
-    assert done.returncode == 0, done.stderr
+    torchrun(project, HERE / "shared_steps.py", project, target)
     return target
 
 
@@ -78,21 +93,57 @@ def test_without_shared_statistics_the_step_is_another(plan: Plan, of_two: Path)
     assert max(differences) > 1e-3
 
 
-def test_the_command_trains_on_two_processes_what_it_trains_on_one(plan: Plan, tmp_path: Path, project: Path) -> None:
-    """In float32, four epochs; only the first process leaves files, and its manifest counts both."""
-    name = named(plan, "mocov2")
-    pretrain(plan, [plan.run(name)])
-    alone = load_file(plan.run_folder(name) / "encoder.safetensors")
-    root = tmp_path / "two"
+def copied(project: Path, root: Path) -> tuple[Path, Path]:
+    """The project without results, and the folder of the run that two processes will train there."""
     shutil.copytree(project, root, ignore=shutil.ignore_patterns("results"))
-    settings = [f"--set={key}={value}" for key, value in shared_steps.SETTINGS.items()]
-    command = ("-m", "hypersphere", "pretrain", name, *settings)
-    done = torchrun(root, *command)
-    assert done.returncode == 0, done.stderr
-    two = planning.make(root, shared_steps.SETTINGS)
-    folder = two.run_folder(name)
-    for key, value in load_file(folder / "encoder.safetensors").items():
-        torch.testing.assert_close(value, alone[key], rtol=1e-2, atol=1e-3)
-    assert '"processes": 2' in (folder / "manifest.json").read_text()
-    assert not list(folder.glob("unfinished-*"))
-    assert torchrun(root, *command).stdout.count("already finished") == 1
+    plan = planning.make(root, shared_steps.SETTINGS)
+    return root, plan.run_folder(named(plan, "mocov2"))
+
+
+@pytest.fixture(scope="module")
+def whole(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run's folder, trained by the command on two processes."""
+    root, folder = copied(project, tmp_path_factory.mktemp("whole") / "project")
+    command = ("-m", "hypersphere", "pretrain", folder.name, *SETTINGS)
+    assert torchrun(root, *command).count("finished after 4 epochs") == 1
+    assert torchrun(root, *command).count("already finished") == 1
+    return folder
+
+
+def test_the_command_trains_on_two_processes_what_it_trains_on_one(plan: Plan, whole: Path) -> None:
+    """In float32, eight steps; only the first process leaves files, and its manifest counts both."""
+    pretrain(plan, [plan.run(whole.name)])
+    for name in ("encoder", "heads"):
+        alone = load_file(plan.run_folder(whole.name) / f"{name}.safetensors")
+        for key, value in load_file(whole / f"{name}.safetensors").items():
+            torch.testing.assert_close(value, alone[key], rtol=1e-2, atol=1e-3)
+    assert read_manifest(whole)["numerics"]["processes"] == 2
+    assert not list(whole.glob("unfinished-*"))
+
+
+def test_two_processes_that_are_killed_resume_to_the_same_bytes(project: Path, whole: Path, tmp_path: Path) -> None:
+    root, folder = copied(project, tmp_path / "project")
+    command = ("-m", "hypersphere", "pretrain", folder.name, "--save-every", "0", *SETTINGS)
+    process = start(root, *command)
+    deadline = time.monotonic() + 200
+    while not list(folder.glob("unfinished-*/resume.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    launcher = psutil.Process(process.pid)
+    for one in [*launcher.children(recursive=True), launcher]:  # each of them has a session of its own
+        one.kill()
+    process.communicate()
+    torchrun(root, *command)
+    starts = read_manifest(folder)["started_at_steps"]
+    assert starts[0] == 0
+    assert 0 < starts[1] < 8
+    for name in ("encoder.safetensors", "heads.safetensors", "history.csv"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_batch_that_cannot_be_shared_equally_is_one_sentence(project: Path, tmp_path: Path) -> None:
+    root, folder = copied(project, tmp_path / "project")
+    launcher = [*LAUNCHER[:-1], "--nproc-per-node=3", "-m", "hypersphere", "pretrain", folder.name, *SETTINGS]
+    done = subprocess.run(launcher, cwd=root, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode != 0
+    assert "cannot be shared equally by 3 processes" in done.stderr
+    assert not (folder / "manifest.json").exists()
