@@ -108,5 +108,8 @@ class Scale(Strict):
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16: matrix products and convolutions of training, where the device has instructions for it; the loss,
     weights and probes stay in float32, and so does everything where it has not."""
+    compile: bool = False
+    """Compile the encoder for training (``torch.compile``). Not timed on a GPU; on a CPU compiling takes longer than it
+    saves (docs/performance.md)."""
     runs_per_job: PositiveInt
     resources: Resources

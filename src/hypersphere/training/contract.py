@@ -21,6 +21,8 @@ class Execution(NamedTuple):
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     precision: torch.dtype = torch.float32
     """Of matrix products and convolutions in the forward and backward pass."""
+    compile: bool = False
+    """Compile the encoder."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()

@@ -71,6 +71,8 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
     keeper = Keeper(folder, method, optimiser, progress, execution)
     group.join(method)
+    if execution.compile:
+        method.encoder.compile()
     status = "finished"
     while progress.epoch < run.schedule.epochs:
         row = _epoch(run, method, optimiser, source, progress, keeper, execution)

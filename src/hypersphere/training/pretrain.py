@@ -139,9 +139,10 @@ def _pretrain_one(
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
         identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
         precision = devices.precision(plan.config.scale.precision, device)
-        identity |= {"precision": _name(precision), "processes": group.count}
+        compiled = plan.config.scale.compile
+        identity |= {"precision": _name(precision), "compile": compiled, "processes": group.count}
         kept = frozenset(epochs | snapshots.existing(folder))
-        execution = Execution(device, kept, identity, precision, save_every, request, group)
+        execution = Execution(device, kept, identity, precision, compiled, save_every, request, group)
         _train_and_diagnose(run, data, execution, folder)
 
 
@@ -208,6 +209,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": _name(execution.precision),
+            "compile": execution.compile,
             "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
