@@ -2,6 +2,7 @@
 SCALE ?= quick
 ONLY ?=
 SET ?=
+FILE ?=
 MARKS ?= not long and not tools
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +15,7 @@ MAKEFLAGS += --no-print-directory
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce evidence restore plan report verify mend test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce evidence restore plan report verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +60,12 @@ verify: $(READY) ## compare results with their manifests, rebuild what follows; 
 mend: $(READY) ## verify, forget what is damaged, and make it again
 	@hypersphere verify $(SETTINGS) --mend
 	@snakemake --cores all --config $(CHOSEN)
+
+archive: $(READY) ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/archive.md)
+	@hypersphere archive $(SETTINGS)
+
+check-archive: $(READY) ## FILE=….zip: every file in it against its checksum
+	@hypersphere check-archive "$(FILE)"
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 -m "$(MARKS)" --durations 10

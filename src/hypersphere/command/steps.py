@@ -171,6 +171,18 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
         print(path)
 
 
+def archive(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.integrity import archive
+
+    print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
+
+
+def check_archive(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.integrity import archive
+
+    print(archive.check(Path(arguments.file)))
+
+
 def grim(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import grim
 
