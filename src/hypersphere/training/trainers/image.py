@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from hypersphere.declared.run import Run
@@ -32,21 +32,39 @@ def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outco
     return loop.train(run, Views(run, images, execution.device), execution, folder)
 
 
+RESIDENT = 8 * 2**30
+"""Bytes. Larger sets of images stay on disk."""
+
+
 class Views:
-    """Augmented views of images that lie on the device as bytes."""
+    """Augmented views of images that lie on the device as bytes; or on disk, if they are too many.
+
+    From disk, images are read batch by batch at their places in the prepared file, so that order, views and resuming
+    within an epoch are the same. Files of shards would bring neighbours together, and other bytes.
+    """
 
     def __init__(self, run: Run, images: Images, device: torch.device) -> None:
-        self.run = run
-        self.pixels = torch.from_numpy(np.array(images.pixels)).to(device)
+        self.run, self.device = run, device
+        self.stored = images.pixels if images.pixels.nbytes > RESIDENT else None
+        self.resident = None if self.stored is not None else torch.from_numpy(np.array(images.pixels)).to(device)
+        self.side = images.pixels.shape[1]
         self.labels = torch.from_numpy(np.array(images.labels)).to(device)
         self.numbers = torch.from_numpy(np.array(images.numbers))
 
     def start(self, epoch: int) -> None:
         """Draw the parameters of all augmentations; they are keyed by the images' original numbers."""
         count = int(self.numbers.max()) + 1
-        drawn = draw(self.run.branches, count, self.pixels.shape[1], self.run.seed, epoch)
+        drawn = draw(self.run.branches, count, self.side, self.run.seed, epoch)
         self.draws = drawn.take(self.numbers)
 
     def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
         """Views of these images, values in [0, 1]. Draws stay on the CPU."""
-        return make_views(self.pixels[index.to(self.pixels.device)], self.draws.take(index), self.run.branches)
+        return make_views(self.pixels(index), self.draws.take(index), self.run.branches)
+
+    def pixels(self, index: Int[Tensor, "n"]) -> UInt8[Tensor, "n h w 3"]:
+        """These images, on the device."""
+        if self.resident is not None:
+            return self.resident[index.to(self.device)]
+        assert self.stored is not None
+        places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
+        return torch.from_numpy(self.stored[places][back]).to(self.device)

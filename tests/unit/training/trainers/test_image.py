@@ -83,6 +83,27 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
     assert any(whole[key] != control[key] for key in shared & control.keys())
 
 
+def test_images_that_stay_on_disk_train_the_same_bytes(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set above the limit is a memory-mapped file that nothing copies; the control has other images in the file."""
+    np.save(tmp_path / "images.npy", images)
+    np.save(tmp_path / "others.npy", images[::-1])
+    run = make_run(schedule={"epochs": 2, "warmup": 0.0})
+    execute(run, images, tmp_path / "resident")
+    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
+    for name in ("images", "others"):
+        stored = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+        source = Views(run, numbered(stored), CPU)
+        assert source.resident is None
+        assert source.stored is stored
+        execute(run, stored, tmp_path / name)
+    weights = {
+        name: (tmp_path / name / "encoder.safetensors").read_bytes() for name in ("resident", "images", "others")
+    }
+    assert weights["images"] == weights["resident"] != weights["others"]
+
+
 # What a step is
 
 
