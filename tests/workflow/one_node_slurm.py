@@ -4,6 +4,7 @@ It needs Debian's slurm-wlm and munge, and root, because slurmd runs jobs as tho
 has to be in /etc/slurm: job steps read it there. A machine that has a Slurm of its own is left alone.
 """
 
+import fcntl
 import os
 import platform
 import shutil
@@ -70,7 +71,10 @@ def why_not() -> str:
 
 @contextmanager
 def started(folder: Path) -> Iterator[None]:
-    """Run Slurm while the block runs; its state and logs are in ``folder``, which must not exist yet."""
+    """Run Slurm while the block runs; its state and logs are in ``folder``, which must not exist yet.
+
+    There is one at a time: another process that asks for one waits.
+    """
     host = platform.node().partition(".")[0]
     controller, daemon = _free_ports()
     for name in ("state", "spool"):
@@ -78,20 +82,19 @@ def started(folder: Path) -> Iterator[None]:
     values = {"host": host, "controller": controller, "daemon": daemon, "folder": folder, "gpus": len(GPUS)}
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
     written = {"slurm.conf": SLURM_CONF.format(**values), "gres.conf": gpus, "cgroup.conf": ""}
-    made = not ETC.exists()
-    ETC.mkdir(exist_ok=True)
-    for name, text in written.items():
-        (ETC / name).write_text(OURS + text)
+    alone = os.open(ETC, os.O_RDONLY)
     try:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        for name, text in written.items():
+            (ETC / name).write_text(OURS + text)
         with _munge(folder), _daemon(folder, "slurmctld", "-D", "-c"), _daemon(folder, "slurmd", "-D", "-N", host):
             wait_for_idle()
             yield
             _cancel_all()
     finally:
         for name in written:
-            (ETC / name).unlink()
-        if made:
-            ETC.rmdir()
+            (ETC / name).unlink(missing_ok=True)
+        os.close(alone)
 
 
 def ask(*command: str) -> str:

@@ -41,9 +41,13 @@ def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def place(fresh: Checkout, tmp_path: Path) -> Checkout:
     """A checkout in which nothing has run."""
-    made = Checkout(tmp_path / "cluster", fresh.environment)
-    shutil.copytree(fresh.root, made.root, ignore=shutil.ignore_patterns(".snakemake"))
-    return made
+    return another(fresh, tmp_path / "cluster")
+
+
+def another(fresh: Checkout, root: Path) -> Checkout:
+    """A copy of the fresh checkout."""
+    shutil.copytree(fresh.root, root, ignore=shutil.ignore_patterns(".snakemake"))
+    return Checkout(root, fresh.environment)
 
 
 @contextmanager
@@ -107,7 +111,9 @@ def results(place: Checkout) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_a_killed_job_and_a_requeued_one_end_in_the_bytes_of_a_local_rebuild(place: Checkout, tmp_path: Path) -> None:
+def test_a_killed_job_and_a_requeued_one_end_in_the_bytes_of_a_local_rebuild(
+    place: Checkout, fresh: Checkout, tmp_path: Path
+) -> None:
     with submitting(place) as process:
         wait_for(lambda: both_train(place), process)
         time.sleep(1.0)  # some steps
@@ -131,8 +137,7 @@ def test_a_killed_job_and_a_requeued_one_end_in_the_bytes_of_a_local_rebuild(pla
     assert [len(steps) for steps in starts] == [2, 2]
     assert all(began == 0 < resumed for began, resumed in starts)
 
-    local = Checkout(tmp_path / "local", place.environment)
-    shutil.copytree(place.root, local.root, ignore=shutil.ignore_patterns(".snakemake", "results", "data", "logs"))
+    local = another(fresh, tmp_path / "local")
     done = local.snakemake("--cores", "2", settings=SETTINGS)
     assert done.returncode == 0, done.stdout + done.stderr
     made = results(local)
@@ -145,8 +150,7 @@ def test_without_retries_a_killed_job_is_lost(place: Checkout) -> None:
     """The control of the test above: it is the profile that sends a killed job again."""
     with submitting(place, "--retries", "0", "data") as process:
         wait_for(lambda: "RUNNING" in jobs("prepare").values(), process)
-        (job,) = (number for number, state in jobs("prepare").items() if state == "RUNNING")
-        slurm.ask("scancel", job)
+        slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
         status, said = finish(process)
     assert status != 0, said
     assert "prepare" in said
