@@ -20,13 +20,15 @@ ETC = Path("/etc/slurm")
 OURS = "# One node with two pretended GPUs, written by hypersphere's tests\n"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 PATIENCE = 60.0
+CLUSTER = "hypersphere_tests"
+"""Its name, which every process of a job has in its environment."""
 GPUS = ("/dev/null", "/dev/zero")
 """Device files that pose as GPUs: each needs one of its own."""
 
 # No accounting database, no cgroups, no binding to cores: a container has none of them. squeue lists a finished job for
 # MinJobAge seconds. A requeued job waits until its credential is void: cred_expire, by default two minutes.
 SLURM_CONF = """\
-ClusterName=tests
+ClusterName={cluster}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller}
 SlurmdPort={daemon}
@@ -75,22 +77,31 @@ def started(folder: Path) -> Iterator[None]:
 
     There is one at a time: another process that asks for one waits.
     """
-    host = platform.node().partition(".")[0]
+    host = _host()
     controller, daemon = _free_ports()
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
-    values = {"host": host, "controller": controller, "daemon": daemon, "folder": folder, "gpus": len(GPUS)}
+    values = {
+        "cluster": CLUSTER,
+        "host": host,
+        "controller": controller,
+        "daemon": daemon,
+        "folder": folder,
+        "gpus": len(GPUS),
+    }
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
-    written = {"slurm.conf": SLURM_CONF.format(**values), "gres.conf": gpus, "cgroup.conf": ""}
+    written = {"slurm.conf": SLURM_CONF.format(**values, gpus=len(GPUS)), "gres.conf": gpus, "cgroup.conf": ""}
     alone = os.open(ETC, os.O_RDONLY)
     try:
         fcntl.flock(alone, fcntl.LOCK_EX)
         for name, text in written.items():
             (ETC / name).write_text(OURS + text)
         with _munge(folder), _daemon(folder, "slurmctld", "-D", "-c"), _daemon(folder, "slurmd", "-D", "-N", host):
-            wait_for_idle()
-            yield
-            _cancel_all()
+            _wait_for_idle()
+            try:
+                yield
+            finally:
+                _cancel_all()
     finally:
         for name in written:
             (ETC / name).unlink(missing_ok=True)
@@ -104,7 +115,16 @@ def ask(*command: str) -> str:
     return done.stdout
 
 
-def wait_for_idle() -> None:
+def lose_node() -> None:
+    """Declare the node down, with the jobs on it. Its slurmd lives, so that it is soon back."""
+    ask("scontrol", "update", f"nodename={_host()}", "state=down", "reason=test")
+
+
+def _host() -> str:
+    return platform.node().partition(".")[0]
+
+
+def _wait_for_idle() -> None:
     """Until the node takes jobs."""
     deadline = time.monotonic() + PATIENCE
     state = ""
@@ -117,11 +137,15 @@ def wait_for_idle() -> None:
 
 def _cancel_all() -> None:
     """End what is still queued or running, so that no job outlives its daemons."""
-    ask("scancel", "--full", "--signal=KILL", "--user=root")
     ask("scancel", "--user=root")
     deadline = time.monotonic() + PATIENCE
     while ask("squeue", "--noheader") and time.monotonic() < deadline:
         time.sleep(0.2)
+    # linuxproc loses sight of a process whose parent has ended.
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, too
+            if f"SLURM_CLUSTER_NAME={CLUSTER}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _free_ports() -> list[int]:

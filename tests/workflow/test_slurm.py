@@ -1,6 +1,7 @@
 """profiles/slurm on a real Slurm of one node with two pretended GPUs: a rebuild, a killed job and a requeued one."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ pytestmark = [
 # Two runs, each in a job that asks for a GPU and trains on a CPU.
 SETTINGS = (
     'only=["lecture/supervised_knn"]',
-    *("seeds=[0,1]", "epochs=600", "runs_per_job=1", "device=cpu"),
+    *("seeds=[0,1]", "epochs=1200", "runs_per_job=1", "device=cpu"),
     'resources={"mem_mb":500,"runtime":5,"gpu":1}',
 )
 # What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
@@ -85,6 +86,12 @@ def jobs(rule: str) -> dict[str, str]:
     return {number: state for number, state, comment in map(str.split, lines) if f"rule_{rule}_" in f"{comment}_"}
 
 
+def restarts(job: str) -> int:
+    """How often Slurm started a job again."""
+    (number,) = re.findall(r"Restarts=(\d+)", slurm.ask("scontrol", "show", "job", job))
+    return int(number)
+
+
 def devices(place: Checkout) -> dict[str, str]:
     """The devices that Slurm lets each of its jobs see, by number, as the processes that train there know them."""
     found = {}
@@ -97,10 +104,13 @@ def devices(place: Checkout) -> dict[str, str]:
     return found
 
 
-def both_train(place: Checkout) -> bool:
-    """Whether two runs have begun: their folders of unfinished work hold the untrained encoders."""
+def both_train(place: Checkout, without: str = "") -> bool:
+    """Whether two jobs train a run each, none of them the one to leave out.
+
+    A run that trains has a folder of unfinished work, which holds the untrained encoder.
+    """
     begun = {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
-    return len(begun) == 2
+    return len(begun) == 2 == len(devices(place).keys() - {without})
 
 
 def results(place: Checkout) -> dict[str, bytes]:
@@ -111,7 +121,7 @@ def results(place: Checkout) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_a_killed_job_and_a_requeued_one_end_in_the_bytes_of_a_local_rebuild(
+def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_local_rebuild(
     place: Checkout, fresh: Checkout, tmp_path: Path
 ) -> None:
     with submitting(place) as process:
@@ -121,21 +131,26 @@ def test_a_killed_job_and_a_requeued_one_end_in_the_bytes_of_a_local_rebuild(
         seen = devices(place)
         slurm.ask("scontrol", "requeue", requeued)
         slurm.ask("scancel", "--signal=KILL", killed)
+        wait_for(lambda: both_train(place, without=killed), process)
+        time.sleep(5.0)  # torch is imported, and some steps
+        slurm.lose_node()
         status, said = finish(process)
     assert status == 0, said
     # Each had a device of its own, though neither said which.
     assert seen.keys() == {requeued, killed}
     assert sorted(seen.values()) == ["0", "1"]
-    # Slurm started one again, under its number, and Snakemake sent the other again, under a new one.
+    # Slurm started one again, under its number, and Snakemake sent the other again, under a new one. Both lost their
+    # node, and Slurm started them again.
     states = jobs("pretrain")
     (again,) = states.keys() - {requeued, killed}
     assert states == {requeued: "COMPLETED", killed: "CANCELLED", again: "COMPLETED"}
-    assert "Restarts=1" in slurm.ask("scontrol", "show", "job", requeued).split()
-    # Both got a SIGTERM first, saved their states, and went on from there. (A kill without it: tests/resume.)
+    assert [restarts(job) for job in (requeued, killed, again)] == [2, 0, 1]
+    # All got a SIGTERM first, so that the runs saved their states, and went on from there. (Without it: tests/resume.)
     manifests = [json.loads(path.read_text()) for path in place.root.glob("results/*/runs/*/manifest.json")]
-    starts = [manifest["started_at_steps"] for manifest in manifests]
-    assert [len(steps) for steps in starts] == [2, 2]
-    assert all(began == 0 < resumed for began, resumed in starts)
+    for first, *later in (manifest["started_at_steps"] for manifest in manifests):
+        assert first == 0
+        assert later  # twice, unless it lost its node before it went on
+        assert [0, *later] == sorted({0, *later})
 
     local = another(fresh, tmp_path / "local")
     done = local.snakemake("--cores", "2", settings=SETTINGS)
