@@ -81,14 +81,7 @@ def started(folder: Path) -> Iterator[None]:
     controller, daemon = _free_ports()
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
-    values = {
-        "cluster": CLUSTER,
-        "host": host,
-        "controller": controller,
-        "daemon": daemon,
-        "folder": folder,
-        "gpus": len(GPUS),
-    }
+    values = {"cluster": CLUSTER, "host": host, "controller": controller, "daemon": daemon, "folder": folder}
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
     written = {"slurm.conf": SLURM_CONF.format(**values, gpus=len(GPUS)), "gres.conf": gpus, "cgroup.conf": ""}
     alone = os.open(ETC, os.O_RDONLY)

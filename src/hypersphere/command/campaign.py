@@ -15,10 +15,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from hypersphere.declared import claims as ledger
 from hypersphere.declared import plan as planning
 from hypersphere.declared import recorded, records
-from hypersphere.declared.cells import on_pixels
+from hypersphere.declared.cells import on_pixels, raw_pixels
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.reasons import why_not_measured
 from hypersphere.declared.run import Run
@@ -230,5 +232,8 @@ def _complete(plan: Plan, name: str) -> None:
     evaluate.evaluate_runs(plan, [run])
     asked = plan.asked[name].values()
     for dataset in sorted({target for one in asked if on_pixels(one.protocol) for _, target in one.at}):
-        evaluate.evaluate_pixels(plan, dataset)
+        # Runs of one dataset share this measurement: one process makes it while the others wait, and find it made.
+        (plan.config.results / "evaluations").mkdir(parents=True, exist_ok=True)
+        with FileLock(plan.config.results / "evaluations" / f".{raw_pixels(dataset)}.lock"):
+            evaluate.evaluate_pixels(plan, dataset)
     evidence.pack(plan, run)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock, Timeout
 
 from hypersphere.command import campaign
 from hypersphere.declared import plan as planning
 from hypersphere.declared import records
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.probes import evaluate
 
 LAPTOP = {"scale": "laptop"}
 
@@ -104,6 +106,21 @@ def test_a_run_that_fails_is_named_and_the_others_are_packed(root: Path, monkeyp
     with pytest.raises(HypersphereError, match=f"campaign: failed: {runs[0].name}; their logs say why"):
         campaign.run(plan, LAPTOP, minutes=10, jobs=2)
     assert records.read_all(plan.config.evidence).keys() == {runs[1].name}
+
+
+def test_raw_pixels_are_measured_by_one_process_at_a_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of one dataset share their measurement, which a process that makes it again would take from the others."""
+    plan, measured = planning.make(root, LAPTOP), []
+
+    def measure(plan: Plan, dataset: str) -> None:
+        other = FileLock(plan.config.results / "evaluations" / f".pixels-{dataset}.lock")
+        with pytest.raises(Timeout):
+            other.acquire(timeout=0)
+        measured.append(dataset)
+
+    monkeypatch.setattr(evaluate, "evaluate_pixels", measure)
+    campaign._complete(plan, plan.batches[0].runs[0].name)
+    assert measured == ["turned", "upright"]  # it transfers to the other
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
