@@ -76,7 +76,7 @@ test-fast: $(READY) ## the unit tests that use what was edited since the last ca
 test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
 	@pytest -n 2 -m "long and not tools"
 
-test-tools: $(READY) ## how Snakemake, DVC and conda behave with the pipeline
+test-tools: $(READY) ## how Snakemake, Slurm, DVC and conda behave with the pipeline
 	@pytest -n 2 -m tools
 
 test-results: $(READY) ## whether what `make reproduce` made is sound: every method learns, every figure is legible

@@ -15,10 +15,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from hypersphere.declared import claims as ledger
 from hypersphere.declared import plan as planning
 from hypersphere.declared import recorded, records
-from hypersphere.declared.cells import on_pixels
+from hypersphere.declared.cells import on_pixels, raw_pixels
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.reasons import why_not_measured
 from hypersphere.declared.run import Run
@@ -32,13 +34,41 @@ STOPPED = tuple(status for number in stop.SIGNALS for status in (128 + number, -
 """Exit statuses of workers that a signal asked to stop: they saved their state, or had not begun."""
 
 
-def pending(plan: Plan) -> list[Run]:
+WHOLE = (1, 1)
+"""The part of a campaign that is all of it."""
+
+
+def part(text: str) -> tuple[int, int]:
+    """``2/8``, the second of eight parts, as numbers.
+
+    Raises:
+        HypersphereError: it is something else.
+    """
+    words = text.split("/")
+    if len(words) == 2 and all(word.isascii() and word.isdigit() for word in words):
+        number, count = map(int, words)
+        if 1 <= number <= count:
+            return number, count
+    raise HypersphereError(f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')")
+
+
+def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[Run]:
     """The chosen runs that no record measures as the plan asks, in the order in which a campaign takes them.
 
     Artifacts come by the number of their claims for each epoch of training that they still need; the runs of one come
     by seed, so that each cell has a first seed before any has a second.
+
+    Args:
+        plan: of the scale.
+        part: which one, of how many. Which runs are in it depends on the plan alone, not on what is finished: parts
+            that start one after another have no run in common.
     """
-    known = records.read_all(plan.config.evidence)
+    number, count = part
+    mine = {run.name for run in _queue(plan, {})[number - 1 :: count]}
+    return [run for run in _queue(plan, records.read_all(plan.config.evidence)) if run.name in mine]
+
+
+def _queue(plan: Plan, known: records.Records) -> list[Run]:
     waiting = {name: run for name, run in plan.runs.items() if not _is_recorded(plan, run, known)}
     judged = _claims(plan)
     order: dict[tuple[str, str], float] = {}
@@ -126,7 +156,7 @@ class Campaign:
         self.collect()
 
 
-def run(plan: Plan, overrides: dict[str, Any], minutes: float, jobs: int | None) -> None:
+def run(plan: Plan, overrides: dict[str, Any], minutes: float, jobs: int | None, part: tuple[int, int] = WHOLE) -> None:
     """Complete pending runs, several at a time, until the minutes are over or none is left.
 
     Args:
@@ -134,11 +164,12 @@ def run(plan: Plan, overrides: dict[str, Any], minutes: float, jobs: int | None)
         overrides: what the command line set; workers make the plan again.
         minutes: after which runs in training save their states and stop.
         jobs: runs at a time; None: one for each core (of ``threads``), or for each GPU.
+        part: of the pending runs; other processes take the others.
 
     Raises:
         HypersphereError: runs failed; the sentence names them.
     """
-    queue = pending(plan)
+    queue = pending(plan, part)
     waiting, campaign = iter(queue), Campaign(plan, overrides)
     print(f"{counted(len(queue), 'run')} pending; records go to {plan.config.evidence}", flush=True)
     stop.name_parent()
@@ -169,7 +200,12 @@ def _slots(plan: Plan) -> int:
         from hypersphere.training import device
 
         return len(device.devices(plan.config.settings.device))
-    return max(1, (os.cpu_count() or 1) // plan.config.scale.threads)
+    return max(1, _cores() // plan.config.scale.threads)
+
+
+def _cores() -> int:
+    """The cores that this process may use: a job of a cluster has some of its node's."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def complete(root: Path, overrides: dict[str, Any], name: str, log: Path) -> None:
@@ -196,5 +232,8 @@ def _complete(plan: Plan, name: str) -> None:
     evaluate.evaluate_runs(plan, [run])
     asked = plan.asked[name].values()
     for dataset in sorted({target for one in asked if on_pixels(one.protocol) for _, target in one.at}):
-        evaluate.evaluate_pixels(plan, dataset)
+        # Runs of one dataset share this measurement: one process makes it while the others wait, and find it made.
+        (plan.config.results / "evaluations").mkdir(parents=True, exist_ok=True)
+        with FileLock(plan.config.results / "evaluations" / f".{raw_pixels(dataset)}.lock"):
+            evaluate.evaluate_pixels(plan, dataset)
     evidence.pack(plan, run)

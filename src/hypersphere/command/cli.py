@@ -78,7 +78,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     add("check-archive", steps.check_archive, "check every file of such a zip", (("file",), {"metavar": "FILE"}))
     minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
     jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
-    add("campaign", steps.campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs)
+    part = (("--part",), {"default": "1/1", "metavar": "K/N", "help": "the K-th of N parts that share no run"})
+    add("campaign", steps.campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs, part)
     size = (("--n-test",), {"type": int, "required": True, "metavar": "T", "help": "test images"})
     number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
     std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})

@@ -202,4 +202,5 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 
     if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
         raise HypersphereError("campaign: --minutes and --jobs must be positive")
-    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs)
+    part = campaign.part(arguments.part)
+    campaign.run(plan, arguments.overrides, arguments.minutes, arguments.jobs, part)

@@ -42,8 +42,12 @@ class Config(BaseModel):
 
     @property
     def scale_name(self) -> str:
-        """The results folder's name; a scale whose numbers were changed is another scale."""
+        """The results folder's name; a scale whose numbers were changed is another scale.
+
+        How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
+        """
         changed = _scale_overrides(self.overrides)
+        changed = {key: value for key, value in changed.items() if key not in {"runs_per_job", "resources"}}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     def studied(self, paper: str) -> dict[str, Studied]:

@@ -1,6 +1,7 @@
 """Which device a process computes on, and a lock that keeps other hypersphere jobs off it."""
 
 import gc
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +63,7 @@ def _claim(device: torch.device, seconds: float) -> FileLock | None:
     Raises:
         RuntimeError, AssertionError: the GPU does not answer.
     """
-    lock = FileLock(_lock_path(device))
+    lock = FileLock(_lock_path(device), mode=0o666)  # whoever else uses this machine must be able to lock it too
     try:
         lock.acquire(timeout=seconds)
     except Timeout:
@@ -95,9 +96,15 @@ def first_line(error: Exception) -> str:
 
 
 def _lock_path(device: torch.device) -> Path:
-    """One lock file per physical device: its index depends on CUDA_VISIBLE_DEVICES, its uuid does not."""
-    uuid = getattr(torch.cuda.get_device_properties(device), "uuid", device.index)
-    return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{uuid}.lock"
+    """One lock file per physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
+
+    Its uuid says which it is; where torch knows none, the entry of that variable does.
+    """
+    name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+    if name is None:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        name = visible.split(",")[device.index].strip() if visible else device.index
+    return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
 
 
 def describe(device: torch.device) -> str:

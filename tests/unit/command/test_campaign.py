@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock, Timeout
 
 from hypersphere.command import campaign
 from hypersphere.declared import plan as planning
 from hypersphere.declared import records
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.probes import evaluate
 
 LAPTOP = {"scale": "laptop"}
 
@@ -78,7 +80,7 @@ def test_only_restricts_it(root: Path) -> None:
 def test_finished_runs_are_packed_and_not_taken_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planning.make(root, LAPTOP)
     done = list(plan.batches[0].runs[:2])
-    monkeypatch.setattr(campaign, "pending", lambda plan: done)
+    monkeypatch.setattr(campaign, "pending", lambda plan, part: done)
     campaign.run(plan, LAPTOP, minutes=10, jobs=1)
     known = records.read_all(plan.config.evidence)
     assert known.keys() == {run.name for run in done}
@@ -100,7 +102,49 @@ def test_a_run_that_fails_is_named_and_the_others_are_packed(root: Path, monkeyp
     table = next((plan.config.results / "evaluations" / runs[0].name).glob("*.json"))
     table.unlink()
     table.mkdir()  # it cannot be replaced
-    monkeypatch.setattr(campaign, "pending", lambda plan: runs)
+    monkeypatch.setattr(campaign, "pending", lambda plan, part: runs)
     with pytest.raises(HypersphereError, match=f"campaign: failed: {runs[0].name}; their logs say why"):
         campaign.run(plan, LAPTOP, minutes=10, jobs=2)
     assert records.read_all(plan.config.evidence).keys() == {runs[1].name}
+
+
+def test_raw_pixels_are_measured_by_one_process_at_a_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of one dataset share their measurement, which a process that makes it again would take from the others."""
+    plan, measured = planning.make(root, LAPTOP), []
+
+    def measure(plan: Plan, dataset: str) -> None:
+        other = FileLock(plan.config.results / "evaluations" / f".pixels-{dataset}.lock")
+        with pytest.raises(Timeout):
+            other.acquire(timeout=0)
+        measured.append(dataset)
+
+    monkeypatch.setattr(evaluate, "evaluate_pixels", measure)
+    campaign._complete(plan, plan.batches[0].runs[0].name)
+    assert measured == ["turned", "upright"]  # it transfers to the other
+
+
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) -> None:
+    parts = [[run.name for run in campaign.pending(plan, (number, count))] for number in range(1, count + 1)]
+    assert sorted(name for part in parts for name in part) == sorted(plan.runs)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    order = [run.name for run in campaign.pending(plan)]
+    assert all(part == [name for name in order if name in part] for part in parts)
+
+
+def test_a_part_stays_the_same_while_others_finish_their_runs(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks of a job array start one after another; later ones find records of the earlier ones' runs."""
+    before = [run.name for run in campaign.pending(plan, (2, 2))]
+    done = campaign.pending(plan, (1, 2))[0].name
+    monkeypatch.setattr(campaign, "_is_recorded", lambda plan, run, known: bool(known) and run.name == done)
+    monkeypatch.setattr(records, "read_all", lambda folder: {done: {}})
+    assert [run.name for run in campaign.pending(plan, (2, 2))] == before
+    assert done not in [run.name for run in campaign.pending(plan)]  # the control: there is one run less
+
+
+@pytest.mark.parametrize("text", ["", "2", "0/8", "9/8", "1/0", "a/b", "1/2/3", "-1/2", "1 /2"])
+def test_a_part_that_is_none(text: str) -> None:
+    with pytest.raises(HypersphereError) as caught:
+        campaign.part(text)
+    assert str(caught.value) == f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
+    assert campaign.part("2/8") == (2, 8)

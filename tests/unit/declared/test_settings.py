@@ -83,6 +83,13 @@ def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Confi
     assert all(name.startswith("small-") for name in names[:3])
 
 
+@pytest.mark.parametrize("how", [{"runs_per_job": 7}, {"resources": {"mem_mb": 1, "runtime": 2, "gpu": 1}}])
+def test_how_jobs_are_cut_changes_no_folder(loaded: Callable[..., Config], how: dict[str, Any]) -> None:
+    assert loaded(how).results == loaded().results
+    assert loaded(how).scale != loaded().scale  # the control: it is heard
+    assert loaded(how | {"epochs": 3}).results == loaded({"epochs": 3}).results
+
+
 def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     root = project()
     folder = root / "config" / "papers"

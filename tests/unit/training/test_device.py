@@ -1,10 +1,13 @@
 """Devices are shared out by file locks. Two are simulated: nothing here needs a GPU."""
 
 import gc
+import os
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -50,6 +53,41 @@ def test_a_third_job_waits_for_a_free_device(two_gpus: list[torch.device]) -> No
     assert got == [two_gpus[1]]
 
 
+@pytest.mark.parametrize("has_uuid", [True, False])
+def test_a_device_is_locked_whatever_its_number_among_the_visible(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uuid: bool
+) -> None:
+    """Slurm shows each job its own GPUs alone, and each job calls its first one cuda:0."""
+
+    def visible() -> list[str]:
+        return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+
+    def properties(device: torch.device) -> SimpleNamespace:
+        return SimpleNamespace(uuid=f"GPU-{visible()[device.index]}") if has_uuid else SimpleNamespace()
+
+    def first(shown: str) -> torch.device | None:
+        """The device that a job with these devices gets at once."""
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+        for device in module.devices("auto"):
+            if lock := module._claim(device, 0.02):
+                held.append(lock)
+                return device
+        return None
+
+    held: list[FileLock] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert first("0") == first("1") == torch.device("cuda", 0)  # two devices: neither waits for the other
+    assert first("1") is None  # the same device
+    assert first("0,2") == torch.device("cuda", 1)
+    modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {0o666}  # other people's jobs can lock it
+    for lock in held:
+        lock.release()
+
+
 def unwell(index: int) -> Callable[[torch.device], None]:
     """A call that one device does not take."""
 
@@ -65,8 +103,8 @@ def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(
 ) -> None:
     locks: list[FileLock] = []
 
-    def locked(path: Path) -> FileLock:
-        locks.append(FileLock(path))
+    def locked(path: Path, mode: int) -> FileLock:
+        locks.append(FileLock(path, mode=mode))
         return locks[-1]
 
     with monkeypatch.context() as patch:

@@ -1,0 +1,181 @@
+"""A real Slurm of one node and two pretended GPUs, for tests: its daemons are started here, and stopped again.
+
+It needs Debian's slurm-wlm and munge, and root, because slurmd runs jobs as those who submitted them. Its configuration
+has to be in /etc/slurm: job steps read it there. A machine that has a Slurm of its own is left alone.
+"""
+
+import fcntl
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+ETC = Path("/etc/slurm")
+OURS = "# One node with two pretended GPUs, written by hypersphere's tests\n"
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
+PATIENCE = 60.0
+CLUSTER = "hypersphere_tests"
+"""Its name, which every process of a job has in its environment."""
+GPUS = ("/dev/null", "/dev/zero")
+"""Device files that pose as GPUs: each needs one of its own."""
+
+# No accounting database, no cgroups, no binding to cores: a container has none of them. squeue lists a finished job for
+# MinJobAge seconds. A requeued job waits until its credential is void: cred_expire, by default two minutes.
+SLURM_CONF = """\
+ClusterName={cluster}
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller}
+SlurmdPort={daemon}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
+SlurmUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+SchedulerParameters=sched_interval=1,batch_sched_delay=0
+SlurmdParameters=config_overrides
+ReturnToService=2
+MinJobAge=600
+KillWait=30
+JobRequeue=1
+GresTypes=gpu
+NodeName={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=8000 Gres=gpu:fake:{gpus} State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=60 DefaultTime=1 State=UP
+"""
+
+
+def why_not() -> str:
+    """Why there can be no Slurm here; empty if there can."""
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing:
+        return f"no {', '.join(missing)} on PATH (apt install slurm-wlm munge)"
+    if os.getuid() != 0:
+        return "Slurm's daemons need root"
+    conf = ETC / "slurm.conf"
+    if conf.exists() and not conf.read_text().startswith(OURS):
+        return f"{conf}: this machine has a Slurm of its own"
+    return ""
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[None]:
+    """Run Slurm while the block runs; its state and logs are in ``folder``, which must not exist yet.
+
+    There is one at a time: another process that asks for one waits.
+    """
+    host = _host()
+    controller, daemon = _free_ports()
+    for name in ("state", "spool"):
+        (folder / name).mkdir(parents=True)
+    values = {"cluster": CLUSTER, "host": host, "controller": controller, "daemon": daemon, "folder": folder}
+    gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
+    written = {"slurm.conf": SLURM_CONF.format(**values, gpus=len(GPUS)), "gres.conf": gpus, "cgroup.conf": ""}
+    alone = os.open(ETC, os.O_RDONLY)
+    try:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        for name, text in written.items():
+            (ETC / name).write_text(OURS + text)
+        with _munge(folder), _daemon(folder, "slurmctld", "-D", "-c"), _daemon(folder, "slurmd", "-D", "-N", host):
+            _wait_for_idle()
+            try:
+                yield
+            finally:
+                _cancel_all()
+    finally:
+        for name in written:
+            (ETC / name).unlink(missing_ok=True)
+        os.close(alone)
+
+
+def ask(*command: str) -> str:
+    """What one of Slurm's commands says; it must succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def lose_node() -> None:
+    """Declare the node down, with the jobs on it. Its slurmd lives, so that it is soon back."""
+    ask("scontrol", "update", f"nodename={_host()}", "state=down", "reason=test")
+
+
+def _host() -> str:
+    return platform.node().partition(".")[0]
+
+
+def _wait_for_idle() -> None:
+    """Until the node takes jobs."""
+    deadline = time.monotonic() + PATIENCE
+    state = ""
+    while not state.startswith(("idle", "mixed", "allocated")):
+        assert time.monotonic() < deadline, f"the node does not come up: {state or 'slurmctld does not answer'}"
+        time.sleep(0.2)
+        asked = subprocess.run(["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False)
+        state = asked.stdout.strip()
+
+
+def _cancel_all() -> None:
+    """End what is still queued or running, so that no job outlives its daemons."""
+    ask("scancel", "--user=root")
+    deadline = time.monotonic() + PATIENCE
+    while ask("squeue", "--noheader") and time.monotonic() < deadline:
+        time.sleep(0.2)
+    # linuxproc loses sight of a process whose parent has ended.
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, too
+            if f"SLURM_CLUSTER_NAME={CLUSTER}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def _free_ports() -> list[int]:
+    """Two ports that nothing listens on."""
+    with socket.socket() as first, socket.socket() as second:
+        for one in (first, second):
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in (first, second)]
+
+
+@contextmanager
+def _munge(folder: Path) -> Iterator[None]:
+    """Run munged with a key and a socket of its own."""
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o600)
+    files = {"key-file": key, "socket": folder / "munge.socket", "pid-file": folder / "munged.pid"}
+    files |= {"log-file": folder / "munged.log", "seed-file": folder / "munged.seed"}
+    # --force: the folder may be one that others write to, such as a test's under /tmp.
+    with _daemon(folder, "munged", "--foreground", "--force", *(f"--{name}={path}" for name, path in files.items())):
+        deadline = time.monotonic() + PATIENCE
+        while not files["socket"].exists():
+            assert time.monotonic() < deadline, "munged does not listen"
+            time.sleep(0.1)
+        yield
+
+
+@contextmanager
+def _daemon(folder: Path, *command: str) -> Iterator[None]:
+    """Run a daemon in the foreground, as a child of this process; its log says why it ended."""
+    with (folder / f"{command[0]}.out").open("w") as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=PATIENCE)
+        process.kill()
+        process.wait()

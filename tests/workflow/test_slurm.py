@@ -1,0 +1,171 @@
+"""profiles/slurm on a real Slurm of one node with two pretended GPUs: a rebuild, a killed job and a requeued one."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from . import one_node_slurm as slurm
+from .conftest import LOGS, Checkout
+from .test_kills import trainers
+
+pytestmark = [
+    pytest.mark.tools,
+    pytest.mark.long,
+    pytest.mark.skipif(bool(slurm.why_not()), reason=f"no Slurm can be started: {slurm.why_not()}"),
+]
+
+# Two runs, each in a job that asks for a GPU and trains on a CPU.
+SETTINGS = (
+    'only=["lecture/supervised_knn"]',
+    *("seeds=[0,1]", "epochs=400", "runs_per_job=1", "device=cpu"),
+    'resources={"mem_mb":500,"runtime":5,"gpu":1}',
+)
+# What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
+HERE = ("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2")
+PATIENCE = 500.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with slurm.started(tmp_path_factory.mktemp("slurm") / "node"):
+        yield
+
+
+@pytest.fixture
+def place(fresh: Checkout, tmp_path: Path) -> Checkout:
+    """A checkout in which nothing has run."""
+    return another(fresh, tmp_path / "cluster")
+
+
+def another(fresh: Checkout, root: Path) -> Checkout:
+    """A copy of the fresh checkout."""
+    shutil.copytree(fresh.root, root, ignore=shutil.ignore_patterns(".snakemake"))
+    return Checkout(root, fresh.environment)
+
+
+@contextmanager
+def submitting(place: Checkout, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", *HERE, *options]
+    with (LOGS / "slurm").open("wb") as said:
+        process = subprocess.Popen(
+            [*command, "--config", *SETTINGS], cwd=place.root, env=place.environment, stdout=said, stderr=said
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Poll while Snakemake is at work."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert process.poll() is None, (LOGS / "slurm").read_text()
+        assert time.monotonic() < deadline, slurm.ask("squeue", "--states=all") + (LOGS / "slurm").read_text()
+        time.sleep(0.1)
+
+
+def finish(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """Snakemake's exit status, and what it said."""
+    return process.wait(timeout=PATIENCE), (LOGS / "slurm").read_text()
+
+
+def jobs(rule: str) -> dict[str, str]:
+    """State of each of Slurm's jobs of a rule, those that ended too, by number."""
+    lines = slurm.ask("squeue", "--noheader", "--states=all", "--format=%i %T %k").splitlines()
+    return {number: state for number, state, comment in map(str.split, lines) if f"rule_{rule}_" in f"{comment}_"}
+
+
+def restarts(job: str) -> int:
+    """How often Slurm started a job again."""
+    (number,) = re.findall(r"Restarts=(\d+)", slurm.ask("scontrol", "show", "job", job))
+    return int(number)
+
+
+def devices(place: Checkout) -> dict[str, str]:
+    """The devices that Slurm lets each of its jobs see, by number, as the processes that train there know them."""
+    found = {}
+    for process in trainers(place.root):
+        with suppress(OSError):  # it has ended
+            environment = Path(f"/proc/{process}/environ").read_text().split("\0")
+            known = dict(line.partition("=")[::2] for line in environment if line)
+            if "SLURM_STEP_ID" in known:
+                found[known["SLURM_JOB_ID"]] = known["CUDA_VISIBLE_DEVICES"]
+    return found
+
+
+def both_train(place: Checkout, without: str = "") -> bool:
+    """Whether two jobs train a run each, none of them the one to leave out.
+
+    A run that trains has a folder of unfinished work, which holds the untrained encoder.
+    """
+    begun = {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
+    return len(begun) == 2 == len(devices(place).keys() - {without})
+
+
+def results(place: Checkout) -> dict[str, bytes]:
+    """Weights, histories, measurements, and the table."""
+    (folder,) = (place.root / "results").iterdir()
+    patterns = ("runs/*/*.safetensors", "runs/*/history.csv", "evaluations/**/*.csv", "tables/**/*.*")
+    paths = [path for pattern in patterns for path in folder.glob(pattern)]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_local_rebuild(
+    place: Checkout, fresh: Checkout, tmp_path: Path
+) -> None:
+    with submitting(place) as process:
+        wait_for(lambda: both_train(place), process)
+        time.sleep(1.0)  # some steps
+        requeued, killed = sorted(jobs("pretrain"))
+        seen = devices(place)
+        slurm.ask("scontrol", "requeue", requeued)
+        slurm.ask("scancel", "--signal=KILL", killed)
+        wait_for(lambda: both_train(place, without=killed), process)
+        time.sleep(5.0)  # torch is imported, and some steps
+        slurm.lose_node()
+        status, said = finish(process)
+    assert status == 0, said
+    # Each had a device of its own, though neither said which.
+    assert seen.keys() == {requeued, killed}
+    assert sorted(seen.values()) == ["0", "1"]
+    # Slurm started one again, under its number, and Snakemake sent the other again, under a new one. Both lost their
+    # node, and Slurm started them again.
+    states = jobs("pretrain")
+    (again,) = states.keys() - {requeued, killed}
+    assert states == {requeued: "COMPLETED", killed: "CANCELLED", again: "COMPLETED"}
+    assert [restarts(job) for job in (requeued, killed, again)] == [2, 0, 1]
+    # All got a SIGTERM first, so that the runs saved their states, and went on from there. (Without it: tests/resume.)
+    manifests = [json.loads(path.read_text()) for path in place.root.glob("results/*/runs/*/manifest.json")]
+    for first, *later in (manifest["started_at_steps"] for manifest in manifests):
+        assert first == 0
+        assert later  # twice, unless it lost its node before it went on
+        assert [0, *later] == sorted({0, *later})
+
+    local = another(fresh, tmp_path / "local")
+    done = local.snakemake("--cores", "2", settings=SETTINGS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = results(local)
+    assert results(place) == made
+    weights = {content for name, content in made.items() if name.endswith("/encoder.safetensors")}
+    assert len(weights) == 2  # the control: another seed has other bytes
+
+
+def test_without_retries_a_killed_job_is_lost(place: Checkout) -> None:
+    """The control of the test above: it is the profile that sends a killed job again."""
+    with submitting(place, "--retries", "0", "data") as process:
+        wait_for(lambda: "RUNNING" in jobs("prepare").values(), process)
+        slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
+        status, said = finish(process)
+    assert status != 0, said
+    assert "prepare" in said
