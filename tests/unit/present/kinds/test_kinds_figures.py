@@ -115,7 +115,7 @@ def test_the_caption_lists_the_stand_ins_that_names_leave_out(make: Any, draw: A
     """Second-100 is measured itself, and Unloaded is not measured."""
     made = make()
     assert "Measured on stand-ins: stand_in for FIRST-10." in made.show("sets").notes
-    assert "Other images stand in for the named datasets." in words_of(draw(made, "sets")[0])
+    assert "Other data stand in for the named datasets." in words_of(draw(made, "sets")[0])
     assert "Other images" not in words_of(draw(make("paper"), "sets")[0])
 
 
