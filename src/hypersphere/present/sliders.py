@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from hypersphere.present.style import COLOURS, DASHES
 
@@ -50,11 +51,7 @@ def packed(table: pd.DataFrame, slider: Slider) -> dict[str, Any]:
     """All stops, as the page's script reads them: ``y`` by line, stop and place. Nothing is computed."""
     stops = [float(stop) for stop in sorted(table["stop"].unique())]
     panels = [
-        panel._asdict()
-        | {
-            "places": _line(table, name, next(iter(slider.lines)), stops[0])["x"].tolist(),
-            "values": [[_line(table, name, line, stop)["y"].tolist() for stop in stops] for line in slider.lines],
-        }
+        panel._asdict() | _numbers(table[table["panel"] == name], slider, stops)
         for name, panel in slider.panels.items()
     ]
     first = stops.index(slider.stills[len(slider.stills) // 2])
@@ -64,6 +61,20 @@ def packed(table: pd.DataFrame, slider: Slider) -> dict[str, Any]:
         "first": first,
         "lines": list(slider.lines.values()),
         "panels": panels,
+    }
+
+
+def _numbers(part: pd.DataFrame, slider: Slider, stops: list[float]) -> dict[str, Any]:
+    """Places, values by line and stop, and round numbers at the axes; the vertical ones hold every value."""
+    panel, lines = part["panel"].iloc[0], list(slider.lines)
+    round_numbers = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    low, high = part["x"].min(), part["x"].max()
+    across = [tick for tick in round_numbers.tick_values(low, high) if low - 0.1 <= tick <= high]
+    return {
+        "places": _line(part, panel, lines[0], stops[0])["x"].tolist(),
+        "values": [[_line(part, panel, line, stop)["y"].tolist() for stop in stops] for line in lines],
+        "across": [round(float(tick), 6) for tick in across],
+        "up": [round(float(tick), 6) for tick in round_numbers.tick_values(part["y"].min(), part["y"].max())],
     }
 
 

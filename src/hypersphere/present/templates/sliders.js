@@ -13,7 +13,7 @@
     return node;
   };
   const [width, height, left, right, top, bottom] = [440, 300, 58, 14, 10, 42];
-  const short = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
+  const signed = (value) => String(value).replace("-", "−");
 
   const ranged = (label, most, at, tell) => {
     const row = made("label", "", "range"), input = made("input"), output = made("output");
@@ -30,19 +30,17 @@
   };
 
   const plotted = (panel, lines) => {
-    const all = panel.values.flat(2), low = Math.min(0, ...all), high = Math.max(...all);
-    const [from, to] = [panel.places[0], panel.places[panel.places.length - 1]];
+    const [low, high] = [panel.up[0], panel.up.at(-1)];
+    const [from, to] = [Math.min(panel.places[0], panel.across[0]), panel.places.at(-1)];
     const across = (x) => left + ((x - from) / (to - from)) * (width - left - right);
     const up = (y) => height - bottom - ((y - low) / (high - low)) * (height - top - bottom);
     const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": panel.title });
-    for (let tick = 0; tick < 5; tick++) {
-      const x = from + ((to - from) * tick) / 4, y = low + ((high - low) * tick) / 4;
-      svg.append(
-        drawn("line", { x1: left, x2: width - right, y1: up(y), y2: up(y), class: "rule" }),
-        drawn("text", { x: left - 6, y: up(y) + 4, class: "end" }, short(y)),
-        drawn("text", { x: across(x), y: height - bottom + 16, class: "middle" }, short(x)),
-      );
-    }
+    for (const y of panel.up) svg.append(
+      drawn("line", { x1: left, x2: width - right, y1: up(y), y2: up(y), class: "rule" }),
+      drawn("text", { x: left - 6, y: up(y) + 4, class: "end" }, signed(y)),
+    );
+    for (const x of panel.across)
+      svg.append(drawn("text", { x: across(x), y: height - bottom + 16, class: "middle" }, signed(x)));
     svg.append(
       drawn("text", { x: (left + width - right) / 2, y: height - 6, class: "middle" }, panel.x),
       drawn("text", { x: -(top + height - bottom) / 2, y: 12, transform: "rotate(-90)", class: "middle" }, panel.y),

@@ -28,7 +28,9 @@ def finding(table: pd.DataFrame) -> str:
     """What a low and a high temperature leave to the hardest tenth."""
     part = table[(table["panel"] == "hardest") & (table["x"] == SLIDER.panels["hardest"].at)].set_index("stop")["y"]
     low, high = SLIDER.stills[0], SLIDER.stills[-1]
-    return f"The hardest tenth of negatives has {part[low]:.0f} % of the gradient at τ = {low:g}, {part[high]:.0f} % at 1"
+    return (
+        f"The hardest tenth of negatives has {part[low]:.0f} % of the gradient at τ = {low:g}, {part[high]:.0f} % at 1"
+    )
 
 
 def note(table: pd.DataFrame) -> str:
@@ -36,6 +38,6 @@ def note(table: pd.DataFrame) -> str:
     negatives = int((table[table["panel"] == "each"].groupby("stop").size()).iloc[0])
     return (
         f"InfoNCE of one anchor with a positive at cosine 0.9 and {negatives} negatives at evenly spaced cosines from "
-        "−1 to 1. A negative's weight is the derivative of the loss in its cosine; shares are of the sum over negatives. "
+        "−1 to 1. A negative's weight is the derivative of the loss in its cosine; shares are of their sum. "
         f"{table['stop'].nunique()} temperatures from {table['stop'].min():g} to {table['stop'].max():g}."
     )
