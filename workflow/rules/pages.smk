@@ -60,6 +60,7 @@ rule scorecard:
             "hypersphere.present.scorecard",
             *TEMPLATES,
             "paper/errata.yaml",
+            "CITATION.cff",
         ),
     shell:
         "hypersphere scorecard > {log} 2>&1"

@@ -69,7 +69,7 @@ def small(points: Points) -> str:
     config = context.results.config
     worth = words.short_notice(config)
     protocol = words.protocol(context.results.plan, context.paper, context.name)
-    others = "Other images stand in for the named datasets. " if any(cell.stands_in for cell in points.every) else ""
+    others = "Other data stand in for the named datasets. " if any(cell.stands_in for cell in points.every) else ""
     return f"Scale {config.scale_name}. {worth} {others}{words.conditions(points.tables)} {protocol}"
 
 

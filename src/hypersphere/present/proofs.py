@@ -1,4 +1,8 @@
-"""Links from a claim to its proof: runs or records, data, code, test and erratum. All are relative to the page."""
+"""Links from a claim to its proof: runs or records, data, code, test and erratum.
+
+Links to results are relative to the page. So are those to files of the repository, unless CITATION.cff says where on a
+code host the repository is.
+"""
 
 import os
 import re
@@ -11,6 +15,8 @@ from typing import Any, NamedTuple
 from hypersphere.declared import errata
 from hypersphere.declared.artifacts import Paper
 from hypersphere.declared.plan import Plan
+from hypersphere.errors import HypersphereError
+from hypersphere.files import read_yaml
 from hypersphere.present.claims import Entry
 from hypersphere.present.words import NOT_RUN
 
@@ -37,7 +43,7 @@ class Proofs:
     _root: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self._root = self._from_page(self.plan.config.root)
+        self._root = hosted(self.plan.config.root) or self._from_page(self.plan.config.root)
 
     def _from_page(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.plan.config.results)).as_posix()
@@ -73,7 +79,8 @@ class Proofs:
         """A run's folder, or its records."""
         if self.plan.records is None:
             return [Link(_short(name), f"runs/{name}/")]
-        folder = self._from_page(self.plan.config.evidence)
+        config = self.plan.config
+        folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
         return [Link(record.file_name, f"{folder}/{record.file_name}") for record in self.plan.records.get(name, ())]
 
     def folder(self, run: str) -> str:
@@ -124,6 +131,21 @@ class Proofs:
             return [declared]
         folder = self._from_page(self.plan.artifact_folder(claim.paper, claim.artifact))
         return [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")] + [declared]
+
+
+def hosted(root: Path) -> str:
+    """Where the repository's files are on a code host: ``<repository-code>/blob/HEAD``; empty if no address is given.
+
+    Raises:
+        HypersphereError: the address in CITATION.cff is not one of the web.
+    """
+    file = root / "CITATION.cff"
+    given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
+    if not given:
+        return ""
+    if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
+        raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
+    return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
 
 def _short(run: str) -> str:

@@ -34,6 +34,7 @@ def build(plan: Plan) -> None:
         lstrip_blocks=True,
     )
     environment.filters["counted"] = counted
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     results = Results(plan)
     page = environment.get_template("scorecard.html").render(context(results))
     write_text(plan.config.results / "scorecard.html", page.rstrip() + "\n")
@@ -129,6 +130,10 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     names = [artifact.id for artifact in document.measured]
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
     claimed = {claim.artifact for claim in of_paper}
+    shown = [
+        _shown(results.config, paper, artifact, proofs, artifact.id in claimed)
+        for artifact in (*document.studied, *document.measured)
+    ]
     return {
         "id": paper.paper,
         "title": paper.title,
@@ -139,10 +144,8 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "idle": _groups(paper, idle),
         "idle_count": len(idle),
         "artifacts": [(f"{paper.paper}/{one['artifact']}", one["printed"]) for one in _groups(paper, of_paper)],
-        "shown": [
-            _shown(results.config, paper, artifact, proofs, artifact.id in claimed)
-            for artifact in (*document.studied, *document.measured)
-        ],
+        "shown": [one for one in shown if not one["stops"]],
+        "movable": [one for one in shown if one["stops"]],
         "controls": [control for artifact in document.measured for control in _controls(artifact)],
         "effects": pages.effects(results, paper.paper, names),
         "missing": document.missing,

@@ -3,8 +3,8 @@
 A drawing module is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py if several papers have it.
 It has ``note(table)``, plain sentences on what was computed. A figure also has ``SIZE`` (inches, as printed),
 ``MEASURED`` (what is drawn, in a few words) and ``draw(figure, table)``; if the table has a finding, ``finding(table)``
-puts it into a sentence, which becomes the title. A table has ``rows(table, claims)``, which returns head and body as
-text.
+puts it into a sentence, which becomes the title. With a ``SLIDER`` (sliders.py), the scorecard lets readers move it.
+A table has ``rows(table, claims)``, which returns head and body as text.
 """
 
 import importlib

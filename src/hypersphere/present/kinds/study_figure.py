@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.present import drawn, studies
+from hypersphere.present import drawn, sliders, studies
 from hypersphere.present.shown import Context, Shown
 
 OF = "study"
@@ -27,9 +27,11 @@ def shown(context: Context) -> Shown:
     Raises:
         HypersphereError: no study makes it at this scale, or a results file is missing.
     """
-    notes = studies.sentences(context, studies.computed(context))
-    inches = studies.drawing(context.paper.paper, context.name).SIZE[0]
-    return Shown(context.name, studies.heading(context.artifact), notes, alt=" ".join(notes[:2]), inches=inches)
+    table = studies.computed(context)
+    notes, module = studies.sentences(context, table), studies.drawing(context.paper.paper, context.name)
+    stops = sliders.packed(table, module.SLIDER) if hasattr(module, "SLIDER") else None
+    heading, alt = studies.heading(context.artifact), " ".join(notes[:2])
+    return Shown(context.name, heading, notes, alt=alt, inches=module.SIZE[0], stops=stops)
 
 
 def draw(context: Context, table: pd.DataFrame) -> Figure:

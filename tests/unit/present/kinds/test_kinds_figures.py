@@ -115,8 +115,8 @@ def test_the_caption_lists_the_stand_ins_that_names_leave_out(make: Any, draw: A
     """Second-100 is measured itself, and Unloaded is not measured."""
     made = make()
     assert "Measured on stand-ins: stand_in for FIRST-10." in made.show("sets").notes
-    assert "Other images stand in for the named datasets." in words_of(draw(made, "sets")[0])
-    assert "Other images" not in words_of(draw(make("paper"), "sets")[0])
+    assert "Other data stand in for the named datasets." in words_of(draw(made, "sets")[0])
+    assert "Other data" not in words_of(draw(make("paper"), "sets")[0])
 
 
 def test_few_seeds_bands_do_not_swallow_the_lines(make: Any, draw: Any) -> None:

@@ -1,9 +1,15 @@
 """The scorecard in a real Chromium. Without one these tests are skipped: install `chromium` by apt, or any Chrome."""
 
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from hypersphere.present import pages, scorecard, sliders, studies
+from hypersphere.simulations import sliders as simulated
 
 from . import browser
 
@@ -151,3 +157,60 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
 
 def test_it_prints(page: browser.Tab) -> None:
     assert page.printed().startswith(b"%PDF")
+
+
+@pytest.fixture
+def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
+    """A page whose curve has the slider of the margins paper, and the table of its study."""
+    table = simulated.sliders(cast(Any, SimpleNamespace(paper="margins"))).tables["sliders"]
+    plain, stops = pages.show, sliders.packed(table, studies.drawing("margins", "sliders").SLIDER)
+
+    def show(results: Any, paper: str, name: str) -> Any:
+        found = plain(results, paper, name)
+        return found._replace(stops=stops) if name == "curve" else found
+
+    monkeypatch.setattr(pages, "show", show)
+    world = make()
+    scorecard.build(world.plan)
+    tab.resize(390)
+    tab.open((world.folder / "scorecard.html").as_uri())
+    return tab, table
+
+
+def test_a_slider_shows_the_studys_numbers_at_its_stop(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
+    """By keyboard: the next margin, then the next place of the second panel."""
+    page, table = moving
+    for box in (".slider .setting input", ".slider .panel:last-child input"):
+        page.run(f"document.querySelector('{box}').focus()")
+        page.press("ArrowRight")
+    told = "[...document.querySelectorAll('.setting output, .panel:last-child output')]"
+    stop, place = page.run(f"{told}.map((one) => +one.value)")
+    assert (stop, place) == (0.45, pytest.approx(np.deg2rad(48), abs=1e-4))
+    shown = page.run("[...document.querySelectorAll('.panel:last-child b')].map((value) => +value.textContent)")
+    rows = table[(table["panel"] == "gradient") & (table["stop"] == stop) & (table["x"] == place)].set_index("line")
+    assert shown == [rows.loc[line, "y"] for line in ("none", "angular", "subtractive")]
+    assert len(set(shown)) == 3
+    assert page.complaints() == []
+    assert page.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_paper_shows_the_drawing_of_a_slider(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
+    page, _ = moving
+    seen = "['.slider', '.shown.moves figure'].map((one) => document.querySelector(one).offsetHeight > 0)"
+    assert page.run(seen) == [True, False]
+    page.media("print")
+    assert page.run(seen) == [False, True]
+    page.media()
+
+
+def test_print_has_claims_as_lines_and_leaves_the_rest_to_the_paper(page: browser.Tab) -> None:
+    page.media("print")
+    parts = "['#grid', '.claim > summary', '.proof', '#shown', '#runs']"
+    assert page.run(f"{parts}.map((one) => document.querySelector(one).offsetHeight > 0)") == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    page.media()

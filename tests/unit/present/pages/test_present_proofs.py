@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from hypersphere.errors import HypersphereError
 from hypersphere.present import claims, embedded, pages
-from hypersphere.present.proofs import Link, Proofs
+from hypersphere.present.proofs import Link, Proofs, hosted
 
 
 @pytest.fixture(scope="session")
@@ -69,3 +70,28 @@ def test_the_smaller_of_drawing_and_picture_is_in_the_page(tmp_path: Path) -> No
 def test_a_figure_without_a_picture_is_its_drawing(tmp_path: Path) -> None:
     (tmp_path / "one.svg").write_text("<svg/>")
     assert embedded.data(tmp_path / "one.svg").startswith("data:image/svg+xml")
+
+
+def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path) -> None:
+    """Results stay beside the page: they are not in the repository."""
+    assert hosted(tmp_path) == ""
+    (tmp_path / "CITATION.cff").write_text("title: ours\n")
+    assert hosted(tmp_path) == ""
+    (tmp_path / "CITATION.cff").write_text("repository-code: https://code.example/us/ours.git\n")
+    config = SimpleNamespace(
+        root=tmp_path, results=tmp_path / "results" / "quick", evidence=tmp_path / "evidence/quick"
+    )
+    plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(file_name="run-1.json"),)})
+    found = Proofs(plan, [], frozenset())
+    files = "https://code.example/us/ours/blob/HEAD"
+    assert found.test("tests/unit/a.py::test_b").href == f"{files}/tests/unit/a.py"
+    assert found.run("run") == [Link("run-1.json", f"{files}/evidence/quick/run-1.json")]
+    plan.records = None
+    assert found.run("simclr-s0-14c7") == [Link("s0-14c7", "runs/simclr-s0-14c7/")]
+
+
+@pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
+def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, given: str) -> None:
+    (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
+    with pytest.raises(HypersphereError, match=r"CITATION\.cff: repository-code is .*, which is no address of the web"):
+        hosted(tmp_path)
