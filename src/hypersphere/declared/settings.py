@@ -10,7 +10,7 @@ from pydantic import (
     model_validator,
 )
 
-from hypersphere.declared.artifacts import Need
+from hypersphere.declared.artifacts import Need, Override
 from hypersphere.declared.run import RunFields
 from hypersphere.declared.validation import Epochs, NonNegativeInt, PositiveInt, Strict
 
@@ -70,11 +70,27 @@ class Resources(Strict):
     gpu: NonNegativeInt
 
 
+class Shrunk(Override):
+    """What a scale replaces in the runs of one paper that match ``when``: those of one dataset, those of a sweep."""
+
+    set: RunFields = Field(default_factory=dict)
+    batch_divisor: PositiveInt | None = None
+    """In place of the scale's."""
+    divide: dict[str, PositiveInt] = Field(default_factory=dict)
+    """Whole numbers of the run, by path (``method.queue``), divided by these after all layers."""
+    leaves_out: bool = False
+    """Whether their cells are not made at this scale."""
+
+
 class Replaced(Strict):
     """What a scale replaces in the runs of one paper."""
 
+    datasets: dict[str, str] = Field(default_factory=dict)
+    """As the scale's ``datasets``, before those, where another document's table needs another size."""
     run: RunFields = Field(default_factory=dict)
     methods: dict[str, RunFields] = Field(default_factory=dict)
+    overrides: list[Shrunk] = Field(default_factory=list)
+    """Applied after ``methods``, in their order."""
 
 
 class Scale(Strict):
