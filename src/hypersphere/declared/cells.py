@@ -96,7 +96,8 @@ class Cells:
         for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
             if dataset not in self.config.datasets:
                 raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
-        seeds = getattr(self.config.scale.seeds, artifact.seeds)
+        swept = f"{paper.paper}/{name}" in self.config.scale.swept
+        seeds = getattr(self.config.scale.seeds, "sweeps" if swept else artifact.seeds)
         return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
 
     def _cells(

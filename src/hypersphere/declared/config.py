@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hypersphere import files, strict_yaml
-from hypersphere.declared import registry
+from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.records import FOLDER
 from hypersphere.declared.run import Dataset
@@ -229,6 +229,14 @@ def _cross_check(config: Config) -> None:
         check(name, papers, "per_paper", "per_paper")
         for method in replaced.methods:
             check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
+        try:
+            papers[name].check(replaced.overrides)
+        except ValueError as error:
+            raise HypersphereError(f"{config.sources['per_paper']}: per_paper.{name}.{error}") from None
+        for at, override in enumerate(replaced.overrides):
+            for dataset in coordinates.alternatives(override.when.get("dataset", [])):
+                where = f"per_paper.{name}.overrides.{at}.when.dataset"
+                check(str(dataset), sorted(config.datasets), "per_paper", where)
         for pair in replaced.datasets.items():
             for dataset in pair:
                 check(dataset, sorted(config.datasets), "per_paper", f"per_paper.{name}.datasets")
@@ -239,11 +247,15 @@ def _cross_check(config: Config) -> None:
             if key not in taken:
                 place = f"{config.sources['probes']}: probes.{probe}.{key}"
                 raise HypersphereError(f"{place}: {unknown_key(key, taken, probe)}")
-    for chosen, field in ((scale.leaves_out, "leaves_out"), (config.settings.only, "only")):
+    for chosen, field in (
+        (scale.leaves_out, "leaves_out"),
+        (scale.swept, "swept"),
+        (config.settings.only, "only"),
+    ):
         for name in chosen:
             paper, slash, _ = name.partition("/")
             check(paper, papers, field, field)
-            if slash or field == "leaves_out":
+            if slash or field != "only":
                 check(name, [f"{paper}/{artifact}" for artifact in papers[paper].artifacts], field, field)
 
 

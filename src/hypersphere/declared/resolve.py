@@ -1,7 +1,7 @@
 """From coordinates to a run: merge, validate and shrink the layers of a paper's and a scale's YAML."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -82,7 +82,8 @@ def resolve(
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
         usual, asked = plain["schedule"]["epochs"], published["schedule"]["epochs"]
-        _divide(merged, shrunk.values())
+        for at, one in shrunk.items():
+            _divide(merged, one, f"{config.sources['per_paper']}: per_paper.{paper.paper}.overrides.{at}.divide")
         divisors = [one.batch_divisor for one in shrunk.values() if one.batch_divisor is not None]
         scale = config.scale.model_copy(update={"batch_divisor": [config.scale.batch_divisor, *divisors][-1]})
         _shrink(merged, scale, _epochs(config, scale_layers), usual, asked)
@@ -216,13 +217,19 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     return merged
 
 
-def _divide(run: dict[str, Any], shrunk: Iterable[Shrunk]) -> None:
-    """Divide, in place, what a scale's overrides divide; nothing becomes less than 1."""
-    for path, divisor in (item for one in shrunk for item in one.divide.items()):
+def _divide(run: dict[str, Any], shrunk: Shrunk, where: str) -> None:
+    """Divide, in place, what an override of a scale divides; nothing becomes less than 1.
+
+    Raises:
+        HypersphereError: the run has no such number; the sentence begins with ``where``.
+    """
+    for path, divisor in shrunk.divide.items():
         *outer, last = path.split(".")
-        part = run
+        part: Any = run
         for key in outer:
-            part = part[key]
+            part = part.get(key) if isinstance(part, dict) else None
+        if not isinstance(part, dict) or not isinstance(part.get(last), int):
+            raise HypersphereError(f"{where}: {path} is no whole number of such a run")
         part[last] = max(1, part[last] // divisor)
 
 

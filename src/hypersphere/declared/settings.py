@@ -106,6 +106,8 @@ class Scale(Strict):
     """What is used in place of datasets that ``datasets`` does not name."""
     leaves_out: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
+    swept: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
+    """Tables, as ``paper/artifact``, that take the seeds of sweeps at this scale."""
     epochs: Epochs | Literal["published"]
     """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
     ``schedule.epochs`` in ``run``, ``methods`` or ``per_paper`` replaces this number for some runs, unless the command

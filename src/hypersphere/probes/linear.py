@@ -52,7 +52,7 @@ def linear(
 
     if not digits:
         return scored(frozen, scores(CLASS), measures)
-    values = {}
+    values: dict[str, float] = {}
     for name in (f"digit_{number + 1}" for number in range(digits)):
         found, truth = scores(name), frozen.labels(TEST, name)
         values |= {reading(measure, label=name): top_k(found, truth, k) for measure, k in measures.items()}
