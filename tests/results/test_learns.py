@@ -38,6 +38,16 @@ def gains_of_table5(rows: pd.DataFrame) -> pd.DataFrame:
     return gains.pivot(index="seed", columns="column", values="gain")
 
 
+def gains_of_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same of any artifact, by its probes' accuracies: a column for each cell at the end of training."""
+    rows = rows[rows["measure"].isin([LINEAR, "mlp_top1"])]
+    keys = ["dataset", "measure", "seed"]
+    untrained = rows[rows["variant"] == "untrained"].set_index(keys)["value"]
+    trained = rows[(rows["method"] != "control") & rows["final"]]
+    before = untrained.reindex(pd.MultiIndex.from_frame(trained[keys])).to_numpy()
+    return trained.assign(gain=trained["value"] - before).pivot(index="seed", columns="coordinates", values="gain")
+
+
 def noise(rows: pd.DataFrame) -> float:
     """What the test images leave open of the difference of two accuracies, in points: 1.96 standard errors.
 
@@ -81,6 +91,25 @@ def test_simclr_learns_on_every_dataset_of_the_norms_paper(artifact: str, plan: 
     assert simclr.isdisjoint(no_better_than_untrained(gains, least))
 
 
+SHORT = {
+    "lecture": ("losses", "table5", "tableA3", "fig5", "fig8", "fig9", "moco_fig3"),
+    "double_metric": ("table2",),
+    "lmcl": ("fig4", "table3"),
+}
+"""Tables and figures whose runs at quick have few steps; config/scales/quick.yaml says where those of others fail."""
+
+
+@pytest.mark.parametrize("artifact", [f"{paper}/{name}" for paper, names in SHORT.items() for name in names])
+def test_every_run_of_few_steps_learns(artifact: str, plan: Plan) -> None:
+    if plan.config.scale.level != "quick":
+        pytest.skip("of quick; other scales make others")
+    rows = measurements(plan, *artifact.split("/"))
+    gains, least = gains_of_cells(rows), noise(rows)
+    print(f"{artifact}, {report(gains, least)}")
+    assert len(gains.columns) > 0
+    assert no_better_than_untrained(gains, least) == []
+
+
 def test_simclrs_neighbours_are_better_than_those_of_raw_pixels(plan: Plan) -> None:
     """In every seed, on each dataset of the norms paper and of the lecture. Pixels have one value, for all seeds."""
     for paper, artifact in (("embedding_norms", "table5"), ("lecture", "methods_knn")):
@@ -118,6 +147,22 @@ def test_a_method_that_learns_too_little_in_one_seed_is_named() -> None:
 def test_a_missing_seed_is_noticed() -> None:
     with pytest.raises(AssertionError, match="a seed of a column is missing"):
         no_better_than_untrained(gains_of_methods(methods_table({"a": [9, 11], "b": [3]}), LINEAR), 0)
+
+
+def test_gains_of_cells_are_paired_by_dataset_and_seed() -> None:
+    """By hand; the value before the end of training and the contrastive task are left out."""
+    final = {"method": "simclr", "variant": "hot", "final": True}
+    rows = [
+        {"method": "control", "variant": "untrained", "final": False, "dataset": d, "seed": s, "value": v}
+        for d, s, v in (("x", 0, 10.0), ("x", 1, 20.0), ("y", 0, 30.0), ("y", 1, 40.0))
+    ]
+    rows += [
+        {**final, "dataset": d, "seed": s, "value": v, "coordinates": f"dataset={d}"}
+        for d, s, v in (("x", 0, 15.0), ("x", 1, 27.0), ("y", 0, 30.0), ("y", 1, 39.0))
+    ]
+    rows += [{**rows[-1], "final": False, "value": 99.0}, {**rows[-1], "measure": "contrastive_top1"}]
+    gains = gains_of_cells(pd.DataFrame([{"measure": "mlp_top1", **row} for row in rows]))
+    assert gains.to_dict("list") == {"dataset=x": [5.0, 7.0], "dataset=y": [0.0, -1.0]}
 
 
 def test_gains_of_table5_are_paired_by_dataset_and_seed() -> None:

@@ -4,7 +4,7 @@ An artifact is a query: axes, which are lists of coordinates, and a measure. No 
 drawings of exact studies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -258,13 +258,15 @@ class Paper(Strict):
 
     @model_validator(mode="after")
     def _overrides_can_match(self) -> Self:
-        for at, override in enumerate(self.overrides):
-            for key, known in (("method", self.methods), ("variant", self.variants)):
-                asked = override.when.get(key, [])
-                for name in asked if isinstance(asked, list) else [asked]:
-                    if name not in known:
-                        raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(name), known)}")
+        self.check(self.overrides)
         return self
+
+    def check(self, overrides: Sequence[Override]) -> None:
+        """Raise a ValueError if an override, of this document or of a scale, asks for a method or variant it lacks."""
+        known = {"method": self.methods, "variant": self.variants}
+        for at, key in ((at, key) for at in range(len(overrides)) for key in known):
+            if unknown := set(coordinates.alternatives(overrides[at].when.get(key, []))) - known[key].keys():
+                raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known[key])}")
 
     @property
     def measured(self) -> dict[str, Measured]:

@@ -10,13 +10,15 @@ from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import HISTORY, Measured, Paper, Protocol
 from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.resolve import Resolved, resolve
+from hypersphere.declared.resolve import Resolved, resolve, shrinking
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
 """The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
+LEFT_OUT = "left out at this scale"
+"""Why a scale does not make a cell, or a whole artifact, that it could make."""
 UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
 
 
@@ -94,7 +96,8 @@ class Cells:
         for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
             if dataset not in self.config.datasets:
                 raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
-        seeds = getattr(self.config.scale.seeds, artifact.seeds)
+        swept = f"{paper.paper}/{name}" in self.config.scale.swept
+        seeds = getattr(self.config.scale.seeds, "sweeps" if swept else artifact.seeds)
         return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
 
     def _cells(
@@ -123,7 +126,7 @@ class Cells:
         paths = coordinates.of_run(point)
         identity = {key: point[key] for key in coordinates.IDENTITY}
         key = paper.paper, coordinates.text({**identity, **paths})
-        dataset = self.config.used(str(point["dataset"]))
+        dataset = self.config.used(str(point["dataset"]), paper.paper)
         if dataset is None:
             return None
         if key not in self.resolved:
@@ -166,18 +169,20 @@ class Cells:
         if transfer == (other == own) and (transfer or own_only):
             problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
             raise HypersphereError(f"{where}: target: {protocol} {problem}")
-        return self.config.used(other)
+        return self.config.used(other, paper.paper)
 
     def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
+        if any(one.leaves_out for one in shrinking(self.config, paper, point).values()):
+            return LEFT_OUT
         for key in ("dataset", "target"):
             published = str(point.get(key, point["dataset"]))
-            used = self.config.used(published)
+            used = self.config.used(published, paper)
             if used is None:
                 return f"nothing stands for {published} at this scale"
             if used.source is None:
                 return f"no loader for {used.name} yet"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
-        if own != other and self.config.used(own) == self.config.used(other):
+        if own != other and self.config.used(own, paper) == self.config.used(other, paper):
             return f"one dataset stands for {own} and {other} at this scale"
         if protocol != HISTORY and self.protocols[paper][protocol].missing:
             return f"no probe yet: {self.protocols[paper][protocol].missing}"

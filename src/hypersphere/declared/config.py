@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from hypersphere import files, strict_yaml
-from hypersphere.declared import registry
+from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.records import FOLDER
 from hypersphere.declared.run import Dataset
-from hypersphere.declared.settings import Scale, Settings
+from hypersphere.declared.settings import Replaced, Scale, Settings
 from hypersphere.declared.validation import not_one_of, suggest, unknown_key, validate
 from hypersphere.errors import HypersphereError
 
@@ -62,8 +62,15 @@ class Config(BaseModel):
         available = {need for need in self.scale.provides if downloads or (folder / FOLDERS[need]).is_dir()}
         return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
 
-    def used(self, published: str) -> Dataset | None:
-        """The dataset used in place of a published one at this scale; None: none."""
+    def replaced(self, paper: str) -> Replaced:
+        """What the scale replaces in the runs of one paper."""
+        return self.scale.per_paper.get(paper, Replaced())
+
+    def used(self, published: str, paper: str) -> Dataset | None:
+        """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
+        own = self.replaced(paper).datasets
+        if published in own:
+            return self.datasets[own[published]]
         if published in self.scale.datasets:
             name = self.scale.datasets[published]
         else:
@@ -226,6 +233,17 @@ def _cross_check(config: Config) -> None:
         check(name, papers, "per_paper", "per_paper")
         for method in replaced.methods:
             check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
+        try:
+            papers[name].check(replaced.overrides)
+        except ValueError as error:
+            raise HypersphereError(f"{config.sources['per_paper']}: per_paper.{name}.{error}") from None
+        for at, override in enumerate(replaced.overrides):
+            for dataset in coordinates.alternatives(override.when.get("dataset", [])):
+                where = f"per_paper.{name}.overrides.{at}.when.dataset"
+                check(str(dataset), sorted(config.datasets), "per_paper", where)
+        for pair in replaced.datasets.items():
+            for dataset in pair:
+                check(dataset, sorted(config.datasets), "per_paper", f"per_paper.{name}.datasets")
     for probe, parameters in scale.probes.items():
         check(probe, registry.names("probes"), "probes", "probes")
         taken = registry.schema("probes", probe).model_fields
@@ -233,11 +251,15 @@ def _cross_check(config: Config) -> None:
             if key not in taken:
                 place = f"{config.sources['probes']}: probes.{probe}.{key}"
                 raise HypersphereError(f"{place}: {unknown_key(key, taken, probe)}")
-    for chosen, field in ((scale.leaves_out, "leaves_out"), (config.settings.only, "only")):
+    for chosen, field in (
+        (scale.leaves_out, "leaves_out"),
+        (scale.swept, "swept"),
+        (config.settings.only, "only"),
+    ):
         for name in chosen:
             paper, slash, _ = name.partition("/")
             check(paper, papers, field, field)
-            if slash or field == "leaves_out":
+            if slash or field != "only":
                 check(name, [f"{paper}/{artifact}" for artifact in papers[paper].artifacts], field, field)
 
 

@@ -2,6 +2,7 @@
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Studied
+from hypersphere.declared.cells import LEFT_OUT
 from hypersphere.declared.claims import Claim
 from hypersphere.declared.plan import Plan
 
@@ -21,7 +22,7 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
     if declared.missing:
         return declared.missing
     if f"{paper}/{artifact}" in config.scale.leaves_out:
-        return "left out at this scale"
+        return LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
     return "" if "" in reasons else "; ".join(reasons)
 

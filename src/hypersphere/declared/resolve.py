@@ -13,7 +13,7 @@ from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
-from hypersphere.declared.settings import Replaced, Scale
+from hypersphere.declared.settings import Scale, Shrunk
 from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence, validate
 from hypersphere.errors import HypersphereError
 
@@ -76,12 +76,17 @@ def resolve(
     plain = _merged(document_layers)
     published = merge(plain, artifact_layer.fields)
     described = _published_run(published, config.datasets[str(identity["dataset"])], [*document_layers, artifact_layer])
-    scale_layers = _scale_layers(config, paper.paper, str(identity["method"]))
+    shrunk = shrinking(config, paper.paper, {**identity, **paths})
+    scale_layers = _scale_layers(config, paper.paper, str(identity["method"]), shrunk)
     layers = [*document_layers, *scale_layers, artifact_layer]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
     try:
         usual, asked = plain["schedule"]["epochs"], published["schedule"]["epochs"]
-        _shrink(merged, config.scale, _epochs(config, scale_layers), usual, asked)
+        for at, one in shrunk.items():
+            _divide(merged, one, f"{config.sources['per_paper']}: per_paper.{paper.paper}.overrides.{at}.divide")
+        divisors = [one.batch_divisor for one in shrunk.values() if one.batch_divisor is not None]
+        scale = config.scale.model_copy(update={"batch_divisor": [config.scale.batch_divisor, *divisors][-1]})
+        _shrink(merged, scale, _epochs(config, scale_layers), usual, asked)
         run = Run.model_validate(merged)
     except ValidationError as error:
         raise HypersphereError(_sentence(error, layers)) from None
@@ -164,15 +169,26 @@ def _leaves(fields: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return leaves
 
 
-def _scale_layers(config: cfg.Config, paper: str, method: str) -> list[Layer]:
+def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> dict[int, Shrunk]:
+    """The scale's own overrides for a run of a paper, by their place in the file.
+
+    Args:
+        config: of the scale.
+        paper: the document's id.
+        run: the coordinates that identify the run, as published.
+    """
+    return {at: one for at, one in enumerate(config.replaced(paper).overrides) if one.matches(run)}
+
+
+def _scale_layers(config: cfg.Config, paper: str, method: str, shrunk: Mapping[int, Shrunk]) -> list[Layer]:
     """The scale's layers, the weakest first; each is in the scale's file, or was set on the command line."""
-    scale, sources = config.scale, config.sources
-    replaced = scale.per_paper.get(paper, Replaced())
+    scale, sources, replaced = config.scale, config.sources, config.replaced(paper)
     return [
         Layer(sources["run"], "run", scale.run),
         Layer(sources["methods"], f"methods.{method}", scale.methods.get(method, {})),
         Layer(sources["per_paper"], f"per_paper.{paper}.run", replaced.run),
         Layer(sources["per_paper"], f"per_paper.{paper}.methods.{method}", replaced.methods.get(method, {})),
+        *(Layer(sources["per_paper"], f"per_paper.{paper}.overrides.{at}", one.set) for at, one in shrunk.items()),
     ]
 
 
@@ -199,6 +215,22 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     if merged.get("kind") == "text":
         merged["views"] = {}  # augmentation is of images; those that a paper or scale sets would be part of the name
     return merged
+
+
+def _divide(run: dict[str, Any], shrunk: Shrunk, where: str) -> None:
+    """Divide, in place, what an override of a scale divides; nothing becomes less than 1.
+
+    Raises:
+        HypersphereError: the run has no such number; the sentence begins with ``where``.
+    """
+    for path, divisor in shrunk.divide.items():
+        *outer, last = path.split(".")
+        part: Any = run
+        for key in outer:
+            part = part.get(key) if isinstance(part, dict) else None
+        if not isinstance(part, dict) or not isinstance(part.get(last), int):
+            raise HypersphereError(f"{where}: {path} is no whole number of such a run")
+        part[last] = max(1, part[last] // divisor)
 
 
 def _shrink(run: dict[str, Any], scale: Scale, epochs: int | Literal["published"], usual: int, published: int) -> None:

@@ -10,7 +10,7 @@ from pydantic import (
     model_validator,
 )
 
-from hypersphere.declared.artifacts import Need
+from hypersphere.declared.artifacts import Need, Override
 from hypersphere.declared.run import RunFields
 from hypersphere.declared.validation import Epochs, NonNegativeInt, PositiveInt, Strict
 
@@ -70,11 +70,27 @@ class Resources(Strict):
     gpu: NonNegativeInt
 
 
+class Shrunk(Override):
+    """What a scale replaces in the runs of one paper that match ``when``: those of one dataset, those of a sweep."""
+
+    set: RunFields = Field(default_factory=dict)
+    batch_divisor: PositiveInt | None = None
+    """In place of the scale's."""
+    divide: dict[str, PositiveInt] = Field(default_factory=dict)
+    """Whole numbers of the run, by path (``method.queue``), divided by these after all layers."""
+    leaves_out: bool = False
+    """Whether their cells are not made at this scale."""
+
+
 class Replaced(Strict):
     """What a scale replaces in the runs of one paper."""
 
+    datasets: dict[str, str] = Field(default_factory=dict)
+    """As the scale's ``datasets``, before those, where another document's table needs another size."""
     run: RunFields = Field(default_factory=dict)
     methods: dict[str, RunFields] = Field(default_factory=dict)
+    overrides: list[Shrunk] = Field(default_factory=list)
+    """Applied after ``methods``, in their order."""
 
 
 class Scale(Strict):
@@ -90,6 +106,8 @@ class Scale(Strict):
     """What is used in place of datasets that ``datasets`` does not name."""
     leaves_out: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
+    swept: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
+    """Tables, as ``paper/artifact``, that take the seeds of sweeps at this scale."""
     epochs: Epochs | Literal["published"]
     """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
     ``schedule.epochs`` in ``run``, ``methods`` or ``per_paper`` replaces this number for some runs, unless the command

@@ -80,18 +80,18 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     return ", ".join(" ".join(value(paper, name, given[name]) for name in group) for group in groups)
 
 
-def stand_in(config: Config, given: Mapping[str, Scalar]) -> str:
+def stand_in(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
     """``measured on digits_lt → turned_digits_lt``: the stand-ins for a point's dataset and target, if any."""
     published = _datasets(given)
-    used = [config.used(name) for name in published]
-    replaced = any(words.stand_in(config, name) for name in published)
+    used = [config.used(name, paper.paper) for name in published]
+    replaced = any(words.stand_in(config, name, paper.paper) for name in published)
     measured = f"measured on {' → '.join(dataset.name for dataset in used if dataset)}" if replaced else ""
-    return not_run(config, given) or measured
+    return not_run(config, paper, given) or measured
 
 
-def not_run(config: Config, given: Mapping[str, Scalar]) -> str:
+def not_run(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
     """``not run at this scale``: why a point's dataset or target cannot be measured; empty if both can."""
-    notes = [words.stand_in(config, name) for name in _datasets(given)]
+    notes = [words.stand_in(config, name, paper.paper) for name in _datasets(given)]
     return next((note for note in notes if note.startswith(words.NOT_RUN)), "")
 
 
@@ -102,13 +102,13 @@ def _datasets(given: Mapping[str, Scalar]) -> list[str]:
 def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     """``CIFAR-10 (measured on digits_lt)``."""
     listed = list(keys)
-    return _noted(point(paper, given, listed), stand_in(config, _chosen(given, listed)))
+    return _noted(point(paper, given, listed), stand_in(config, paper, _chosen(given, listed)))
 
 
 def drawn(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     """``CIFAR-10``, ``Photos (not run at this scale)``: in a figure, whose caption lists the stand-ins."""
     listed = list(keys)
-    return _noted(point(paper, given, listed), not_run(config, _chosen(given, listed)))
+    return _noted(point(paper, given, listed), not_run(config, paper, _chosen(given, listed)))
 
 
 def _chosen(given: Coordinates, keys: Iterable[str]) -> dict[str, Scalar]:

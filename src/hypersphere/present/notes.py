@@ -97,7 +97,7 @@ def _stand_ins(points: Points) -> str:
     published = dict.fromkeys(
         str(cell.coordinates[key]) for cell in points.every for key in keys if key in cell.coordinates
     )
-    used = {name: words.replacement(config, name) for name in published}
+    used = {name: words.replacement(config, name, paper.paper) for name in published}
     listed = [f"{other} for {paper.label(name)}" for name, other in used.items() if other]
     return f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
 
@@ -107,7 +107,10 @@ def _shrunk(points: Points, config: Config) -> str:
     keys = {key.partition(".")[0] for cell in points.every for key in cell.coordinates}
     if settles(config) or not keys & set(labels.SHRINKS):
         return ""
-    return f"Epochs, batches and rates are the published ones; scale {config.scale_name} shrinks them in proportion."
+    divided = {path for one in config.replaced(points.context.paper.paper).overrides for path in one.divide}
+    negatives = any(divided & cell.coordinates.keys() for cell in points.every)
+    shown = "Epochs, batches, rates and numbers of negatives" if negatives else "Epochs, batches and rates"
+    return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."
 
 
 def _missing(points: Points) -> str:

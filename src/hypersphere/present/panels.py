@@ -113,7 +113,7 @@ def title(points: Points, panel: Coordinates, among: Sequence[Panel], inches: fl
     """A panel's heading: what tells it from the others (without the measure), and whether it was not run."""
     config, paper = points.context.results.config, points.context.paper
     keys = [key for key in labels.varying([one.point for one in among]) if key in panel and key != "measure"]
-    text, note = labels.point(paper, panel, keys), labels.not_run(config, {key: panel[key] for key in keys})
+    text, note = labels.point(paper, panel, keys), labels.not_run(config, paper, {key: panel[key] for key in keys})
     return "\n".join(line for part in (text, note) for line in textwrap.wrap(part, max(12, int(13.5 * inches))))
 
 

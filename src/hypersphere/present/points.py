@@ -169,7 +169,7 @@ class Points:
         return self._known[text]
 
     def _joined(self, point: Coordinates, text: str) -> Point:
-        baseline = self.artifact.baseline
+        baseline, config, paper = self.artifact.baseline, self.context.results.config, self.context.paper
         return Point(
             point,
             self.tables.summary.get(text, {}),
@@ -177,7 +177,7 @@ class Points:
             self.tables.printed(point),
             self._missing.get(text, ""),
             baseline is not None and self.artifact.compared_with(point) is None,
-            any(words.replacement(self.context.results.config, str(point[key])) for key in DATASETS & set(point)),
+            any(words.replacement(config, str(point[key]), paper.paper) for key in DATASETS & set(point)),
         )
 
     @cached_property

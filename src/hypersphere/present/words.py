@@ -199,29 +199,29 @@ def _probe(protocols: dict[str, Protocol], name: str) -> str:
     return f"probed by {component(chosen.probe)}{where}{', on another dataset' if chosen.transfer else ''}"
 
 
-def stand_in(config: Config, dataset: str) -> str:
+def stand_in(config: Config, dataset: str, paper: str) -> str:
     """``measured on digits_lt``: the stand-in for a published dataset; empty if it was measured itself."""
-    used = _used(config, dataset)
+    used = _used(config, dataset, paper)
     if used is None:
         return f"{NOT_RUN} at this scale"
     if used.source is None:
         return f"{NOT_RUN}: no loader yet"
-    other = replacement(config, dataset)
+    other = replacement(config, dataset, paper)
     return f"measured on {other}" if other else ""
 
 
-def replacement(config: Config, dataset: str) -> str:
+def replacement(config: Config, dataset: str, paper: str) -> str:
     """The dataset that is measured in place of a published one; empty if that itself is measured, or none."""
-    used = _used(config, dataset)
+    used = _used(config, dataset, paper)
     return "" if used is None or used.source is None or used.name == dataset else used.name
 
 
-def _used(config: Config, dataset: str) -> Dataset | None:
+def _used(config: Config, dataset: str, paper: str) -> Dataset | None:
     declared = dataset in config.scale.datasets or dataset in config.datasets
-    return config.used(dataset) if declared else None
+    return config.used(dataset, paper) if declared else None
 
 
 def standing_in(config: Config, dataset: str, paper: Paper) -> str:
     """``CIFAR-10 unb. (measured on digits_lt)``."""
-    note = stand_in(config, dataset)
+    note = stand_in(config, dataset, paper.paper)
     return f"{paper.label(dataset)} ({note})" if note else paper.label(dataset)

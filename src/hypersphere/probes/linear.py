@@ -2,14 +2,14 @@
 
 import torch
 from jaxtyping import Float, Float64, Int
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.datasets.types import CLASS, TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.measured import Measured, reading, top_k
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -18,7 +18,13 @@ FLOOR = 1e-6
 """Smallest divisor of a dimension, relative to the largest standard deviation."""
 
 
-def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: PositiveInt = 200) -> Measured:
+def linear(
+    frozen: Frozen,
+    *,
+    penalty: PositiveFloat = 1e-3,
+    iterations: PositiveInt = 200,
+    digits: NonNegativeInt = 0,
+) -> Measured:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
     Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias: scikit-learn's
@@ -28,15 +34,29 @@ def linear(frozen: Frozen, *, penalty: PositiveFloat = 1e-3, iterations: Positiv
         frozen: features of the training and of the test set.
         penalty: on the weights, relative to the mean over images.
         iterations: upper limit; the optimum is usually reached before.
+        digits: of an image, each with labels of its own, ``digit_1`` and so on, and a fit of its own; 0: the class.
 
     Returns:
-        ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``).
+        ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``); with ``digits``,
+        ``linear_top1;label=digit_1`` and so on.
+
+    Raises:
+        HypersphereError: the dataset has no labels of such a name.
     """
     bank, queries = standardise(frozen.features(TRAIN), frozen.features(TEST))
-    labels, classes = frozen.labels(TRAIN), frozen.classes()
-    weights, bias = fit_logistic(bank, labels, classes, penalty, iterations)
-    scores = torch.addmm(bias, queries, weights)
-    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
+    measures = dict(zip(MEASURES, (1, 5), strict=True))
+
+    def scores(name: str) -> Float64[Tensor, "m c"]:
+        weights, bias = fit_logistic(bank, frozen.labels(TRAIN, name), frozen.classes(name), penalty, iterations)
+        return torch.addmm(bias, queries, weights)
+
+    if not digits:
+        return scored(frozen, scores(CLASS), measures)
+    values: dict[str, float] = {}
+    for name in (f"digit_{number + 1}" for number in range(digits)):
+        found, truth = scores(name), frozen.labels(TEST, name)
+        values |= {reading(measure, label=name): top_k(found, truth, k) for measure, k in measures.items()}
+    return Measured(values, n=len(queries))
 
 
 def fit_logistic(

@@ -69,7 +69,7 @@ def test_what_stands_for_a_dataset(
     loaded: Callable[..., Config], scale: dict[str, Any], expected: dict[str, str | None]
 ) -> None:
     config = loaded(scale=scale)
-    found = {name: config.used(name) for name in expected}
+    found = {name: config.used(name, "p") for name in expected}
     assert {name: one and one.name for name, one in found.items()} == expected
 
 

@@ -26,10 +26,10 @@ class Given:
     def features(self, split: str, layer: str | None = None) -> Tensor:
         return {"train": self.bank, "test": self.queries}[split]
 
-    def labels(self, split: str) -> Tensor:
+    def labels(self, split: str, name: str = "class") -> Tensor:
         return {"train": self.bank_labels, "test": self.query_labels}[split]
 
-    def classes(self) -> int:
+    def classes(self, name: str = "class") -> int:
         return self.number
 
     def conflicting(self, split: str) -> None:

@@ -106,3 +106,21 @@ def test_features_that_are_all_constant_predict_the_commonest_class(cloud: Any, 
 
 def test_one_class(cloud: Any) -> None:
     assert linear(cloud(classes=1)).values == {"linear_top1": 100, "linear_top5": 100}
+
+
+def test_each_digit_has_a_fit_of_its_own(cloud: Any) -> None:
+    """The second is known from the first feature alone. Expected: scikit-learn's classes, for each set of labels."""
+    data = cloud()
+    second = data.but(bank_labels=(data.bank[:, 0] > 0).long(), query_labels=(data.queries[:, 0] > 0).long())
+    by_name = {"digit_1": data, "digit_2": second}
+
+    class Two(type(data)):  # type: ignore[misc]
+        def labels(self, split: str, name: str = "class") -> Tensor:
+            return by_name[name].labels(split)
+
+    found = linear(Two(data.bank, data.bank_labels, data.queries, data.query_labels, data.number), digits=2)
+    for name, given in by_name.items():
+        right = their_probabilities(given, 1e-3).argmax(axis=1) == given.query_labels.numpy()
+        assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
+    assert len(found.values) == 4
+    assert found.n == len(data.queries)

@@ -127,7 +127,7 @@ class _Layout:
             rows.append(tuple(Head(path[-1], "", sum(width for _, width in same)) for path, same in spans))
         last_row: list[Head] = []
         for column, published in zip(self.columns, self.has_published, strict=True):
-            last_row.append(Head(f"ours ({config.scale_name} scale)", labels.stand_in(config, column)))
+            last_row.append(Head(f"ours ({config.scale_name} scale)", labels.stand_in(config, paper, column)))
             last_row += [Head("published")] if published else []
         return (*rows, tuple(last_row))
 

@@ -72,7 +72,7 @@ def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
 
 def test_what_stands_for_a_dataset(quick: Any) -> None:
     config = quick.plan.config
-    said = {name: words.stand_in(config, name) for name in ("photos", "faces", "undeclared")}
+    said = {name: words.stand_in(config, name, "p") for name in ("photos", "faces", "undeclared")}
     assert said == {
         "photos": "measured on digits",
         "faces": "not run at this scale",
@@ -83,8 +83,8 @@ def test_what_stands_for_a_dataset(quick: Any) -> None:
 
 def test_a_dataset_that_nothing_loads_is_not_run_on_itself(make: Any) -> None:
     config = make(other_datasets="themselves").plan.config
-    assert words.stand_in(config, "faces") == "not run: no loader yet"
+    assert words.stand_in(config, "faces", "p") == "not run: no loader yet"
 
 
 def test_a_dataset_that_stands_for_itself_needs_no_word(make: Any) -> None:
-    assert words.stand_in(make(other_datasets="themselves").plan.config, "digits") == ""
+    assert words.stand_in(make(other_datasets="themselves").plan.config, "digits", "p") == ""
