@@ -1,4 +1,4 @@
-"""What one setting does to a gradient, at every stop of a slider: margin, temperature or norm, one for each document.
+"""What one setting does to a gradient, at every stop of a slider: a margin or a norm, one for each document.
 
 Shapes: s stops, n places along the horizontal axis. Each number is of the losses that training uses; gradients are
 autograd's. Numbers have four digits, as many as a page can show, so that what a page shows is what the table holds.
@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.simulations.cosine_field import NORTH, circle, field
@@ -23,9 +22,6 @@ TEMPERATURE = 0.25
 NEGATIVES = 255
 """Of an anchor, at a right angle to it: a batch of 256."""
 MARGINS = [step / 20 for step in range(25)]
-TEMPERATURES = [0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0]
-POSITIVE = 0.9
-"""Cosine of the anchor with its positive, beside negatives of all cosines."""
 NORMS = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0]
 RATE = 1.0
 """Learning rate of the one step that makes a norm grow."""
@@ -74,27 +70,6 @@ def positive(
     return logits[:, 0].detach(), slope
 
 
-def temperatures() -> Curves:
-    """Each negative's share of the gradient of all negatives, by its cosine, and the hardest negatives' share."""
-    cosines = torch.linspace(-1, 1, 81, dtype=torch.float64)
-    part = torch.arange(1, len(cosines) + 1, dtype=cosines.dtype) / len(cosines)
-    for temperature in TEMPERATURES:
-        share = shares(cosines, temperature)
-        yield "each", "share", temperature, cosines, 100 * share
-        yield "hardest", "share", temperature, 100 * part, 100 * share.flip(0).cumsum(0)
-
-
-def shares(cosines: Float[Tensor, "n"], temperature: float) -> Float[Tensor, "n"]:
-    """Share of each negative in the gradient, with respect to their cosines, of all; the positive is ``POSITIVE``."""
-    leaf = torch.cat([torch.tensor([POSITIVE], dtype=cosines.dtype), cosines])[None].requires_grad_()
-    targets = torch.zeros_like(leaf)
-    targets[0, 0] = 1
-    loss = info_nce_of_logits(cosine_logits(leaf, targets, temperature=temperature), targets, 1.0)
-    (gradient,) = torch.autograd.grad(loss, leaf)
-    of_negatives = gradient[0, 1:]
-    return of_negatives / of_negatives.sum()
-
-
 def norms() -> Curves:
     """Size of the gradient, and the norm's growth in one step, by the angle to the other embedding."""
     theta = angles()
@@ -112,7 +87,7 @@ def angles() -> Float[Tensor, "n"]:
     return torch.arange(DEGREES, 180, DEGREES, dtype=torch.float64).deg2rad()
 
 
-OF: dict[str, Callable[[], Curves]] = {"margins": margins, "embedding_norms": norms, "lecture": temperatures}
+OF: dict[str, Callable[[], Curves]] = {"margins": margins, "embedding_norms": norms}
 
 
 def _digits(values: Tensor) -> list[float]:

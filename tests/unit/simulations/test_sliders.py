@@ -37,12 +37,3 @@ def test_curves_by_angle_are_those_of_closed_forms(paper: str, closed: Any) -> N
     """Places and values are rounded to four digits."""
     numbers = table(paper)
     np.testing.assert_allclose(numbers["y"], closed(numbers), rtol=1e-3, atol=4e-3)
-
-
-def test_weights_of_negatives_are_a_softmax_of_their_own() -> None:
-    numbers = table("lecture")
-    for stop, rows in numbers.groupby("stop"):
-        each, hardest = (rows[rows["panel"] == panel] for panel in ("each", "hardest"))
-        weights = np.exp(each["x"].to_numpy() / stop)
-        np.testing.assert_allclose(each["y"], 100 * weights / weights.sum(), rtol=1e-3, atol=2e-12)
-        np.testing.assert_allclose(hardest["y"], 100 * np.cumsum(weights[::-1]) / weights.sum(), rtol=1e-3, atol=2e-12)
