@@ -5,6 +5,7 @@ ones in the published layout; with the real ones, .ci/run itself is the test.
 """
 
 import csv
+import importlib
 import json
 import os
 import pickle
@@ -14,9 +15,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+
+from hypersphere.declared import plan as planning
 
 from .conftest import REPOSITORY
 
@@ -38,6 +42,7 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with .ci, stand-ins for programs, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
+    (root / ".ci" / "cover.py").write_text("print('[paper/table]')\n")
     (root / "results" / "quick-0").mkdir(parents=True)
     for name in DOCUMENTS:
         (root / "results" / "quick-0" / name).write_text("something\n")
@@ -66,7 +71,15 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
         *("setup", "lint", "test MARKS=", "reproduce", "report", "test-results")
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
-    assert settings == {"seeds=[0]"}
+    assert settings == {"seeds=[0] leaves_out=[paper/table]"}
+
+
+def test_a_choice_of_artifacts_that_cannot_be_made_fails(checkout: Path, tmp_path: Path) -> None:
+    (checkout / ".ci" / "cover.py").write_text("raise SystemExit('no choice')\n")
+    done, asked = run(checkout, tmp_path / "nowhere")
+    assert done.returncode != 0
+    assert "no choice" in done.stderr
+    assert "reproduce" not in " ".join(asked)
 
 
 def test_the_slowest_steps_are_printed(checkout: Path, tmp_path: Path) -> None:
@@ -128,6 +141,31 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
     assert not Path(folder).exists()
+
+
+@pytest.fixture
+def choice(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """.ci/cover.py."""
+    monkeypatch.syspath_prepend(str(REPOSITORY / ".ci"))
+    return importlib.import_module("cover")
+
+
+def test_the_chosen_artifacts_exercise_all_that_the_others_do(choice: ModuleType) -> None:
+    """With less than half of the training."""
+    plan = planning.make(REPOSITORY, choice.SETTINGS)
+    smaller = planning.make(REPOSITORY, choice.SETTINGS | {"leaves_out": choice.left_out(plan)})
+    every, chosen = (set().union(*(choice.exercised(made, key) for key in made.artifacts)) for made in (plan, smaller))
+    assert chosen == every
+    assert smaller.artifacts.keys() >= choice.NEEDED
+    assert len(smaller.runs) < len(plan.runs) / 2
+
+
+def test_of_two_artifacts_the_one_with_fewer_further_runs_is_chosen(choice: ModuleType) -> None:
+    """By hand: `a` is needed; `b` brings y for two runs, `c` the same for one; `d` brings nothing."""
+    keys = [("p", name) for name in "abcd"]
+    features = dict(zip(keys, ({("x", ""), ("z", "")}, {("x", ""), ("y", "")}, {("y", "")}, {("x", "")}), strict=True))
+    runs = dict(zip(keys, ({"1"}, {"1", "2", "3"}, {"1", "4"}, set()), strict=True))
+    assert choice.cover(features, runs, {("p", "a")}) == {("p", "a"), ("p", "c")}
 
 
 class Smoke:
