@@ -1,7 +1,6 @@
 """The fields of config/papers/<paper>.yaml: a document, its artifacts, and the runs and probes that they need.
 
-An artifact is a query: axes, which are lists of coordinates, and a measure. No artifact has code of its own, except the
-drawings of exact studies.
+An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -263,10 +262,10 @@ class Paper(Strict):
 
     def check(self, overrides: Sequence[Override]) -> None:
         """Raise a ValueError if an override, of this document or of a scale, asks for a method or variant it lacks."""
-        known = {"method": self.methods, "variant": self.variants}
-        for at, key in ((at, key) for at in range(len(overrides)) for key in known):
-            if unknown := set(coordinates.alternatives(overrides[at].when.get(key, []))) - known[key].keys():
-                raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known[key])}")
+        for at, one in enumerate(overrides):
+            for key, known in (("method", self.methods), ("variant", self.variants)):
+                if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
+                    raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
 
     @property
     def measured(self) -> dict[str, Measured]:
