@@ -103,7 +103,10 @@ SHORT = {
 def test_every_run_of_few_steps_learns(artifact: str, plan: Plan) -> None:
     if plan.config.scale.level != "quick":
         pytest.skip("of quick; other scales make others")
-    rows = measurements(plan, *artifact.split("/"))
+    paper, _, name = artifact.partition("/")
+    if (paper, name) not in plan.artifacts:
+        pytest.skip("left out of these results")
+    rows = measurements(plan, paper, name)
     gains, least = gains_of_cells(rows), noise(rows)
     print(f"{artifact}, {report(gains, least)}")
     assert len(gains.columns) > 0
