@@ -1,4 +1,4 @@
-"""Effects over a baseline, the largest first: a point and an interval for each."""
+"""Effects over a baseline, the largest first: a point for each, and its interval where there are several runs."""
 
 import math
 
@@ -38,19 +38,20 @@ def shown(context: Context) -> Shown:
     level = words.confidence(points.context.results.config)
     text = (
         f"Differences from the baseline in {notes.measured(points)}, mean over independent pretrainings, with "
-        f"{level} intervals adjusted for all comparisons of the figure (Holm). Filled: the interval excludes zero."
+        f"{level} intervals adjusted for all comparisons of the figure (Holm). Filled: the interval excludes zero. "
+        "Without an interval: a single run."
     )
     return drawn.shown(points, notes.of(points, f"{text} {_without(points)}".strip()))
 
 
 def _without(points: Points) -> str:
-    """Which points have no effect to draw, and why."""
+    """Which points have no effect to draw."""
     silent = [_label(points, point) for point in points.every if not point.is_baseline and not _known(point)]
-    return f"Without an interval, because fewer than two runs are finished: {', '.join(silent)}." if silent else ""
+    return f"Not measured: {', '.join(silent)}." if silent else ""
 
 
 def _known(point: Point) -> bool:
-    return math.isfinite(float(point.effect.get("low_holm", math.nan)))
+    return math.isfinite(float(point.effect.get("effect", math.nan)))
 
 
 def _label(points: Points, point: Point) -> str:
@@ -59,7 +60,7 @@ def _label(points: Points, point: Point) -> str:
 
 
 def ordered(points: Points) -> list[Point]:
-    """The points with an effect and an interval, the largest effect first."""
+    """The points with an effect, the largest first."""
     known = [point for point in points.every if not point.is_baseline and _known(point)]
     return sorted(known, key=lambda point: -float(point.effect["effect"]))
 
@@ -85,11 +86,11 @@ def draw(points: Points) -> Figure:
 
 def _draw(axis: Axes, at: int, point: Point) -> None:
     effect, low, high = (float(point.effect[name]) for name in ("effect", "low_holm", "high_holm"))
-    clear = low > 0 or high < 0
+    clear, alone = low > 0 or high < 0, math.isnan(low)
     axis.errorbar(
         effect,
         at,
-        xerr=[[effect - low], [high - effect]],
+        xerr=None if alone else [[effect - low], [high - effect]],
         marker=style.MARKERS[0],
         color=style.COLOURS[0],
         markerfacecolor=style.COLOURS[0] if clear else "white",

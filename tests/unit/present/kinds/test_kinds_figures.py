@@ -225,19 +225,26 @@ def test_a_bar_that_is_not_there_says_why(make: Any, draw: Any) -> None:
 
 
 def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: Any, draw: Any) -> None:
-    """Of four effects, one spans zero, and one has no interval: it is named in the caption alone."""
+    """Of five effects, one spans zero, one is of a single run, and one is unknown: the caption alone names it."""
     made = make()
     cut = "method=simclr;variant=cut;dataset=first;objective.temperature={};measure=knn_top1"
-    for temperature, effect, half in ((0.1, 2.0, 1.0), (0.5, 3.0, 0.5), (1, -1.0, 1.5), (2, 9.0, math.nan)):
+    for temperature, effect, half in (
+        (0.1, 2.0, 1.0),
+        (0.5, 3.0, 0.5),
+        (1, -1.0, 1.5),
+        (2, 9.0, math.nan),
+        (5, math.nan, math.nan),
+    ):
         bounds = {"low_holm": effect - half, "high_holm": effect + half}
         made.change("gains", "effects", cut.format(temperature), effect=effect, **bounds)
     axis = next(iter(draw(made, "gains")[1].values()))
     names = [text.get_text() for text in axis.get_yticklabels()]
-    assert names == [f"τ = {temperature}, cut <c=3> | * (5)" for temperature in (0.5, 0.1, 1)]
+    assert names == [f"τ = {temperature}, cut <c=3> | * (5)" for temperature in (2, 0.5, 0.1, 1)]
     drawn = [container.lines[0] for container in axis.containers]
-    assert [line.get_xdata()[0] for line in drawn] == [3.0, 2.0, -1.0]
-    assert [line.get_markerfacecolor() == "white" for line in drawn] == [False, False, True]
-    assert "fewer than two runs are finished: τ = 2, cut <c=3> | *." in " ".join(made.show("gains").notes)
+    assert [line.get_xdata()[0] for line in drawn] == [9.0, 3.0, 2.0, -1.0]
+    assert [line.get_markerfacecolor() == "white" for line in drawn] == [True, False, False, True]
+    assert [len(container.lines[2]) for container in axis.containers] == [0, 1, 1, 1]
+    assert "Not measured: τ = 5, cut <c=3> | *." in " ".join(made.show("gains").notes)
 
 
 def test_csv_holds_what_is_drawn(make: Any) -> None:
