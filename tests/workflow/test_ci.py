@@ -21,6 +21,8 @@ import pytest
 from .conftest import REPOSITORY
 
 CHECK = REPOSITORY / ".ci" / "check_smoke.py"
+PROGRAMS = ("chromium", "sshd")
+"""What .ci/run installs where it is missing."""
 DOCUMENTS = ("claims.csv", "scorecard.html", "paper.pdf", "report.html")
 MAKE = """\
 #!/bin/sh
@@ -35,14 +37,18 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with .ci, stand-ins for make and a browser, this interpreter as .venv/bin/python, documents of quick."""
+    """A folder with .ci, stand-ins for make and PROGRAMS, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     (root / "results" / "quick-0").mkdir(parents=True)
     for name in DOCUMENTS:
         (root / "results" / "quick-0" / name).write_text("something\n")
     python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
-    for path, text in (("bin/make", MAKE), ("bin/chromium", "#!/bin/sh\n"), (".venv/bin/python", python)):
+    for path, text in (
+        ("bin/make", MAKE),
+        *((f"bin/{name}", "#!/bin/sh\n") for name in PROGRAMS),
+        (".venv/bin/python", python),
+    ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         (root / path).chmod(0o755)
