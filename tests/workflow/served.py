@@ -51,7 +51,8 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
     port = _free_port()
     (place / "config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nPidFile none\nHostKey {place}/host\n"
-        f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nSubsystem sftp internal-sftp\n"
+        f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\n"
+        "PasswordAuthentication no\nUsePAM no\nSubsystem sftp internal-sftp\n"
     )
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)  # sshd asks for it, and only its service makes it
