@@ -36,10 +36,11 @@ def git(place: Checkout, *arguments: str) -> str:
     return done.stdout
 
 
-def point(root: Path, remote: Path, verify: bool = True) -> None:
-    """Name a folder as this checkout's remote, as docs/dvc.md does."""
-    text = f"[core]\nremote = store\n['remote \"store\"']\nurl = {remote}\nverify = {verify}\n"
-    (root / ".dvc" / "config.local").write_text(text)
+def point(root: Path, remote: Path | dict[str, str], verify: bool = True) -> None:
+    """Name a folder, or a server by its settings, as this checkout's remote, as docs/dvc.md does."""
+    settings = {"url": str(remote)} if isinstance(remote, Path) else remote
+    lines = "".join(f"{key} = {value}\n" for key, value in (settings | {"verify": str(verify)}).items())
+    (root / ".dvc" / "config.local").write_text(f"[core]\nremote = store\n['remote \"store\"']\n{lines}")
 
 
 def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
@@ -103,3 +104,10 @@ def flipped(content: bytes) -> bytes:
     """One bit, in the middle, is another."""
     middle = len(content) // 2
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def plant(path: Path, content: bytes) -> None:
+    """Put a read-only object into a remote, whether one of that name is there or DVC has deleted it as damaged."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+    path.chmod(0o444)

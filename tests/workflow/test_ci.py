@@ -25,6 +25,8 @@ from hypersphere.declared import plan as planning
 from .conftest import REPOSITORY
 
 CHECK = REPOSITORY / ".ci" / "check_smoke.py"
+PROGRAMS = ("chromium", "slurmctld", "sshd")
+"""What .ci/run installs where it is missing."""
 DOCUMENTS = ("claims.csv", "scorecard.html", "paper.pdf", "report.html")
 MAKE = """\
 #!/bin/sh
@@ -39,7 +41,7 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with .ci, stand-ins for programs, this interpreter as .venv/bin/python, documents of quick."""
+    """A folder with .ci, stand-ins for make and PROGRAMS, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     (root / ".ci" / "cover.py").write_text("print('[paper/table]')\n")
@@ -47,7 +49,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in DOCUMENTS:
         (root / "results" / "quick-0" / name).write_text("something\n")
     python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
-    programs = {f"bin/{name}": "#!/bin/sh\n" for name in ("chromium", "slurmctld")}
+    programs = {f"bin/{name}": "#!/bin/sh\n" for name in PROGRAMS}
     for path, text in (programs | {"bin/make": MAKE, ".venv/bin/python": python}).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)

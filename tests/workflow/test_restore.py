@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from .conftest import DATASETS, Checkout, Once, batches, rules
-from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, point, publish
+from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, plant, point, publish
+from .served import SERVERS
 
 pytestmark = pytest.mark.tools
 
@@ -34,13 +35,6 @@ def cloned(released: Checkout, tmp_path: Path) -> Checkout:
 def restore(place: Checkout, *options: str) -> subprocess.CompletedProcess[str]:
     """What `make restore` calls."""
     return place.run(sys.executable, "-m", "hypersphere.command.restore", *options)
-
-
-def plant(path: Path, content: bytes) -> None:
-    """Put a read-only object into a remote, whether one of that name is there or DVC has deleted it as damaged."""
-    path.unlink(missing_ok=True)
-    path.write_bytes(content)
-    path.chmod(0o444)
 
 
 def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothing_to_do(
@@ -88,6 +82,35 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     assert list((cloned.results / "evidence").glob("*.json"))
     cloned.edit(*loss)
     assert batches(cloned.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
+
+
+@pytest.mark.parametrize("server", ["ssh", "s3"])
+def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all_but_what_must_be_trained_for(
+    cloned: Checkout, released: Checkout, tmp_path: Path, server: str
+) -> None:
+    """What is lost afterwards, every table, is made again from what came back."""
+    folder = f"results/{released.results.name}"
+    path, name = next(item for item in listed(released, f"{folder}/runs").items() if item[0].endswith("safetensors"))
+    with SERVERS[server](tmp_path / "remote", tmp_path / "server") as remote:
+        point(cloned.root, remote.settings)
+        sound = remote.read(name)
+        remote.write(name, flipped(sound))
+        done = restore(cloned)
+        assert done.returncode == 2
+        assert f"hypersphere: {folder}/runs/{path}: the remote has no sound copy of it" in done.stderr
+        remote.write(name, sound)
+        done = restore(cloned)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert cloned.jobs() == []
+    kinds = ("runs/*/*.safetensors", "evaluations/**/*.csv", "tables/**/*", "claims.csv")
+    brought = cloned.files(*kinds)
+    assert brought == released.files(*kinds)
+    assert sum(file.startswith("tables/") for file in brought) > 5
+
+    shutil.rmtree(cloned.results / "tables")
+    assert not {"prepare", "pretrain", "evaluate", "simulate"} & rules(cloned.jobs()).keys()
+    cloned.make("--cores", "2")
+    assert cloned.files(*kinds) == brought
 
 
 def test_a_pull_alone_leaves_something_to_do(cloned: Checkout) -> None:
