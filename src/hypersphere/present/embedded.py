@@ -8,7 +8,7 @@ from PIL import Image
 
 WIDTH = 720
 """Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
-QUALITY = 40
+QUALITY = 28
 """Of WebP, out of 100: letters and thin lines stay sharp, and colours keep their shades. As many colours in a palette
 take twice the bytes; fewer colours draw steps into maps where there are none."""
 
@@ -31,5 +31,5 @@ def _picture(png: Path) -> bytes:
     with Image.open(png) as image:
         width = min(WIDTH, image.width)
         size = (width, round(image.height * width / image.width))
-        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(written, "WEBP", quality=QUALITY, method=4)
+        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(written, "WEBP", quality=QUALITY, method=6)
     return written.getvalue()

@@ -80,7 +80,7 @@ def context(results: Results) -> dict[str, Any]:
         "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
         "published_in_words": lambda claim: _in_words(config, claim),
         "errata": by_kind(proofs),
-        "runs": _runs(results, proofs),
+        "runs": len(results.runs),
     }
 
 
@@ -213,14 +213,3 @@ def _controls(artifact: Shown) -> list[dict[str, Any]]:
     if not lines or artifact.grid is None:
         return []
     return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=tuple(lines)))}]
-
-
-def _runs(results: Results, proofs: Proofs) -> list[dict[str, Any]]:
-    """Every run, without its duration, which differs between machines and days."""
-    shown = ("run", "status", "epochs", "device", "threads", "torch", "code", "data")
-    rows = results.runs.sort_values("run", kind="stable").to_dict("records")
-    return [
-        {key: words.number(row[key], 0) if key == "epochs" else str(row[key]) for key in shown}
-        | {"href": proofs.folder(str(row["run"]))}
-        for row in rows
-    ]

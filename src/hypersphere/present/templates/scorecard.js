@@ -173,7 +173,7 @@
   // On paper nothing can be unfolded: lists are open but for what was not run and the runs; claims stay lines.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = all("details.block:not([open], .idle, #runs)");
+    folded = all("details.block:not([open], .idle)");
     for (const box of folded) box.open = true;
   });
   addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
