@@ -2,16 +2,20 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from hypersphere.declared import plan as planning
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "laptop.md"
 EPOCHS = (0, 10, 25, 50, 100)
+OPEN = "open_"
 
 
 def table(first_heading: str) -> list[list[str]]:
@@ -21,8 +25,27 @@ def table(first_heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()[2:]]
 
 
+Cell = tuple[str, ...]
+
+
+@cache
+def records(paper: str, artifact: str) -> dict[Cell, list[dict[str, Any]]]:
+    """By the coordinates of an artifact's cells: the records of their runs, by seed."""
+    plan = planning.make(ROOT, {"scale": "laptop"})
+    found: dict[Cell, list[dict[str, Any]]] = {}
+    for cell in plan.artifacts[paper, artifact]:
+        paths = [] if cell.run is None else sorted((ROOT / "evidence" / "laptop").glob(f"{cell.run.name}-*.json"))
+        for path in paths:
+            key = tuple(str(value) for name, value in cell.coordinates.items() if name != "measure")
+            found.setdefault(key, []).append(json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
 def the_record(**run: Any) -> dict[str, Any]:
-    """The one record of seed 0 whose run has these fields."""
+    """The one record of seed 0 whose run has these fields; those of single open choices are left out."""
+    choices = {
+        one["name"] for key, of in records("embedding_norms", "open_choices").items() for one in of if OPEN in key[1]
+    }
     found = []
     for path in sorted((ROOT / "evidence" / "laptop").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -35,7 +58,9 @@ def the_record(**run: Any) -> dict[str, Any]:
             "cut": (settings["initialisation"] or {}).get("c"),
             "epochs": record["epochs"],
         }
-        if settings["seed"] == 0 and {key: fields[key] for key in run} == run:
+        if record["name"] in choices or settings["seed"] != 0:
+            continue
+        if {key: fields[key] for key in run} == run:
             found.append(record)
     (one,) = found
     return one
@@ -89,22 +114,82 @@ def test_accuracies_are_those_of_the_records(digests: dict[str, str]) -> None:
         assert quoted == expected, (own, variant)
 
 
-def test_accuracies_of_the_interventions_are_those_of_all_records(digests: dict[str, str]) -> None:
+def values(record: dict[str, Any], measure: str, target: str, protocol: str) -> dict[int, float | None]:
+    """By epoch; None where the run had diverged."""
+    at = {"measure": measure, "protocol": protocol, "target": target, "reading": ""}
+    return {row["epoch"]: row["value"] for row in record["evaluations"] if {key: row[key] for key in at} == at}
+
+
+def difference(these: list[float], others: list[float]) -> str:
+    """Of two means, with scipy's 95 % interval by Welch where both have several runs."""
+    text = f"{np.mean(these) - np.mean(others):+.1f}"
+    if min(len(these), len(others)) < 2:
+        return text
+    interval = stats.ttest_ind(these, others, equal_var=False).confidence_interval(0.95)
+    return f"{text} [{interval.low:+.1f}, {interval.high:+.1f}]"
+
+
+def test_the_effects_of_the_interventions_are_those_of_all_records(digests: dict[str, str]) -> None:
+    of_cells = records("embedding_norms", "table5")
+    knn = {
+        key: [values(one, "knn_top1", one["run"]["dataset"]["name"], digests["knn"]) for one in of]
+        for key, of in of_cells.items()
+    }
     expected = set()
-    for path in (ROOT / "evidence" / "laptop").glob("*_lt_5k_16px-*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        method, variant, dataset, seed, _ = record["name"].split("-")
-        at = {"measure": "knn_top1", "protocol": digests["knn"], "target": dataset}
-        values = {row["epoch"]: row["value"] for row in record["evaluations"] if {key: row[key] for key in at} == at}
-        shown = ["" if e not in values else "diverged" if values[e] is None else f"{values[e]:.1f}" for e in EPOCHS]
-        name = f"{method} {variant.rstrip('1') if variant.startswith('grad') else variant}"
-        expected.add((name, dataset.removesuffix("_5k_16px"), seed[1:], *shown))
-    assert {tuple(line) for line in table("run")} == expected
+    for (method, variant, dataset), of in knn.items():
+        named = of_cells[method, variant, dataset][0]["run"]["dataset"]["name"].removesuffix("_5k_16px")
+        shown, last = [], [one.get(100) for one in of]
+        for epoch in EPOCHS:
+            each = [one[epoch] for one in of if epoch in one]
+            known = [value for value in each if value is not None]
+            mean = "diverged" if len(known) < len(each) else f"{np.mean(known):.1f}" if known else ""
+            shown.append(mean if len(each) == len(of) else "")
+        sound = [value for value in last if value is not None]
+        others = [one[100] for one in knn[method, "default", dataset]]
+        effect = difference(sound, [value for value in others if value is not None]) if sound else ""
+        row = (f"{method} {variant}", named, str(len(of)), *shown, "" if variant == "default" else effect)
+        expected.add(row)
+    assert {tuple(line) for line in table("intervention")} == expected
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
     history = the_record(method="simclr", dataset="cifar10_lt_5k_16px", epochs=19)["history"]
     norms = {row["epoch"]: row["norm"] for row in history}
     assert f"{norms[2]:.1f} after two epochs, {norms[10]:.0f} after ten, {norms[17]:.0f} after seventeen, " in text
     assert f"{round(norms[18], -3):,.0f} after eighteen" in text
+
+
+def test_what_bfloat16_changed_is_said_of_the_records_that_are_kept(digests: dict[str, str]) -> None:
+    of_cells = records("embedding_norms", "table5")
+    for run, _, kept in table("run"):
+        variant = "cut3" if run.startswith("cut") else "default"
+        (record,) = (
+            one for one in of_cells["simclr", variant, "cifar10_lt"] if one["run"]["seed"] == int(run.split()[-1])
+        )
+        assert record["numerics"]["precision"] == "bfloat16"
+        assert kept == f"{values(record, 'knn_top1', 'cifar10_lt_5k_16px', digests['knn'])[100]:.1f}"
+
+
+def margins(artifact: str, cell: Cell, target: str = "cifar10_5k_16px") -> list[float]:
+    """The linear probe of a cell's runs at their end."""
+    plan = planning.make(ROOT, {"scale": "laptop"})
+    protocol = plan.protocols["margins"]["linear"].digest
+    found = [values(one, "linear_top1", target, protocol)[one["epochs"]] for one in records("margins", artifact)[cell]]
+    return [value for value in found if value is not None]
+
+
+def test_margins_are_those_of_the_records() -> None:
+    for method, variant, seeds, *quoted in table("method"):
+        expected = []
+        for target in ("cifar10_5k_16px", "cifar100_5k_16px"):
+            these, others = (margins("table2", (method, one, "cifar10"), target) for one in (variant, "baseline"))
+            assert seeds == str(len(these))
+            expected += [f"{np.mean(these):.1f}", "" if variant == "baseline" else difference(these, others)]
+        assert quoted == expected, (method, variant)
+    text = PAGE.read_text(encoding="utf-8")
+    sweep = [margins("fig3", ("mocov3", "pos", "cifar10", s)) for s in ("2", "5", "10", "20", "40")]
+    assert f"| linear probe | {' | '.join(f'{one:.1f}' for (one,) in sweep)} |" in text
+    for rate in ("0.06", "0.02", "0.006"):
+        both = [margins("pos_rates", ("mocov3", variant, "cifar10", rate))[0] for variant in ("baseline", "pos")]
+        assert f"| {rate} | {both[0]:.1f} | {both[1]:.1f} |" in text
 
 
 def test_losses_are_those_of_the_records(digests: dict[str, str]) -> None:

@@ -60,9 +60,9 @@ PartitionName=main Nodes={host} Default=YES MaxTime=60 DefaultTime=1 State=UP
 
 def why_not() -> str:
     """Why there can be no Slurm here; empty if there can."""
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    missing = [name for name in PROGRAMS if _found(name) is None]
     if missing:
-        return f"no {', '.join(missing)} on PATH (apt install slurm-wlm munge)"
+        return f"there is no {', '.join(missing)} (apt install slurm-wlm munge)"
     if os.getuid() != 0:
         return "Slurm's daemons need root"
     conf = ETC / "slurm.conf"
@@ -111,6 +111,11 @@ def ask(*command: str) -> str:
 def lose_node() -> None:
     """Declare the node down, with the jobs on it. Its slurmd lives, so that it is soon back."""
     ask("scontrol", "update", f"nodename={_host()}", "state=down", "reason=test")
+
+
+def _found(program: str) -> str | None:
+    """Where a program lies; daemons lie in folders that PATH may lack."""
+    return shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 
 
 def _host() -> str:
@@ -170,7 +175,8 @@ def _munge(folder: Path) -> Iterator[None]:
 def _daemon(folder: Path, *command: str) -> Iterator[None]:
     """Run a daemon in the foreground, as a child of this process; its log says why it ended."""
     with (folder / f"{command[0]}.out").open("w") as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        found = _found(command[0]) or command[0]
+        process = subprocess.Popen([found, *command[1:]], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
     try:
         yield
     finally:
