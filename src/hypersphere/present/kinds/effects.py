@@ -93,6 +93,7 @@ def _draw(axis: Axes, at: int, point: Point) -> None:
         xerr=None if alone else [[effect - low], [high - effect]],
         marker=style.MARKERS[0],
         color=style.COLOURS[0],
+        markeredgecolor=style.COLOURS[0],
         markerfacecolor=style.COLOURS[0] if clear else "white",
         linewidth=1.5,
     )

@@ -243,6 +243,7 @@ def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: An
     drawn = [container.lines[0] for container in axis.containers]
     assert [line.get_xdata()[0] for line in drawn] == [9.0, 3.0, 2.0, -1.0]
     assert [line.get_markerfacecolor() == "white" for line in drawn] == [True, False, False, True]
+    assert {line.get_markeredgecolor() for line in drawn} == {style.COLOURS[0]}  # a hollow point is seen
     assert [len(container.lines[2]) for container in axis.containers] == [0, 1, 1, 1]
     assert "Not measured: τ = 5, cut <c=3> | *." in " ".join(made.show("gains").notes)
 
