@@ -58,6 +58,10 @@ PartitionName=main Nodes={host} Default=YES MaxTime=60 DefaultTime=1 State=UP
 """
 
 
+class NotStartedError(RuntimeError):
+    """The programs are there, but this machine does not let them work."""
+
+
 def why_not() -> str:
     """Why there can be no Slurm here; empty if there can."""
     missing = [name for name in PROGRAMS if _found(name) is None]
@@ -127,7 +131,8 @@ def _wait_for_idle() -> None:
     deadline = time.monotonic() + PATIENCE
     state = ""
     while not state.startswith(("idle", "mixed", "allocated")):
-        assert time.monotonic() < deadline, f"the node does not come up: {state or 'slurmctld does not answer'}"
+        if time.monotonic() >= deadline:
+            raise NotStartedError(f"the node does not come up: {state or 'slurmctld does not answer'}")
         time.sleep(0.2)
         asked = subprocess.run(["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False)
         state = asked.stdout.strip()
@@ -166,7 +171,8 @@ def _munge(folder: Path) -> Iterator[None]:
     with _daemon(folder, "munged", "--foreground", "--force", *(f"--{name}={path}" for name, path in files.items())):
         deadline = time.monotonic() + PATIENCE
         while not files["socket"].exists():
-            assert time.monotonic() < deadline, "munged does not listen"
+            if time.monotonic() >= deadline:
+                raise NotStartedError("munged does not listen")
             time.sleep(0.1)
         yield
 

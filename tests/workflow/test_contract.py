@@ -173,7 +173,7 @@ def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -
 
 
 def test_preview_reads_every_job_of_a_dry_run(fresh: Checkout) -> None:
-    """The other tests read dry runs by `preview.parse`; here its count is held against Snakemake's own table."""
+    """The other tests read dry runs by `preview.parse`; here its count is compared with Snakemake's own table."""
     text = fresh.dry_run()
     table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
     jobs = preview.parse(text)
