@@ -100,7 +100,25 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
     """Write ``value`` as JSON with a digest of itself, so that a changed field is detected."""
-    write_json(path, value | {SEAL: digest(value, 64)})
+    write_json(path, sealed(value))
+
+
+def sealed(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with a digest of itself."""
+    return value | {SEAL: digest(value, 64)}
+
+
+def unsealed(path: Path | str, value: Any) -> dict[str, Any]:
+    """What `sealed` was given.
+
+    Raises:
+        HypersphereError: the value has no seal or was altered; the sentence begins with ``path``.
+    """
+    content = dict(value) if isinstance(value, dict) else {}
+    seal = content.pop(SEAL, None)
+    if seal is None or seal != digest(content, 64):
+        raise HypersphereError(f"{path}: was altered since it was written")
+    return content
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
@@ -109,11 +127,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
     Raises:
         HypersphereError: the file is missing, not JSON, or altered.
     """
-    value = read_json(path)
-    seal = value.pop(SEAL, None) if isinstance(value, dict) else None
-    if seal is None or seal != digest(value, 64):
-        raise HypersphereError(f"{path}: was altered since it was written")
-    return dict(value)
+    return unsealed(path, read_json(path))
 
 
 def read_text(path: Path) -> str:

@@ -4,13 +4,7 @@ CLAIMS = [
     f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
 ]
 PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
-TEMPLATES = [
-    f"src/hypersphere/present/templates/{name}"
-    for name in (
-        *("scorecard.html", "macros.html", "findings.html", "grid.html", "claims.html", "shown.html", "errata.html"),
-        *("reading.html", "runs.html", "scorecard.css", "parts.css", "scorecard.js"),
-    )
-]
+TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/present/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [

@@ -7,6 +7,7 @@ sorted, times are those of the commit, and nothing tells which machine packed it
 
 import hashlib
 import json
+import struct
 import subprocess
 import zipfile
 import zlib
@@ -25,6 +26,8 @@ WEIGHTS = "runs"
 """The folder of a scale's results that holds weights."""
 HIDDEN = (".lock", "batches/")
 """What a scale's results hold beside results."""
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
+"""What reading a damaged zip may raise; a flipped bit can also ask for a password or for an unknown compression."""
 MODE = {False: 0o100644, True: 0o100755}
 """A file's type and permissions, by whether it is a program."""
 TYPES = {
@@ -64,14 +67,15 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     content = {path.relative_to(root).as_posix(): path for path in (*sources, *results)}
     about = {"schema": SCHEMA, "version": version, "commit": commit, "date": f"{time:%Y-%m-%d}", "scale": name}
     crate = _as_json(_crate(about, content, plan.config.scale.describe)).encode()
-    sums = {path: files.sha256(file) for path, file in content.items()} | {CRATE: hashlib.sha256(crate).hexdigest()}
-    manifest = about | {"files": dict(sorted(sums.items()))}
-    sealed = manifest | {files.SEAL: files.digest(manifest, 64)}
+    sums = {CRATE: hashlib.sha256(crate).hexdigest()}
     with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, file in sorted(content.items()):
-            _add(archive, f"{folder}/{path}", file.read_bytes(), time, bool(file.stat().st_mode & 0o100))
+            data = file.read_bytes()
+            sums[path] = hashlib.sha256(data).hexdigest()
+            _add(archive, f"{folder}/{path}", data, time, bool(file.stat().st_mode & 0o100))
         _add(archive, f"{folder}/{CRATE}", crate, time)
-        _add(archive, f"{folder}/{MANIFEST}", _as_json(sealed).encode(), time)
+        manifest = files.sealed(about | {"files": sums})
+        _add(archive, f"{folder}/{MANIFEST}", _as_json(manifest).encode(), time)
     files.write_text(_sidecar(target), f"{files.sha256(target)}  {target.name}\n")
     return target
 
@@ -94,7 +98,7 @@ def check(path: Path) -> str:
             problems = list(_problems(archive, folder, manifest["files"]))
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
-    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
+    except BROKEN as error:
         raise HypersphereError(f"{path}: no readable zip file ({error})") from None
     if problems:
         raise HypersphereError("; ".join(f"{path}: {problem}" for problem in problems))
@@ -111,12 +115,9 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> tuple[str, dict[str, Any]
     folder = next(iter(folders)) if len(folders) == 1 else ""
     try:
         manifest = json.loads(archive.read(f"{folder}/{MANIFEST}"))
-        seal = manifest.pop(files.SEAL)
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile):
+    except (KeyError, *BROKEN):
         raise HypersphereError(f"{path}: has no readable {MANIFEST}: it is no archive of hypersphere") from None
-    if seal != files.digest(manifest, 64):
-        raise HypersphereError(f"{path}: {folder}/{MANIFEST}: was altered since it was written")
-    return folder, dict(manifest)
+    return folder, files.unsealed(f"{path}: {folder}/{MANIFEST}", manifest)
 
 
 def _problems(archive: zipfile.ZipFile, folder: str, sums: Mapping[str, str]) -> Iterator[str]:
@@ -129,7 +130,7 @@ def _problems(archive: zipfile.ZipFile, folder: str, sums: Mapping[str, str]) ->
     for name in sorted(held & sums.keys()):
         try:
             found = hashlib.sha256(archive.read(f"{folder}/{name}")).hexdigest()
-        except (zipfile.BadZipFile, ValueError, EOFError, zlib.error):
+        except BROKEN:
             found = ""
         if found != sums[name]:
             yield f"{name}: was changed"

@@ -33,7 +33,7 @@ class Group:
         """Whether this process writes the results."""
         return self.number == 0
 
-    def share(self, rows: Tensor, dim: int = 0) -> Tensor:
+    def share(self, rows: Tensor) -> Tensor:
         """This process's part of a batch."""
         return rows
 
@@ -64,18 +64,18 @@ class Workers(Group):
     def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
 
-    def share(self, rows: Tensor, dim: int = 0) -> Tensor:
+    def share(self, rows: Tensor) -> Tensor:
         """This process's part of a batch, which must divide evenly.
 
         Raises:
             HypersphereError: it does not.
         """
-        if rows.shape[dim] % self.count:
+        if len(rows) % self.count:
             raise HypersphereError(
-                f"{rows.shape[dim]} images of a pass cannot be shared equally by {self.count} processes; "
+                f"{len(rows)} images of a pass cannot be shared equally by {self.count} processes; "
                 f"start as many as divide batch.micro"
             )
-        return rows.chunk(self.count, dim)[self.number]
+        return rows.chunk(self.count)[self.number]
 
     def gather(self, part: Tensor, dim: int = 0) -> Tensor:
         """The whole batch from everybody's part; its gradient is this process's part of the whole gradient."""
