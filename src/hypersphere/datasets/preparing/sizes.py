@@ -42,8 +42,8 @@ class Corpus(NamedTuple):
 CORPORA = {
     corpora.NOVELS: Corpus(14, 171_174, 9_004, 19.26),
     corpora.EMBEDDED: Corpus(1, 1_617, 85, 20.08),
-    # A copy of BookCorpus. Zhu et al. 2015, Table 2: 11,038 books, 74,004,228 sentences of 13 words. A twentieth of each
-    # book is held out.
+    # A copy of BookCorpus. Zhu et al. 2015, Table 2: 11,038 books, 74,004,228 sentences of 13 words; a twentieth of
+    # each book is held out.
     "text/bookcorpus": Corpus(11_038, 70_293_000, 3_689_000, 13, about=True),
 }
 """By the parameter ``corpus``."""
@@ -92,7 +92,7 @@ def _prepared(manifest: Path) -> Sizes | None:
         sizes = Sizes(first, len(about["class_names"][CLASS]), splits)
         if len(others) == 1:  # sentences of words
             words = np.load(manifest.parent / TRAIN / "attribute-words.npy", mmap_mode="r")
-            mean = float(np.minimum(words, *others).mean())
+            mean = float(np.minimum(words, others[0]).mean())
             return sizes._replace(side=others[0], sentences=first, words=mean)
         return sizes
     except (KeyError, TypeError, ValueError, IndexError, OSError):

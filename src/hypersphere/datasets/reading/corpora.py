@@ -48,7 +48,7 @@ def corpus(root: Path, name: str) -> Corpus:
     parts = PurePosixPath(name).parts
     if not parts or PurePosixPath(name).is_absolute() or ".." in parts or not (root / name).is_dir():
         raise HypersphereError(
-            f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; put a copy of your own there, "
+            f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes there, "
             "as files *.txt"
         )
     files = sorted((root / name).glob("*.txt"))
