@@ -65,8 +65,11 @@ class Plan:
 
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
-        """The cells of the untrained control of each artifact."""
-        return {key: untrained(cells) for key, cells in self.artifacts.items()}
+        """The cells of the untrained control of each artifact; with records, those that they measure."""
+        found = {key: untrained(cells) for key, cells in self.artifacts.items()}
+        if self.records is None:
+            return found
+        return {key: recorded.controls(cells, self.protocols, self.records) for key, cells in found.items()}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -96,6 +99,8 @@ class Plan:
         places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+                continue
+            if cell.run.name not in places:  # a control that another run's record gives
                 continue
             protocol = self.protocols[cell.paper][cell.protocol]
             _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))

@@ -4,6 +4,7 @@ from collections import Counter
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured, Studied
+from hypersphere.declared.cells import untrained
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
 from hypersphere.nouns import counted
@@ -40,10 +41,19 @@ def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
                 words.protocol(context.results.plan, context.paper, context.name),
                 _shrunk(points, config),
                 _missing(points),
+                _without_control(points),
                 unjudged(points.artifact),
             ),
         )
     )
+
+
+def _without_control(points: Points) -> str:
+    """That no record has the untrained encoder, so that the artifact is shown without it; empty if one has."""
+    plan, key = points.context.results.plan, (points.context.paper.paper, points.context.name)
+    if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
+        return ""
+    return "Without the untrained encoder, of which no record is kept."
 
 
 def measured(points: Points) -> str:
