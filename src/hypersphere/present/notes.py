@@ -7,6 +7,7 @@ from hypersphere.declared.artifacts import Measured, Studied
 from hypersphere.declared.cells import untrained
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.repeats import SHARED
 from hypersphere.nouns import counted
 from hypersphere.present import labels, words
 from hypersphere.present.points import Points
@@ -124,8 +125,12 @@ def _shrunk(points: Points, config: Config) -> str:
 
 
 def _missing(points: Points) -> str:
-    """``Not run: 4 of 20 cells (nothing stands for stl10 at this scale).``."""
-    reasons = Counter(cell.missing for cell in points.every if cell.missing)
+    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; which cell has a number shared is in the csv."""
+    reasons = Counter(
+        f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
+        for cell in points.every
+        if cell.missing
+    )
     if not reasons:
         return ""
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())

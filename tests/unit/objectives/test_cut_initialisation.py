@@ -124,6 +124,19 @@ def test_cut_weights_before_batch_norm_change_no_feature() -> None:
     torch.testing.assert_close(features["encoder"], features[None] / 3)
 
 
+def test_a_cut_before_batch_norm_makes_the_relative_step_c_squared_times_as_long() -> None:
+    """Closed form: f(w / c) = f(w) has c times the gradient, and w / c is c times shorter."""
+    images = 100 * (torch.rand(8, 3, generator=torch.Generator().manual_seed(1)) - 0.5)
+    steps = []
+    for c in (1, 9):
+        model = method("simsiam")
+        cut_initialisation(model, c=c, scope="encoder_weights")
+        (model.encoder(images) ** 3).sum().backward()
+        weight = model.encoder.inner.weight
+        steps.append(weight.grad.norm() / weight.norm())
+    torch.testing.assert_close(steps[1], 81 * steps[0], rtol=1e-3, atol=0)
+
+
 @pytest.mark.parametrize("name", ["simclr", "simsiam"])
 def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
     """Closed form: no batch norm follows the last layer. ``all``, the control, reaches further."""
