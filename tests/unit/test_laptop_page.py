@@ -15,7 +15,7 @@ from hypersphere.declared import plan as planning
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "laptop.md"
 EPOCHS = (0, 10, 25, 50, 100)
-OPEN = "open_"
+TRIED = ("open_choices", "table5_readings")
 
 
 def table(first_heading: str) -> list[list[str]]:
@@ -42,9 +42,14 @@ def records(paper: str, artifact: str) -> dict[Cell, list[dict[str, Any]]]:
 
 
 def the_record(**run: Any) -> dict[str, Any]:
-    """The one record of seed 0 whose run has these fields; those of single open choices are left out."""
+    """The one record of seed 0 whose run has these fields; those of other choices and readings are left out."""
+    tables = {one["name"] for of in records("embedding_norms", "table5").values() for one in of}
     choices = {
-        one["name"] for key, of in records("embedding_norms", "open_choices").items() for one in of if OPEN in key[1]
+        one["name"]
+        for tried in TRIED
+        for of in records("embedding_norms", tried).values()
+        for one in of
+        if one["name"] not in tables
     }
     found = []
     for path in sorted((ROOT / "evidence" / "laptop").glob("*.json")):
@@ -155,6 +160,29 @@ def test_the_effects_of_the_interventions_are_those_of_all_records(digests: dict
     norms = {row["epoch"]: row["norm"] for row in history}
     assert f"{norms[2]:.1f} after two epochs, {norms[10]:.0f} after ten, {norms[17]:.0f} after seventeen, " in text
     assert f"{round(norms[18], -3):,.0f} after eighteen" in text
+
+
+def test_the_readings_that_were_tried_are_those_of_the_records(digests: dict[str, str]) -> None:
+    cells = records("embedding_norms", "table5_readings")
+    knn = {
+        key: [values(one, "knn_top1", "cifar10_lt_5k_16px", digests["knn"])[one["run"]["schedule"]["epochs"]] for one in of]
+        for key, of in cells.items()
+    }
+    expected = []
+    for (method, variant, dataset, *more), of in knn.items():
+        largest = [max(row["norm"] or 0 for row in one["history"]) for one in cells[method, variant, dataset, *more]]
+        others = [value for value in knn[method, "default", dataset, *more] if value is not None]
+        sound = [value for value in of if value is not None]
+        expected.append(
+            (
+                ", ".join([f"{method} {variant}", *(f"rate {rate}" for rate in more)]),
+                str(len(of)),
+                f"{np.mean(largest):,.0f}" if sound else "diverged",
+                f"{np.mean(sound):.1f}" if sound else "diverged",
+                "" if variant == "default" or not sound else difference(sound, others),
+            )
+        )
+    assert [tuple(line) for line in table("reading")] == expected
 
 
 def test_what_bfloat16_changed_is_said_of_the_records_that_are_kept(digests: dict[str, str]) -> None:

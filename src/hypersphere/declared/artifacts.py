@@ -56,6 +56,8 @@ class Protocol(Strict):
     """The task of a probe that does not exist yet; its measurements are planned and not made."""
     gives: Annotated[tuple[MeasureName, ...], AsList] = ()
     """The measures of a missing probe."""
+    like: str | None = None
+    """The protocol that it was filled in from, which measures what both can where none is named."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -76,7 +78,7 @@ class Protocol(Strict):
     @property
     def digest(self) -> str:
         """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""
-        return files.digest(self.model_dump(exclude={"transfer", "missing", "gives"}, mode="json"), 8)
+        return files.digest(self.model_dump(exclude={"transfer", "missing", "gives", "like"}, mode="json"), 8)
 
 
 def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +119,7 @@ class Measured(Strict):
     measure: MeasureName | None = None
     """The measure; None if an axis has it."""
     by: str | None = None
-    """The protocol, if several of the paper's give the measure (``history``: values that training records)."""
+    """The protocol, if several give the measure and no axis has it (``history``: values that training records)."""
     baseline: dict[str, Scalar] | None = None
     """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
     also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
@@ -146,6 +148,8 @@ class Measured(Strict):
             raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
         if ("measure" in axis_of) == (self.measure is not None):
             raise ValueError("measure: must be given here or on one axis, and not on both")
+        if "by" in axis_of and self.by is not None:
+            raise ValueError("by: must be given here or on one axis, and not on both")
         of_baseline = [m for m in self._measures() if MEASURES[m].of_baseline]
         if of_baseline and self.baseline is None:
             raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
@@ -233,7 +237,7 @@ def _filled_in(evaluations: Any) -> Any:
             like = str(given["like"])
             if like not in whole:
                 raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
-            given = {**whole[like], **{key: value for key, value in given.items() if key != "like"}}
+            given = {**whole[like], **given}
         filled[name] = given
     return filled
 
@@ -281,18 +285,20 @@ class Paper(Strict):
         """The name of a method, variant, dataset or key in print."""
         return self.datasets.get(name) or self.labels.get(name) or name
 
-    def protocol(self, artifact: Measured, measure: str) -> str:
-        """The name of the protocol that gives an artifact one of its measures.
+    def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
+        """The name of the protocol that gives the measure of one of an artifact's cells.
 
         Raises:
             ValueError: no protocol gives it, or several do and the artifact names none.
         """
+        measure, by = str(point["measure"]), point.get("by", artifact.by)
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []
-        if len(giving) > 1 and artifact.by in giving:
-            return str(artifact.by)
-        if artifact.by is not None and artifact.by not in (HISTORY, *self.evaluations):
-            raise ValueError(f"by: {not_one_of(artifact.by, (*self.evaluations, HISTORY))}")
+        if len(giving) > 1 and by in giving:
+            return str(by)
+        giving = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
+        if by is not None and by not in (HISTORY, *self.evaluations):
+            raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
         if len(giving) != 1:
             if giving:
                 raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")

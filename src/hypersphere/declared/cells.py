@@ -105,7 +105,7 @@ class Cells:
     ) -> list[Cell]:
         measure = str(point["measure"])
         try:
-            protocol = paper.protocol(artifact, measure)
+            protocol = paper.protocol(artifact, point)
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
         resolved = self._resolve(paper, name, point)
@@ -193,7 +193,7 @@ class Cells:
 
 def control(point: Coordinates, variant: str) -> dict[str, Scalar]:
     """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
-    keys = ("dataset", "target", "measure", *coordinates.of_probe(point))
+    keys = ("dataset", "target", "by", "measure", *coordinates.of_probe(point))
     shared = {key: value for key, value in point.items() if key in keys}
     return coordinates.ordered({**shared, "method": CONTROL, "variant": variant})
 

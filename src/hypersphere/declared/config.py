@@ -236,6 +236,8 @@ def _cross_check(config: Config) -> None:
         check(name, papers, "per_paper", "per_paper")
         for method in replaced.methods:
             check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
+        for evaluation in replaced.evaluations:
+            check(evaluation, papers[name].evaluations, "per_paper", f"per_paper.{name}.evaluations")
         try:
             papers[name].check(replaced.overrides)
         except ValueError as error:

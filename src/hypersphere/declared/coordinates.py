@@ -15,11 +15,12 @@ Coordinates = Mapping[str, Scalar]
 
 IDENTITY = ("method", "variant", "dataset")
 READINGS = (
-    *("epoch", "target", "split", "label", "bucket", "extreme", "pairs", "bias", "clusters"),
+    *("epoch", "target", "by", "split", "label", "bucket", "extreme", "pairs", "bias", "clusters"),
     *("augmentation", "corruption", "severity"),
     "measure",
 )
-"""``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one."""
+"""``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one; ``by`` names
+the protocol, where an artifact compares several."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+")
@@ -103,8 +104,8 @@ def of_run(coordinates: Coordinates) -> dict[str, Scalar]:
 
 
 def of_probe(coordinates: Coordinates) -> dict[str, Scalar]:
-    """The readings that choose among the values that one probe gives: all but epoch, target and measure."""
-    return {key: value for key, value in ordered(coordinates).items() if key in READINGS[2:-1]}
+    """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
+    return {key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]}
 
 
 Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]

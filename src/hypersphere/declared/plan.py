@@ -13,6 +13,7 @@ from hypersphere.declared.batching import BatchOfRuns
 from hypersphere.declared.cells import Cell, Cells, on_pixels, untrained
 from hypersphere.declared.records import Records, read_all
 from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.settings import Replaced
 from hypersphere.declared.validation import validate
 
 MANIFEST = "manifest.json"
@@ -64,8 +65,11 @@ class Plan:
 
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
-        """The cells of the untrained control of each artifact."""
-        return {key: untrained(cells) for key, cells in self.artifacts.items()}
+        """The cells of the untrained control of each artifact; with records, those that they measure."""
+        found = {key: untrained(cells) for key, cells in self.artifacts.items()}
+        if self.records is None:
+            return found
+        return {key: recorded.controls(cells, self.protocols, self.records) for key, cells in found.items()}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -95,6 +99,8 @@ class Plan:
         places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+                continue
+            if cell.run.name not in places:  # a control that another run's record gives
                 continue
             protocol = self.protocols[cell.paper][cell.protocol]
             _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))
@@ -264,15 +270,22 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
     return {
-        name: {key: _scaled(config, protocol) for key, protocol in paper.evaluations.items()}
+        name: {key: _scaled(config, name, key, protocol) for key, protocol in paper.evaluations.items()}
         for name, paper in config.papers.items()
     }
 
 
-def _scaled(config: cfg.Config, protocol: Protocol) -> Protocol:
-    probe = protocol.probe
-    if probe is None or probe.name not in config.scale.probes:
+def _scaled(config: cfg.Config, paper: str, name: str, protocol: Protocol) -> Protocol:
+    """The protocol with the parameters that the scale replaces: first those of its probe, then its own."""
+    probe, own = protocol.probe, config.scale.per_paper.get(paper, Replaced()).evaluations
+    if probe is None:
         return protocol
-    parameters = {**probe.parameters, **config.scale.probes[probe.name]}
-    validate(registry.schema("probes", probe.name), parameters, config.sources["probes"], f"probes.{probe.name}")
+    parameters = probe.parameters
+    for source, field, by_name, key in (
+        ("probes", "probes", config.scale.probes, probe.name),
+        ("per_paper", f"per_paper.{paper}.evaluations", own, name),
+    ):
+        if key in by_name:
+            parameters = {**parameters, **by_name[key]}
+            validate(registry.schema("probes", probe.name), parameters, config.sources[source], f"{field}.{key}")
     return Protocol.model_validate({**protocol.model_dump(), "probe": {"name": probe.name, **parameters}})

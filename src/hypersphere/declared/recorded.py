@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from hypersphere.declared import kinds
 from hypersphere.declared.artifacts import HISTORY, Paper, Protocol
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.records import FOLDER, Record, Records
+from hypersphere.declared.run import Run
 
 Protocols = Mapping[str, Mapping[str, Protocol]]
 
@@ -21,6 +23,30 @@ def mark(
         else cell
         for cell in cells
     ]
+
+
+def controls(cells: Iterable[Cell], protocols: Protocols, records: Records) -> list[Cell]:
+    """The untrained controls that records measure; one that its own run lacks is that of another run of equal weights.
+
+    An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
+    encoder, heads, seed and dataset has its numbers too.
+    """
+    found = []
+    for cell in cells:
+        assert cell.run is not None
+        assert cell.target is not None
+        digest, start = protocols[cell.paper][cell.protocol].digest, _start(cell.run)
+        own = records.get(cell.run.name, ())
+        for record in (*own, *(record for of in records.values() for record in of if _start(record.run) == start)):
+            if record.measured(digest, cell.epoch, cell.target.name):
+                found.append(replace(cell, run=record.run))
+                break
+    return found
+
+
+def _start(run: Run) -> tuple[Any, ...]:
+    """What decides a run's weights before any training."""
+    return run.kind, run.encoder, run.method, run.initialisation, run.dataset, run.seed
 
 
 def _reason(cell: Cell, paper: Paper, protocols: Protocols, records: Records, scale: str) -> str:

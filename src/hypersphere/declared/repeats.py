@@ -7,6 +7,10 @@ from typing import Any
 from hypersphere.declared.cells import Cell, Cells
 
 
+SHARED = "at this scale one number with"
+"""How the reason of such a cell begins; the cell that keeps the number follows."""
+
+
 def mark(cells: list[Cell], maker: Cells) -> list[Cell]:
     """Mark cells as missing where two different published numbers of a paper would show one measured number.
 
@@ -24,7 +28,7 @@ def mark(cells: list[Cell], maker: Cells) -> list[Cell]:
     marked = []
     for cell, key, number in zip(cells, keys, numbers, strict=True):
         if key is not None and number is not None and not cell.missing and not number.same(best[key][2]):
-            cell = replace(cell, missing=f"at this scale one number with {best[key][3].text}")
+            cell = replace(cell, missing=f"{SHARED} {best[key][3].text}")
         marked.append(cell)
     return marked
 

@@ -91,6 +91,8 @@ class Replaced(Strict):
     methods: dict[str, RunFields] = Field(default_factory=dict)
     overrides: list[Shrunk] = Field(default_factory=list)
     """Applied after ``methods``, in their order."""
+    evaluations: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Parameters to replace, by the document's evaluation; applied after the scale's ``probes``."""
 
 
 class Scale(Strict):

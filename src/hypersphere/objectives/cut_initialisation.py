@@ -1,5 +1,6 @@
 """Cut-initialisation: start with small weights, so that embeddings are small and gradients large."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -10,25 +11,41 @@ from hypersphere.errors import HypersphereError
 
 
 @torch.no_grad()
-def cut_initialisation(model: nn.Module, *, c: PositiveFloat, scope: Literal["all", "last_layer"] = "all") -> None:
+def cut_initialisation(
+    model: nn.Module, *, c: PositiveFloat, scope: Literal["all", "last_layer", "encoder", "encoder_weights"] = "all"
+) -> None:
     """Divide parameters of ``model`` by ``c``, in place.
 
     Norms paper, Sec. 6 and Listing 1. ``all`` takes the listing literally: weights, biases, and batch norm's scale and
     shift; running statistics are buffers and stay. ``last_layer`` is the other value in the authors' configuration
     (their code has no branch for it): weight and bias of the last linear layer, so that embeddings without a batch norm
-    after it shrink by exactly c, whatever the depth.
+    after it shrink by exactly c, whatever the depth. The other two are ours, for the listing's ``model`` read as the
+    network without its heads.
 
     Args:
         model: encoder, projector and predictor, freshly initialised.
         c: the cut constant; 1 changes nothing.
         scope: ``last_layer``: the linear layer that is last in ``model.named_modules()``, in order of definition: the
-            projector's last for SimCLR, the predictor's last for SimSiam.
+            projector's last for SimCLR, the predictor's last for SimSiam. ``encoder``: every parameter of
+            ``model.encoder``. ``encoder_weights``: only those of two dimensions or more, so neither biases nor batch
+            norm; where batch norm follows, the encoder's output stays the same and its steps grow relative to it.
 
     Raises:
-        HypersphereError: ``last_layer`` of a model without a linear layer.
+        HypersphereError: ``last_layer`` of a model without a linear layer, or an encoder's scope without an encoder.
     """
-    for parameter in (model if scope == "all" else _last_linear(model)).parameters():
+    for parameter in _in_scope(model, scope):
         parameter.div_(c)
+
+
+def _in_scope(model: nn.Module, scope: str) -> Iterator[nn.Parameter]:
+    if scope == "all":
+        return model.parameters()
+    if scope == "last_layer":
+        return _last_linear(model).parameters()
+    encoder = getattr(model, "encoder", None)
+    if not isinstance(encoder, nn.Module):
+        raise HypersphereError(f"cut_initialisation: scope '{scope}' needs an encoder, but the model has none")
+    return (parameter for parameter in encoder.parameters() if scope == "encoder" or parameter.ndim > 1)
 
 
 def _last_linear(model: nn.Module) -> nn.Linear:

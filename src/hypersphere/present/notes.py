@@ -4,8 +4,10 @@ from collections import Counter
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured, Studied
+from hypersphere.declared.cells import untrained
 from hypersphere.declared.config import Config
 from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.repeats import SHARED
 from hypersphere.nouns import counted
 from hypersphere.present import labels, words
 from hypersphere.present.points import Points
@@ -40,10 +42,19 @@ def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
                 words.protocol(context.results.plan, context.paper, context.name),
                 _shrunk(points, config),
                 _missing(points),
+                _without_control(points),
                 unjudged(points.artifact),
             ),
         )
     )
+
+
+def _without_control(points: Points) -> str:
+    """That no record has the untrained encoder, so that the artifact is shown without it; empty if one has."""
+    plan, key = points.context.results.plan, (points.context.paper.paper, points.context.name)
+    if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
+        return ""
+    return "Without the untrained encoder, of which no record is kept."
 
 
 def measured(points: Points) -> str:
@@ -114,8 +125,12 @@ def _shrunk(points: Points, config: Config) -> str:
 
 
 def _missing(points: Points) -> str:
-    """``Not run: 4 of 20 cells (nothing stands for stl10 at this scale).``."""
-    reasons = Counter(cell.missing for cell in points.every if cell.missing)
+    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; which cell has a number shared is in the csv."""
+    reasons = Counter(
+        f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
+        for cell in points.every
+        if cell.missing
+    )
     if not reasons:
         return ""
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())

@@ -25,7 +25,7 @@ COLUMNS = [
     *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
     *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
 ]
-WELCH, POOLED = "welch", "pooled"
+WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
 NAN = float("nan")
@@ -56,7 +56,7 @@ class Test(NamedTuple):
     """Student's test of a difference of two means."""
 
     name: str
-    """``welch``, ``pooled``, or empty if there is none."""
+    """``welch``, ``pooled``, ``paired``, or empty if there is none."""
     error: float
     """Standard error of the difference, in the metric's unit; nan if there is no test."""
     df: float
@@ -77,6 +77,12 @@ def layout(point: Coordinates) -> str:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     trained = ("method", "variant", *coordinates.of_run(point))
     return coordinates.text({key: value for key, value in point.items() if key not in trained})
+
+
+def same_weights(point: Coordinates, other: Coordinates) -> bool:
+    """Whether two cells are readings of the same encoders, so that a difference between seeds is in both."""
+    keys = (*coordinates.IDENTITY, "epoch")
+    return coordinates.of_run(point) == coordinates.of_run(other) and all(point.get(k) == other.get(k) for k in keys)
 
 
 def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
@@ -190,6 +196,14 @@ def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
     return own if enough and own.name else pooled_test(variant, baseline, pooled)
 
 
+def paired_test(variant: pd.Series, baseline: pd.Series) -> Test:
+    """Student's test of the differences, seed by seed; none of fewer than two, or if all are equal."""
+    differences = (variant - baseline).dropna().to_numpy(dtype=float)
+    if len(differences) < 2 or is_constant(differences):
+        return NO_TEST
+    return Test(PAIRED, spread(differences) / float(np.sqrt(len(differences))), len(differences) - 1)
+
+
 def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
     """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
     seeds = variant.index.intersection(baseline.index)
@@ -213,12 +227,17 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
     return result
 
 
-def effect(variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules) -> dict[str, Any]:
-    """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled."""
+def effect(
+    variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_same_weights: bool = False
+) -> dict[str, Any]:
+    """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled.
+
+    Two readings of the same encoders are compared by the paired test.
+    """
     pooled = pool(groups)
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
-    test = primary(variant, baseline, pooled)
+    test = paired_test(variant, baseline) if of_same_weights else primary(variant, baseline, pooled)
     low, high = test.interval(difference, rules.confidence)
     low_equal, high_equal = test.interval(difference, rules.equivalence)
     row: dict[str, Any] = {
@@ -267,7 +286,8 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
             continue
         first = table[table["coordinates"] == cell].iloc[0]
         key = {name: first[name] for name in COLUMNS if name in table.columns}
-        rows.append(key | {"baseline": baseline} | effect(groups[cell], groups[baseline], groups, rules))
+        row = effect(groups[cell], groups[baseline], groups, rules, same_weights(point, against))
+        rows.append(key | {"baseline": baseline} | row)
     adjusted, levels = holm([row["p"] for row in rows], rules.alpha, len(comparisons))
     for row, p, level in zip(rows, adjusted, levels, strict=True):
         low, high = row["primary"].interval(row["effect"], 1 - level)

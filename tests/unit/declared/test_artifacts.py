@@ -172,8 +172,8 @@ KNN: dict[str, Any] = {"probe": {"name": "knn", "k": 20}}
 def test_like_copies_and_replaces() -> None:
     found = paper(knn=KNN, heads={"like": "knn", "layer": "embeddings"}, transfer={"like": "knn", "transfer": True})
     first, heads, transfer = (found.evaluations[name] for name in ("knn", "heads", "transfer"))
-    assert heads == Protocol.model_validate(KNN | {"layer": "embeddings"})
-    assert transfer == first.model_copy(update={"transfer": True})
+    assert heads == Protocol.model_validate(KNN | {"like": "knn", "layer": "embeddings"})
+    assert transfer == first.model_copy(update={"like": "knn", "transfer": True})
     assert transfer.measures == ("transfer_top1", "transfer_top5")
     assert first.measures == heads.measures == ("knn_top1", "knn_top5")
 
@@ -232,7 +232,17 @@ def test_the_protocol_that_gives_a_measure(measure: str, by: str | None, expecte
     """``by`` chooses where several give it, and says nothing of another measure beside it."""
     norms = {"probe": {"name": "norms"}, "layer": "embeddings"}
     found = paper(knn=KNN, transfer={"like": "knn", "transfer": True}, norms=norms)
-    assert found.protocol(measured(**TABLE | {"by": by}), measure) == expected
+    assert found.protocol(measured(**TABLE | {"by": by}), {"measure": measure}) == expected
+
+
+def test_an_axis_may_name_the_protocols() -> None:
+    """Where none is named, the one that the others are like."""
+    found = paper(knn=KNN, few={"like": "knn", "probe": {"name": "knn", "k": 5}})
+    compared = measured(draw="effects", rows={"by": ["knn", "few"]}, fixed={"method": "simclr", "variant": "default", "dataset": "cats"}, measure="knn_top1")
+    assert [found.protocol(compared, point) for point in compared.points] == ["knn", "few"]
+    assert found.protocol(measured(**TABLE), {"measure": "knn_top1"}) == "knn"
+    with pytest.raises(ValueError, match="by: 'fewer' is not one of"):
+        found.protocol(compared, {"measure": "knn_top1", "by": "fewer"})
 
 
 # Overrides

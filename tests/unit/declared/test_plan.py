@@ -229,6 +229,26 @@ def test_a_scale_replaces_parameters_of_probes(planned: Planned) -> None:
     assert protocols["transfer"].transfer
 
 
+def test_a_scale_replaces_parameters_of_one_protocol(planned: Planned) -> None:
+    """After those of the probe."""
+    own = {"probes": {"knn": {"k": 5}}, "per_paper.p.evaluations": {"transfer": {"k": 7}}}
+    protocols = planned(scale=own).protocols["p"]
+    assert [protocols[name].probe.parameters for name in ("knn", "transfer")] == [{"k": 5}, {"k": 7}]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"knnn": {"k": 5}}, "per_paper.p.evaluations: 'knnn' is not one of"),
+        ({"knn": {"kk": 5}}, "per_paper.p.evaluations.knn.kk: unknown"),
+    ],
+)
+def test_a_wrong_parameter_of_a_scales_protocol_is_said(
+    refused: Callable[..., str], given: dict[str, Any], said: str
+) -> None:
+    assert refused(scale={"per_paper.p.evaluations": given}).startswith(f"scales/small.yaml: {said}")
+
+
 def test_a_wrong_parameter_of_a_scales_probe_is_said(refused: Callable[..., str]) -> None:
     said = refused(scale={"probes": {"knn": {"k": 0}}})
     assert said.startswith("scales/small.yaml: probes.knn")

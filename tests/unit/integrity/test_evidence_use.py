@@ -12,6 +12,7 @@ from hypersphere import files
 from hypersphere.declared import plan as planning
 from hypersphere.declared import records, rules
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import evidence
 from hypersphere.statistics import gather
@@ -79,6 +80,32 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
         assert tables[0]["value"].tolist() == pytest.approx(tables[1]["value"].tolist(), nan_ok=True, abs=0)
     names = list(recorded.runs)
     assert gather.runs(trained, names).equals(gather.runs(recorded, names))
+
+
+def without_start(content: dict[str, Any]) -> None:
+    content["evaluations"] = [one for one in content["evaluations"] if one["epoch"] != 0]
+
+
+def with_another_rate(content: dict[str, Any]) -> None:
+    content["run"]["optimiser"]["learning_rate"] = 0.5
+    content["name"] = Run.model_validate(content["run"]).name
+
+
+def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path, tmp_path: Path) -> None:
+    """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
+    key = ("embedding_norms", "table5")
+    (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
+    numbers = gather.Measurer(recorded_plan(root)).rows([control])
+    (kept,) = (path for path in paths(root) if path.name.startswith(control.run.name))
+    other = changed(kept, tmp_path, with_another_rate)
+    for path in paths(root):
+        changed(path, path.parent, without_start)
+    assert recorded_plan(root).controls[key] == []
+    shutil.copy(other, kept.parent)
+    (control,) = recorded_plan(root).controls[key]
+    assert other.name.startswith(control.run.name)
+    (row,) = gather.Measurer(recorded_plan(root)).rows([control])
+    assert row | {"run": numbers[0]["run"]} == numbers[0]
 
 
 def test_an_artifact_of_single_images_is_not_made_of_records(root: Path) -> None:

@@ -1,6 +1,7 @@
 """Cut-initialisation divides every parameter, or those of the last layer, and nothing else (norms paper, Listing 1)."""
 
 import copy
+from typing import Any
 
 import pytest
 import torch
@@ -73,9 +74,10 @@ class Encoder(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.inner = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.inner(x)
+        return self.norm(self.inner(x))
 
 
 def method(name: str) -> Method:
@@ -84,19 +86,55 @@ def method(name: str) -> Method:
     return simclr(parts, hidden=6, dim=5) if name == "simclr" else simsiam(parts, hidden=6, dim=5, bottleneck=2)
 
 
+WEIGHTS = {"encoder.inner.weight"}
+ENCODER = WEIGHTS | {"encoder.inner.bias", "encoder.norm.weight", "encoder.norm.bias"}
+
+
 @pytest.mark.parametrize(
-    ("name", "last"),
-    [("simclr", {"projector.2.weight", "projector.2.bias"}), ("simsiam", {"predictor.3.weight", "predictor.3.bias"})],
+    ("name", "scope", "reached"),
+    [
+        ("simclr", "last_layer", {"projector.2.weight", "projector.2.bias"}),
+        ("simsiam", "last_layer", {"predictor.3.weight", "predictor.3.bias"}),
+        ("simsiam", "encoder", ENCODER),
+        ("simsiam", "encoder_weights", WEIGHTS),
+    ],
 )
-def test_last_layer_is_that_of_the_last_head(name: str, last: set[str]) -> None:
-    """Read off the heads by hand: SimCLR's projector ends in its third module, SimSiam's predictor in its fourth."""
+def test_what_each_scope_reaches(name: str, scope: Any, reached: set[str]) -> None:
+    """Read off the parts by hand: SimCLR's projector ends in its third module, SimSiam's predictor in its fourth."""
     model = method(name)
+    nn.init.constant_(model.encoder.norm.bias, 0.7)  # a zero would be divided unseen
     before = copy.deepcopy(model.state_dict())
-    cut_initialisation(model, c=3, scope="last_layer")
+    cut_initialisation(model, c=3, scope=scope)
     after = model.state_dict()
-    assert {key for key in after if not torch.equal(after[key], before[key])} == last
-    for key in last:
+    assert {key for key in after if not torch.equal(after[key], before[key])} == reached
+    for key in reached:
         assert torch.equal(after[key], before[key] / 3)
+
+
+def test_cut_weights_before_batch_norm_change_no_feature() -> None:
+    """Closed form: batch norm divides by the variance, here far above its 1e-5. ``encoder`` is the control."""
+    images = 100 * (torch.rand(8, 3, generator=torch.Generator().manual_seed(1)) - 0.5)
+    features = {}
+    for scope in (None, "encoder_weights", "encoder"):
+        model = method("simsiam")
+        if scope is not None:
+            cut_initialisation(model, c=3, scope=scope)
+        features[scope] = model.encoder(images)
+    torch.testing.assert_close(features["encoder_weights"], features[None])
+    torch.testing.assert_close(features["encoder"], features[None] / 3)
+
+
+def test_a_cut_before_batch_norm_makes_the_relative_step_c_squared_times_as_long() -> None:
+    """Closed form: f(w / c) = f(w) has c times the gradient, and w / c is c times shorter."""
+    images = 100 * (torch.rand(8, 3, generator=torch.Generator().manual_seed(1)) - 0.5)
+    steps = []
+    for c in (1, 9):
+        model = method("simsiam")
+        cut_initialisation(model, c=c, scope="encoder_weights")
+        (model.encoder(images) ** 3).sum().backward()
+        weight = model.encoder.inner.weight
+        steps.append(weight.grad.norm() / weight.norm())
+    torch.testing.assert_close(steps[1], 81 * steps[0], rtol=1e-3, atol=0)
 
 
 @pytest.mark.parametrize("name", ["simclr", "simsiam"])
@@ -123,3 +161,5 @@ def test_default_scope_is_all(model: nn.Sequential) -> None:
 def test_last_layer_of_a_model_without_linear_layers_is_an_error() -> None:
     with pytest.raises(HypersphereError, match="needs a linear layer"):
         cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope="last_layer")
+    with pytest.raises(HypersphereError, match="scope 'encoder' needs an encoder"):
+        cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope="encoder")

@@ -344,6 +344,29 @@ def test_shared_seeds_are_paired_by_seed(make_world: Make) -> None:
     assert found["n_pairs"] == 1
 
 
+def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
+    """statsmodels' test of the differences, by hand in the control: another variant is not paired."""
+    rows = {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}
+    fixed = {"method": "simclr", "dataset": "ten"}
+    choices = {"draw": "effects", "title": "t", "rows": rows, "fixed": fixed, "measure": "knn_top1"}
+    few = {"knn_few": {"like": "knn", "probe": {"name": "knn", "k": 3}}}
+    artifacts = {
+        "probes": choices | {"baseline": {"by": "knn"}},
+        "variants": choices | {"baseline": {"variant": "default"}},
+    }
+    world = make_world(paper={"artifacts": artifacts, "evaluations": PAPER["evaluations"] | few}, level="paper")
+    given = {"knn": [50.0, 60.0, 70.0], "knn_few": [51.0, 62.0, 71.0]}
+    for name, by, values in ((name, *item) for name in artifacts for item in given.items()):
+        world.say(name, cell("simclr.default", by=by), values)
+        world.say(name, cell("simclr.cut3", by=by), [value + 1 for value in values[::-1]])
+    row = table(world, "probes").loc[cell("simclr.default", by="knn_few")]
+    differences = DescrStatsW([1.0, 2.0, 1.0])
+    assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
+    assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
+    assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
+    assert set(table(world, "variants")["test"]) == {"welch"}
+
+
 def test_without_a_baseline_there_are_no_effects(make_world: Make) -> None:
     """With one, the same numbers have one: the control."""
     alone = {key: value for key, value in PAPER["artifacts"]["table5"].items() if key != "baseline"}

@@ -60,7 +60,7 @@ def _notes(points: Points) -> tuple[str, ...]:
 def _what(points: Points) -> str:
     """What the pictures are: in the words of the probe (``PICTURES``), or plain images with their numbers."""
     paper, plan = points.context.paper, points.context.results.plan
-    named = dict.fromkeys(paper.protocol(points.artifact, str(cell.coordinates["measure"])) for cell in points.every)
+    named = dict.fromkeys(paper.protocol(points.artifact, cell.coordinates) for cell in points.every)
     probes = [plan.protocols[paper.paper][name].probe for name in named]
     said = [registry.read_constant("probes", probe.name, "PICTURES", "") for probe in probes if probe]
     if any(said):
