@@ -20,7 +20,7 @@ from hypersphere.declared.reasons import why_not_made
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
-from hypersphere.training.work import Counting, Work
+from hypersphere.training.work import Counting, Work, steps
 
 LEFT_OUT = "probes, exact studies, preparing data, views, the loss, the optimiser's update, waiting for the device"
 """What the numbers leave out, in words."""
@@ -106,8 +106,8 @@ class Cost:
         known = self._sizes[run.dataset.folder]
         if known is None:
             return f"the size of {run.dataset.name} is not known until it is prepared"
-        steps = known.train // run.batch.size * run.schedule.epochs
-        if not steps:
+        count = steps(run, known.train)
+        if not count:
             what = "pairs of sentences" if known.sentences else "images"
             return f"batch.size {run.batch.size} is more than the {known.train} {what} of {run.dataset.name}"
         try:
@@ -116,7 +116,7 @@ class Cost:
             problem = " ".join(str(error).split())
             return f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
         saved = 1 + sum(epoch != run.schedule.epochs for epoch in self.plan.kept_epochs(run))
-        return model.step * steps, model.stored * saved
+        return model.step * count, model.stored * saved
 
     @cached_property
     def _sizes(self) -> dict[str, Sizes | None]:

@@ -57,7 +57,9 @@ MEASURES: dict[str, Measure] = {
     "majority_accuracy": _of_task("majority class", "the training examples' most frequent", of_data=True),
     "score": Measure("score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True),
     "random_score": Measure(
-        "score of random actions", "", 0, "return of a control task by uniform actions", "higher", bounded=True, of_data=True
+        *("score of random actions", "", 0, "return of a control task by uniform actions", "higher"),
+        bounded=True,
+        of_data=True,
     ),
     "mce": Measure(
         "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True

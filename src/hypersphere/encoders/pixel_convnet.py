@@ -35,7 +35,8 @@ class PixelConvnet(nn.Module):
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Delta-orthogonal (Xiao et al. 2018), as in CURL's code: the middle weights orthogonal, the others zero."""
         for name, layer in self.layers.named_children():
-            assert isinstance(layer, nn.Conv2d) and layer.bias is not None
+            assert isinstance(layer, nn.Conv2d)
+            assert layer.bias is not None
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
             middle = layer.kernel_size[0] // 2

@@ -19,9 +19,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
+from hypersphere.control.environment import Settings
+from hypersphere.control.replay import Transitions
 from hypersphere.declared import registry
 from hypersphere.declared.run import Run
+from hypersphere.encoders.pixel_convnet import PixelConvnet
 from hypersphere.methods.base import Batch, Method, Parts
+from hypersphere.methods.curl import Agent
 from hypersphere.training.build import build_encoder
 
 NEIGHBOURS = 2
@@ -145,6 +149,8 @@ class Counting:
 
     def _count(self, run: Run, size: float, classes: int) -> Model:
         """One pass over ``batch.micro`` examples."""
+        if run.kind == "control":
+            return _agent(run)
         forward: list[int] = []
         backward: list[int] = []
         with torch.device("meta"):
@@ -190,6 +196,37 @@ def _inputs(run: Run, size: float, count: int) -> Tensor:
         places = torch.arange(math.ceil(size), device="cpu")
         return (places < ends.diff()[:, None]).int()
     return torch.empty(count, 3, int(size), int(size))
+
+
+def steps(run: Run, examples: int) -> int:
+    """Optimiser steps of a run that has so many training examples.
+
+    An agent has none: it takes an optimiser step after each step of its own, once the random ones are over.
+    """
+    if run.kind != "control":
+        return examples // run.batch.size * run.schedule.epochs
+    method: Any = registry.schema("methods", run.method.name).model_validate(run.method.parameters)
+    return Settings.of(run.dataset.source).steps * run.schedule.epochs - method.initial + 1
+
+
+def _agent(run: Run) -> Model:
+    """One update of an agent: its critics' and contrastive loss, and its actor's, where it is due each time or less."""
+    count = run.batch.micro
+    with torch.device("meta"):
+        encoder = build_encoder(run)
+        assert isinstance(encoder, PixelConvnet)
+        agent = _method(run, encoder, classes=1)
+        assert isinstance(agent, Agent)
+        crops = torch.empty(count, 3 * encoder.frames, encoder.size, encoder.size)
+        actions, rewards = torch.empty(count, agent.actions), torch.empty(count)
+        seen, places = Transitions(crops, crops, crops, actions, rewards), rewards.long()
+        with Counter() as critics:
+            output = agent(Batch(torch.stack([crops, crops]), places, places))
+            (output.loss + agent.critic_loss(output.embeddings, seen, actions)).backward()
+        with Counter() as actor:
+            agent.actor_losses(crops, actions).backward(inputs=list(agent.of_actor))
+    of_actor = Work(actor.work.flops // agent.actor_every, actor.work.bytes // agent.actor_every)
+    return Model(critics.work + of_actor, _stored(encoder), _stored(agent.head))
 
 
 def _method(run: Run, encoder: nn.Module, classes: int) -> Method:

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from hypersphere.declared import renderer
 from hypersphere.control.environment import EPISODE, Environment, Settings
 from hypersphere.declared import plan as planning
+from hypersphere.declared import renderer
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Component
 from hypersphere.errors import HypersphereError

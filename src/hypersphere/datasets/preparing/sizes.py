@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hypersphere import files
+from hypersphere.control.environment import EPISODE
 from hypersphere.datasets import flowers102, multidigits, stl10, tiny_imagenet
 from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
@@ -159,6 +160,11 @@ def _multidigits(parameters: Any) -> Sizes:
     return Sizes(parameters.canvas, 10, {TRAIN: train, TEST: test, **probe})
 
 
+def _control_task(parameters: Any) -> Sizes:
+    """The frames of one episode."""
+    return Sizes(parameters.size, 1, {TRAIN: EPISODE // parameters.action_repeat + 1})
+
+
 def _stl10(parameters: Any) -> Sizes:
     left_out = () if parameters.unlabeled else (stl10.UNLABELED,)
     splits = {name: images for name, images in stl10.IMAGES.items() if name not in left_out}
@@ -199,6 +205,7 @@ def _text_task(parameters: Any) -> Sizes:
 _SOURCES: dict[str, Callable[[Any], Sizes | None]] = {
     "biased_ffhq": lambda parameters: Sizes(parameters.size, 2, {TRAIN: 19_200, "valid": 1_000, TEST: 1_000}),
     "cifar": _cifar,
+    "control_task": _control_task,
     "colored_mnist": _base,
     "corrupted_cifar": _base,
     "corruptions": _corruptions,

@@ -69,7 +69,8 @@ def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Ag
     """
     settings, schedule = environment.settings, run.schedule
     agent = build_method(run)
-    assert isinstance(agent, Agent) and isinstance(agent.encoder, PixelConvnet)
+    assert isinstance(agent, Agent)
+    assert isinstance(agent.encoder, PixelConvnet)
     for wrong, field, problem in (
         (agent.actions != environment.actions, "method.actions", f"{settings.task} takes {environment.actions}"),
         (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),

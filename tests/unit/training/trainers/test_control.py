@@ -1,8 +1,7 @@
-"""Training of an agent: it learns, resumes to the same bytes, and refuses what does not fit. The task here is made up."""
+"""Training of an agent on a made-up task: it learns, resumes to the same bytes, and refuses what does not fit."""
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import keyed
 from hypersphere.control.environment import Settings
@@ -19,7 +19,7 @@ from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.methods.curl import Agent
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, work
 from hypersphere.training.build import build_method
 from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.frozen import load_frozen
@@ -169,7 +169,9 @@ def history(folder: Path) -> list[dict[str, float]]:
 def test_an_agent_learns_to_move_the_dot_and_to_tell_observations_apart(tmp_path: Path) -> None:
     """Chance of the contrastive task is log 32; at random the dot's mean place is a half, so that a return is 5."""
     method = {"hidden": 32, "dim": 8, "initial": 50}
-    run = make(method=method, schedule={"epochs": 40}, batch={"size": 32, "micro": 32}, optimiser={"learning_rate": 0.04})
+    run = make(
+        method=method, schedule={"epochs": 40}, batch={"size": 32, "micro": 32}, optimiser={"learning_rate": 0.04}
+    )
     execute(run, tmp_path)
     rows = history(tmp_path)
     assert [row["epoch"] for row in rows] == list(range(1, 41))
@@ -182,8 +184,8 @@ def test_an_episode_without_updates_has_the_untrained_loss(tmp_path: Path) -> No
     """Chosen so that nothing is ever updated: weights are the initial ones, and the loss is finite."""
     run = make(method={"initial": 1000})
     execute(run, tmp_path)
-    initial = build_method(run)
-    assert all(torch.equal(load_file(tmp_path / "encoder.safetensors")[n], v) for n, v in initial.encoder.state_dict().items())
+    initial, saved = build_method(run).encoder.state_dict(), load_file(tmp_path / "encoder.safetensors")
+    assert all(torch.equal(saved[name], tensor) for name, tensor in initial.items())
     assert all(math.isfinite(row["loss"]) for row in history(tmp_path))
 
 
@@ -256,3 +258,23 @@ def test_a_policy_that_is_no_number_ends_training(tmp_path: Path, monkeypatch: p
 def test_what_agents_do_not_take_is_refused(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(HypersphereError, match=problem):
         execute(make(**changes), tmp_path)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_the_cost_counts_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
+    """Against torch's own counter around real updates: 29 of them, of which all or every second one train the actor."""
+    run = make(method={"actor_every": every})
+    counted = []
+    update = control._Episodes._update
+
+    def counting(self: Any, *arguments: Any) -> torch.Tensor:
+        with FlopCounterMode(display=False) as counter:
+            found = update(self, *arguments)
+        counted.append(counter.get_total_flops())
+        return found
+
+    monkeypatch.setattr(control._Episodes, "_update", counting)
+    execute(run, tmp_path)
+    assert len(counted) == work.steps(run, examples=0) == 4 * STEPS - 11
+    of_loss = 3 * (2 * 8 * 8 * 4)  # eight queries with eight keys of four numbers, forward and twice backward: left out
+    assert work.Counting().of(run, 10, 1).step.flops == sum(counted[:2]) // 2 - of_loss
