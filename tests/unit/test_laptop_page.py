@@ -165,7 +165,10 @@ def test_the_effects_of_the_interventions_are_those_of_all_records(digests: dict
 def test_the_readings_that_were_tried_are_those_of_the_records(digests: dict[str, str]) -> None:
     cells = records("embedding_norms", "table5_readings")
     knn = {
-        key: [values(one, "knn_top1", "cifar10_lt_5k_16px", digests["knn"])[one["run"]["schedule"]["epochs"]] for one in of]
+        key: [
+            values(one, "knn_top1", "cifar10_lt_5k_16px", digests["knn"])[one["run"]["schedule"]["epochs"]]
+            for one in of
+        ]
         for key, of in cells.items()
     }
     expected = []

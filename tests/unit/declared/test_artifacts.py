@@ -238,7 +238,12 @@ def test_the_protocol_that_gives_a_measure(measure: str, by: str | None, expecte
 def test_an_axis_may_name_the_protocols() -> None:
     """Where none is named, the one that the others are like."""
     found = paper(knn=KNN, few={"like": "knn", "probe": {"name": "knn", "k": 5}})
-    compared = measured(draw="effects", rows={"by": ["knn", "few"]}, fixed={"method": "simclr", "variant": "default", "dataset": "cats"}, measure="knn_top1")
+    compared = measured(
+        draw="effects",
+        rows={"by": ["knn", "few"]},
+        fixed={"method": "simclr", "variant": "default", "dataset": "cats"},
+        measure="knn_top1",
+    )
     assert [found.protocol(compared, point) for point in compared.points] == ["knn", "few"]
     assert found.protocol(measured(**TABLE), {"measure": "knn_top1"}) == "knn"
     with pytest.raises(ValueError, match="by: 'fewer' is not one of"):

@@ -42,7 +42,9 @@ def test_the_order_written_does_not_matter(place: dict[str, Any], random: Any) -
 def test_identity_first_then_paths_then_readings() -> None:
     place = {"target": "cats", "epoch": 40, "variant": "cut", "logits.s": 10, "batch.size": 512}
     place |= {"split": "test", "measure": "norm", "dataset": "dogs", "method": "simclr", "by": "norms"}
-    expected = "method=simclr;variant=cut;dataset=dogs;batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    expected = (
+        "method=simclr;variant=cut;dataset=dogs;batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    )
     assert coordinates.text(place) == f"{expected};measure=norm"
     assert coordinates.setting(place) == "batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
     assert coordinates.of_run(place) == {"batch.size": 512, "logits.s": 10}
