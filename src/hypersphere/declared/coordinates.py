@@ -19,7 +19,7 @@ READINGS = (
     *("augmentation", "corruption", "severity"),
     "measure",
 )
-"""``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one; ``by`` names
+"""``epoch`` counts epochs of the published schedule; ``target`` is the probed dataset, if it is another one; ``by`` is
 the protocol, where an artifact compares several."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""

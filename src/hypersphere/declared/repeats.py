@@ -6,7 +6,6 @@ from typing import Any
 
 from hypersphere.declared.cells import Cell, Cells
 
-
 SHARED = "at this scale one number with"
 """How the reason of such a cell begins; the cell that keeps the number follows."""
 

@@ -125,7 +125,7 @@ def _shrunk(points: Points, config: Config) -> str:
 
 
 def _missing(points: Points) -> str:
-    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; which cell has a number shared is in the csv."""
+    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together."""
     reasons = Counter(
         f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
         for cell in points.every
