@@ -3,7 +3,7 @@
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -26,19 +26,10 @@ HISTORY = "history"
 HISTORY_MEASURES = ("norm", "loss")
 
 
-def _one_of(kind: registry.Kind) -> AfterValidator:
+def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
     def check(name: str) -> str:
-        if name not in registry.names(kind):
-            raise ValueError(not_one_of(name, registry.names(kind)))
-        return name
-
-    return AfterValidator(check)
-
-
-def _drawn(of: Literal["runs", "study"]) -> AfterValidator:
-    def check(name: str) -> str:
-        if name not in kinds.names(of):
-            raise ValueError(not_one_of(name, kinds.names(of)))
+        if name not in known():
+            raise ValueError(not_one_of(name, known()))
         return name
 
     return AfterValidator(check)
@@ -106,7 +97,7 @@ class Override(Strict):
 class Measured(Strict):
     """A table or figure made from runs."""
 
-    draw: Annotated[str, _drawn("runs")]
+    draw: Annotated[str, _one_of(lambda: kinds.names("runs"))]
     title: str
     printed: str | None = None
     """Its name in the document; None: it is ours."""
@@ -149,7 +140,7 @@ class Measured(Strict):
         if ("measure" in axis_of) == (self.measure is not None):
             raise ValueError("measure: must be given here or on one axis, and not on both")
         if "by" in axis_of and self.by is not None:
-            raise ValueError("by: must be given here or on one axis, and not on both")
+            raise ValueError("by: may be given here or on one axis, and not on both")
         of_baseline = [m for m in self._measures() if MEASURES[m].of_baseline]
         if of_baseline and self.baseline is None:
             raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
@@ -201,9 +192,9 @@ class Studied(Strict):
     present/drawings/<paper>/<artifact>.py draws it or lays it out.
     """
 
-    draw: Annotated[str, _drawn("study")]
+    draw: Annotated[str, _one_of(lambda: kinds.names("study"))]
     title: str
-    study: Annotated[str, _one_of("simulations")]
+    study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
     """A function of simulations/, which returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
@@ -299,8 +290,8 @@ class Paper(Strict):
         giving = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
         if by is not None and by not in (HISTORY, *self.evaluations):
             raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
-        if len(giving) != 1:
-            if giving:
-                raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")
+        if len(giving) > 1:
+            raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")
+        if not giving:
             raise ValueError(f"by: no evaluation gives {measure}")
         return giving[0]

@@ -248,6 +248,8 @@ def test_an_axis_may_name_the_protocols() -> None:
     assert found.protocol(measured(**TABLE), {"measure": "knn_top1"}) == "knn"
     with pytest.raises(ValueError, match="by: 'fewer' is not one of"):
         found.protocol(compared, {"measure": "knn_top1", "by": "fewer"})
+    with pytest.raises(ValueError, match="by: may be given here or on one axis"):
+        measured(**compared.model_dump() | {"by": "knn"})
 
 
 # Overrides
