@@ -125,11 +125,7 @@ def _shrunk(points: Points, config: Config) -> str:
 
 
 def _missing(points: Points) -> str:
-<<<<<<< HEAD
-    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; the csv says which cells share one."""
-=======
     """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together."""
->>>>>>> norms20
     reasons = Counter(
         f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
         for cell in points.every
