@@ -18,7 +18,8 @@ def rows(table: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[str], list[lis
 def note(table: pd.DataFrame) -> str:
     """What is fitted, and what follows from it."""
     of = table.set_index("task")
-    swapped = of.loc["mpqa", "least"] - of.loc["subj", "words"], of.loc["subj", "least"] - of.loc["mpqa", "words"]
+    least, words = of["least"].to_dict(), of["words"].to_dict()
+    swapped = least["mpqa"] - words["subj"], least["subj"] - words["mpqa"]
     return (
         "Accuracies in percent. A bag of words is logistic regression on which words occur; no encoder takes part. "
         "Printed are the six encoders of Table 4, the lowest and the highest. If SUBJ and MPQA were swapped, the "
