@@ -32,11 +32,16 @@ Cell = tuple[str, ...]
 
 
 @cache
+def laptop() -> planning.Plan:
+    """The plan of the laptop scale, made once."""
+    return planning.make(ROOT, {"scale": "laptop"})
+
+
+@cache
 def records(paper: str, artifact: str) -> dict[Cell, list[dict[str, Any]]]:
     """By the coordinates of an artifact's cells: the records of their runs, by seed."""
-    plan = planning.make(ROOT, {"scale": "laptop"})
     found: dict[Cell, list[dict[str, Any]]] = {}
-    for cell in plan.artifacts[paper, artifact]:
+    for cell in laptop().artifacts[paper, artifact]:
         paths = [] if cell.run is None else sorted((ROOT / "evidence" / "laptop").glob(f"{cell.run.name}-*.json"))
         for path in paths:
             key = tuple(str(value) for name, value in cell.coordinates.items() if name != "measure")
@@ -87,8 +92,7 @@ def last_values(measure: str, protocol: str, **run: Any) -> dict[tuple[str, str]
 @pytest.fixture(scope="module")
 def digests() -> dict[str, str]:
     """Of the protocols by name, with the laptop scale's parameters."""
-    plan = planning.make(ROOT, {"scale": "laptop"})
-    return {name: protocol.digest for of in plan.protocols.values() for name, protocol in of.items()}
+    return {name: protocol.digest for of in laptop().protocols.values() for name, protocol in of.items()}
 
 
 def test_norms_and_accuracies_are_those_of_the_records(digests: dict[str, str]) -> None:
@@ -204,8 +208,7 @@ def test_what_bfloat16_changed_is_said_of_the_records_that_are_kept(digests: dic
 
 def margins(artifact: str, cell: Cell, target: str = "cifar10_5k_16px") -> list[float]:
     """The linear probe of a cell's runs at their end."""
-    plan = planning.make(ROOT, {"scale": "laptop"})
-    protocol = plan.protocols["margins"]["linear"].digest
+    protocol = laptop().protocols["margins"]["linear"].digest
     found = [values(one, "linear_top1", target, protocol)[one["epochs"]] for one in records("margins", artifact)[cell]]
     return [value for value in found if value is not None]
 
@@ -246,8 +249,7 @@ SENTENCE_METHODS = {"qt": "QT", "qt_dcl": "DCL", "qt_hcl": "HCL"}
 
 def of_sentences(protocol: str, measure: str, method: str, variant: str, task: str, epoch: int) -> list[float]:
     """The values of one cell's runs, at the start (epoch 0) or the end (1)."""
-    plan = planning.make(ROOT, {"scale": "laptop"})
-    digest = plan.protocols["lmcl"][protocol].digest
+    digest = laptop().protocols["lmcl"][protocol].digest
     found = records("lmcl", "table4").get((method, variant, "bookcorpus", f"text_{task}"), [])
     of_runs = [values(one, measure, f"text_{task}_novels", digest) for one in found]
     return [float(value) for one in of_runs if (value := one.get(epoch)) is not None]
@@ -298,8 +300,8 @@ def polarisation_rows() -> list[tuple[str, ...]]:
 
 def distance_rows() -> list[tuple[str, ...]]:
     """Fig. 5's means, of seed 0."""
-    plan, rows = planning.make(ROOT, {"scale": "laptop"}), []
-    digest = plan.protocols["lmcl"]["sentence_distances"].digest
+    rows = []
+    digest = laptop().protocols["lmcl"]["sentence_distances"].digest
     for method, variant, name in (("qt", "default", "QT"), ("qt_dcl", "default", "DCL"), ("qt", "dp", "QT + DP")):
         (record,) = records("lmcl", "fig5")[method, variant, "bookcorpus", "neighbours"]
         found = {
