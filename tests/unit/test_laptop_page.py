@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from scipy import stats
 
 from hypersphere.declared import plan as planning
+
+from .printed import table as printed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "laptop.md"
@@ -253,3 +256,81 @@ def test_losses_are_those_of_the_records(digests: dict[str, str]) -> None:
         expected = [f"{biased[digit, bias]:.1f}" for bias in ("", "bias=aligned", "bias=conflicting")]
         expected += [f"{maps[plain, '']:.1f}", f"{probed[plain, '']:.1f}", f"{spread[plain, '']:.3f}"]
         assert quoted == expected, loss
+
+
+TASKS = ("mr", "cr", "subj", "mpqa", "trec", "msrp")
+SENTENCE_METHODS = {"qt": "QT", "qt_dcl": "DCL", "qt_hcl": "HCL"}
+
+
+def of_sentences(protocol: str, measure: str, method: str, variant: str, task: str, epoch: int) -> list[float]:
+    """The values of one cell's runs, at the start (epoch 0) or the end (1)."""
+    plan = planning.make(ROOT, {"scale": "laptop"})
+    digest = plan.protocols["lmcl"][protocol].digest
+    found = records("lmcl", "table4").get((method, variant, "bookcorpus", f"text_{task}"), [])
+    of_runs = [values(one, measure, f"text_{task}_novels", digest) for one in found]
+    return [float(value) for one in of_runs if (value := one.get(epoch)) is not None]
+
+
+def mean(found: list[float]) -> str:
+    """With scipy's 95 % interval of the mean, where there are several."""
+    if len(found) < 2:
+        return "".join(f"{value:.1f}" for value in found)
+    half = stats.t.ppf(0.975, len(found) - 1) * stats.sem(found)
+    return f"{np.mean(found):.1f} ± {half:.1f}"
+
+
+def sentence_rows() -> list[tuple[str, ...]]:
+    """Table 4 as the page has it: printed, of the records, and the controls."""
+    on_paper, rows = printed("lmcl", "table4", "method.variant", "target"), []
+    for method, label in SENTENCE_METHODS.items():
+        for variant, suffix in (("default", ""), ("dp", " + DP")):
+            each = [of_sentences("sentences", "text_accuracy", method, variant, task, 1) for task in TASKS]
+            shown = [f"{on_paper[f'{method}.{variant}'][f'text_{task}']:.1f}" for task in TASKS]
+            rows.append((f"{label}{suffix}, printed", "", *shown))
+            rows.append((f"{label}{suffix}", str(len(each[0])), *map(mean, each)))
+    starts = [of_sentences("sentences", "text_accuracy", "qt", "default", task, 0) for task in TASKS]
+    rows.append(("untrained", str(len(starts[0])), *map(mean, starts)))
+    for measure in ("bag_of_words_accuracy", "majority_accuracy"):
+        found = [of_sentences("sentence_controls", measure, "qt", "default", task, 1) for task in TASKS]
+        name = {"b": "bag of 1,000 words", "m": "majority"}[measure[0]]
+        rows.append((name, "", *(f"{one:.1f}" for (one,) in found)))
+    return rows
+
+
+def polarisation_rows() -> list[tuple[str, ...]]:
+    """With the regulariser minus without, as printed and of the records."""
+    on_paper, rows = printed("lmcl", "table4", "method.variant", "target"), []
+    for method, label in SENTENCE_METHODS.items():
+        arms = [
+            [of_sentences("sentences", "text_accuracy", method, variant, task, 1) for task in TASKS]
+            for variant in ("dp", "default")
+        ]
+        tasks = [f"text_{task}" for task in TASKS]
+        shown = [f"{on_paper[f'{method}.dp'][task] - on_paper[f'{method}.default'][task]:+.1f}" for task in tasks]
+        rows.append((f"{label}, printed", "", *shown))
+        if all(arm[0] for arm in arms):
+            seeds = " and ".join(str(len(arm[0])) for arm in arms)
+            rows.append((label, seeds, *(difference(*pair) for pair in zip(*arms, strict=True))))
+    return rows
+
+
+def distance_rows() -> list[tuple[str, ...]]:
+    """Fig. 5's means, of seed 0."""
+    plan, rows = planning.make(ROOT, {"scale": "laptop"}), []
+    digest = plan.protocols["lmcl"]["sentence_distances"].digest
+    for method, variant, name in (("qt", "default", "QT"), ("qt_dcl", "default", "DCL"), ("qt", "dp", "QT + DP")):
+        (record,) = records("lmcl", "fig5")[method, variant, "bookcorpus", "neighbours"]
+        found = {
+            (row["epoch"], row["reading"]): row["value"] for row in record["evaluations"] if row["protocol"] == digest
+        }
+        shown = [found[1, f"pairs={pairs}"] for pairs in ("neighbours", "apart")]
+        rows.append((name, *(f"{value:.3f}" for value in shown), f"{shown[1] - shown[0]:.3f}"))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("heading", "rows"),
+    [("sentences", sentence_rows), ("+ DP minus without", polarisation_rows), ("distances", distance_rows)],
+)
+def test_sentences_are_those_of_the_records(heading: str, rows: Callable[[], list[tuple[str, ...]]]) -> None:
+    assert [tuple(line) for line in table(heading)] == rows()

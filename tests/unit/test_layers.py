@@ -10,7 +10,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),  # errors, files, keyed, means, nouns
     ("declared",),
     ("integrity",),
-    ("objectives", "views", "encoders", "datasets"),
+    ("objectives", "views", "encoders", "datasets", "control"),
     ("methods",),
     ("training",),
     ("probes",),

@@ -20,9 +20,9 @@ from hypersphere.declared.reasons import why_not_made
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
-from hypersphere.training.work import Counting, Work
+from hypersphere.training.work import Counting, Work, steps
 
-LEFT_OUT = "probes, exact studies, preparing data, views, the loss, the optimiser's update, waiting for the device"
+LEFT_OUT = "probes, exact studies, preparing data, views, simulators, the loss, the optimiser's update, waiting for the device"
 """What the numbers leave out, in words."""
 COLUMNS = [
     *("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "bytes_moved", "device_hours"),
@@ -105,17 +105,18 @@ class Cost:
     def _count(self, counting: Counting, run: Run) -> tuple[Work, int] | str:
         known = self._sizes[run.dataset.folder]
         if known is None:
-            return f"the number of images of {run.dataset.name} is not known until it is prepared"
-        steps = known.train // run.batch.size * run.schedule.epochs
-        if not steps:
-            return f"batch.size {run.batch.size} is more than the {known.train} images of {run.dataset.name}"
+            return f"the size of {run.dataset.name} is not known until it is prepared"
+        count = steps(run, known.train)
+        if not count:
+            what = "pairs of sentences" if known.sentences else "images"
+            return f"batch.size {run.batch.size} is more than the {known.train} {what} of {run.dataset.name}"
         try:
-            model = counting.of(run, known.side, known.classes)
+            model = counting.of(run, known.words or known.side, known.classes)
         except Exception as error:  # any method or encoder may refuse tensors without data
             problem = " ".join(str(error).split())
             return f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
         saved = 1 + sum(epoch != run.schedule.epochs for epoch in self.plan.kept_epochs(run))
-        return model.step * steps, model.stored * saved
+        return model.step * count, model.stored * saved
 
     @cached_property
     def _sizes(self) -> dict[str, Sizes | None]:
@@ -185,7 +186,7 @@ def notes(cost: Cost, verbose: bool = False) -> Iterator[str]:
         yield f"roughly    memory: counted in float32; {cost.plan.config.scale.precision} moves about half as much"
     about = [f"{name} has about {_whole(one.train)}" for name, one in cost.datasets.items() if one and one.about]
     if about:
-        yield f"roughly    training images: {'; '.join(about)}"
+        yield f"roughly    to train on: {'; '.join(about)}"
     for reason, names in cost.unknown.items():
         yield f"not known  {counted(len(names), 'run')}: {reason}"
     missing = [name for name, one in cost.datasets.items() if one is None]

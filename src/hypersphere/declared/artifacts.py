@@ -17,7 +17,7 @@ from hypersphere.declared.measures import MEASURES, MeasureName, transferred
 from hypersphere.declared.run import Probe, Run, RunFields
 from hypersphere.declared.validation import AsList, Identifier, Strict, not_one_of, unknown_key
 
-Need = Literal["human_labels"]
+Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
 AXES = ("panels", "rows", "lines", "columns", "x")
 """All axes that a kind may take, from the outermost; cells are listed in this order."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hypersphere.declared import config as cfg
-from hypersphere.declared import coordinates, registry
+from hypersphere.declared import coordinates, registry, renderer
 from hypersphere.declared.artifacts import HISTORY, Measured, Paper, Protocol
 from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES
@@ -117,6 +117,8 @@ class Cells:
             missing = missing or f"epoch {point['epoch']} is before the first of this scale"
         if kind not in registry.trained_kinds():
             missing = missing or f"nothing trains {kind} runs yet"
+        if kind == "control":
+            missing = missing or renderer.problem()
         return [
             Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
             for seed in seeds

@@ -18,8 +18,10 @@ from hypersphere.declared.validation import not_one_of, suggest, unknown_key, va
 from hypersphere.errors import HypersphereError
 
 DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
-FOLDERS: dict[Need, str] = {"human_labels": "human"}
+FOLDERS: dict[Need, str] = {"human_labels": "human", "sentence_tasks": "text/tasks"}
 """The folder of ``data_root`` that holds what an exact study needs."""
+DOWNLOADED = ("human_labels",)
+"""What is fetched where there is no ``data_root``."""
 COMMAND_LINE = Path("command line")
 """Stands for a file in sentences about values that the command line set."""
 DATA_VARIABLE = "HYPERSPHERE_DATA"
@@ -54,12 +56,13 @@ class Config(BaseModel):
         """The artifacts of a paper that an exact study makes at this scale, by id.
 
         A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
-        alone. Without one they are downloaded, but not to show what is recorded.
+        alone. Without one they are downloaded if they can be, but not to show what is recorded.
         """
         given = self.settings.data_root
         folder = Path(given) if given else self.root / "data" / "raw"
         downloads = given is None and not self.settings.evidence_only
-        available = {need for need in self.scale.provides if downloads or (folder / FOLDERS[need]).is_dir()}
+        fetched = DOWNLOADED if downloads else ()
+        available = {need for need in self.scale.provides if need in fetched or (folder / FOLDERS[need]).is_dir()}
         return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
 
     def replaced(self, paper: str) -> Replaced:

@@ -55,6 +55,12 @@ MEASURES: dict[str, Measure] = {
     "text_accuracy": _of_task("text classification", "cross-validated classifier on frozen sentence embeddings"),
     "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on which words occur", of_data=True),
     "majority_accuracy": _of_task("majority class", "the training examples' most frequent", of_data=True),
+    "score": Measure("score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True),
+    "random_score": Measure(
+        *("score of random actions", "", 0, "return of a control task by uniform actions", "higher"),
+        bounded=True,
+        of_data=True,
+    ),
     "mce": Measure(
         "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True
     ),
@@ -105,7 +111,6 @@ MEASURES: dict[str, Measure] = {
     "learning_rate": Measure("learning rate", "", 2, "the highest of a schedule"),
     "warmup_epochs": Measure("warm-up", "epochs", 0, "epochs until the learning rate is highest"),
     "share": Measure("share", "%", 1, "places, or pairs, of which a sentence holds", "neither", None, "accuracy"),
-    "score": Measure("score", "", 0, "return of a control task after 100,000 steps", "higher"),
 }
 
 

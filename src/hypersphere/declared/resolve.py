@@ -212,7 +212,7 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in layers:
         merged = merge(merged, layer.fields)
-    if merged.get("kind") == "text":
+    if merged.get("kind", "image") != "image":
         merged["views"] = {}  # augmentation is of images; those that a paper or scale sets would be part of the name
     return merged
 

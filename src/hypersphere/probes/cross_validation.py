@@ -1,6 +1,6 @@
 """Cross-validated logistic regression on frozen embeddings of sentences (LMCL, Table 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -12,8 +12,9 @@ from hypersphere import keyed
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.linear import fit_logistic, standardise
+from hypersphere.probes.linear import standardise
 from hypersphere.probes.measured import Measured
+from hypersphere.probes.penalty_path import fits
 
 MEASURES = ("text_accuracy",)
 PIXELS = False
@@ -82,7 +83,7 @@ def divided(
     classes = int(labels.max()) + 1
     penalty = _best(features, labels, classes, sorted(penalties, reverse=True), iterations)
     whole, both = torch.cat([features, queries]), torch.cat([labels, truth])
-    hits = _hits(whole, both, np.arange(n), np.arange(n, len(both)), classes, penalty, iterations)
+    ((_, hits),) = _hits(whole, both, np.arange(n), np.arange(n, len(both)), classes, [penalty], iterations)
     return 100 * float(hits.double().mean())
 
 
@@ -119,7 +120,7 @@ def cross_validated(
     for test in parts(len(labels), folds, "outer"):
         train = np.setdiff1d(np.arange(len(labels)), test)
         penalty = _best(features[train], labels[train], classes, sorted(penalties, reverse=True), iterations)
-        hits[test] = _hits(features, labels, train, test, classes, penalty, iterations)
+        ((_, hits[test]),) = _hits(features, labels, train, test, classes, [penalty], iterations)
     return 100 * float(hits.double().mean())
 
 
@@ -136,8 +137,8 @@ def _best(
     hits = dict.fromkeys(penalties, 0)
     for test in parts(len(labels), INNER, "inner"):
         train = np.setdiff1d(np.arange(len(labels)), test)
-        for penalty in penalties:
-            hits[penalty] += int(_hits(features, labels, train, test, classes, penalty, iterations).sum())
+        for penalty, right in _hits(features, labels, train, test, classes, penalties, iterations):
+            hits[penalty] += int(right.sum())
     return max(penalties, key=hits.__getitem__)
 
 
@@ -147,10 +148,10 @@ def _hits(
     train: Int[np.ndarray, "m"],
     test: Int[np.ndarray, "k"],
     classes: int,
-    penalty: float,
+    penalties: Sequence[float],
     iterations: int,
-) -> Tensor:
-    """Whether each example of ``test`` is predicted by a classifier fitted on ``train``."""
+) -> Iterator[tuple[float, Tensor]]:
+    """Each penalty, with whether each example of ``test`` is predicted by a classifier fitted on ``train``."""
     bank, queries = standardise(features[train], features[test])
-    weights, bias = fit_logistic(bank, labels[train], classes, penalty, iterations)
-    return torch.addmm(bias, queries, weights).argmax(dim=1) == labels[test]
+    for penalty, weights, bias in fits(bank, labels[train], classes, penalties, iterations):
+        yield penalty, torch.addmm(bias, queries, weights).argmax(dim=1) == labels[test]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hypersphere.datasets.composing.biased import CONFLICTING
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS
-from hypersphere.declared.run import Run
+from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.measured import NotFiniteError
 from hypersphere.views.ops import to_float
@@ -79,6 +79,11 @@ class Frozen:
         if self._run is None:
             raise HypersphereError("probe: repeats a part of the training, and raw pixels have none")
         return self._run
+
+    @property
+    def dataset(self) -> Dataset:
+        """How the prepared dataset is declared."""
+        return Dataset.model_validate(self._data.manifest["spec"])
 
     @property
     def home(self) -> "Frozen":

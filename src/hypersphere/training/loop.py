@@ -4,13 +4,15 @@ Shapes: N examples of a training set, n of a batch, v views of each.
 """
 
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int, Shaped
-from torch import Tensor
+from torch import Tensor, nn
 
 from hypersphere import files, keyed
 from hypersphere.declared.run import Run
@@ -49,7 +51,7 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
         HypersphereError: fewer examples than a batch, or a file cannot be written.
         StoppedError: the process was asked to stop; the resume state is saved.
     """
-    count, group = len(source.labels), execution.group
+    count = len(source.labels)
     if count < run.batch.size:
         raise HypersphereError(
             f"run {run.name}: batch.size {run.batch.size} is more than the {count} {EXAMPLES[run.kind]} of "
@@ -58,8 +60,33 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
     method = build_method(run, count, int(source.labels.max()) + 1)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
+    epoch = partial(_epoch, run, method, optimiser, source, execution)
+    return epochs(run, method, method, optimiser, epoch, execution, folder)
+
+
+def epochs(
+    run: Run,
+    method: Method,
+    state: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    epoch: Callable[[Progress, Keeper], dict[str, float]],
+    execution: Execution,
+    folder: Path,
+) -> Outcome:
+    """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
+
+    Args:
+        run: what is trained.
+        method: its model, whose encoder and heads are the result.
+        state: the model, with whatever else must be kept to resume.
+        optimiser: of the model.
+        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, loss, norm …
+        execution: how to train.
+        folder: where results and the resume state go.
+    """
+    group = execution.group
     try:
-        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, method, optimiser)
+        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, state, optimiser)
     except HypersphereError as error:
         print(f"note: {error}; starting over", flush=True)
         saved = None
@@ -69,13 +96,13 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    keeper = Keeper(folder, method, optimiser, progress, execution)
+    keeper = Keeper(folder, state, optimiser, progress, execution)
     group.join(method)
     if execution.compile:
         method.encoder.compile()
     status = "finished"
     while progress.epoch < run.schedule.epochs:
-        row = _epoch(run, method, optimiser, source, progress, keeper, execution)
+        row = epoch(progress, keeper)
         progress.end_epoch(row)
         group.check(method, progress.step)
         if not np.isfinite([row["loss"], row["norm"]]).all():
@@ -97,9 +124,9 @@ def _epoch(
     method: Method,
     optimiser: torch.optim.Optimizer,
     source: Source,
+    execution: Execution,
     progress: Progress,
     keeper: Keeper,
-    execution: Execution,
 ) -> dict[str, float]:
     """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
     count = len(source.labels)

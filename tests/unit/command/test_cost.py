@@ -44,7 +44,7 @@ def test_a_run_costs_its_steps(costed: Callable[..., Cost]) -> None:
     """Steps: whole batches of the images, times epochs; the rest of an epoch's images is left out."""
     one = costed({"artifacts.table": TABLE, "artifacts.other": TABLE, "variants.hot": {}}, scale={"seeds": [0]})
     (run,) = one.plan.runs.values()
-    step = Counting().of(run, side=12, classes=10).step
+    step = Counting().of(run, size=12, classes=10).step
     assert one.whole.work == step * (CATS // 256) * 100
 
 
@@ -82,7 +82,7 @@ def test_snapshots_take_disk(costed: Callable[..., Cost]) -> None:
     """
     plain = costed({"artifacts.table": TABLE})
     kept = costed({"artifacts.table": TABLE | {"columns": {"dataset": ["cats"], "epoch": [0, 50, 100]}}})
-    state = Counting().of(next(iter(plain.plan.runs.values())), side=12, classes=10).stored
+    state = Counting().of(next(iter(plain.plan.runs.values())), size=12, classes=10).stored
     assert plain.whole.runs == kept.whole.runs == 4
     assert plain.whole.stored == (2 * 2 + 2 * 1) * state
     assert kept.whole.stored == 4 * 3 * state
@@ -121,7 +121,7 @@ def test_energy_and_money_follow_from_time(costed: Callable[..., Cost], tmp_path
 def test_what_is_not_known_is_named_and_not_guessed(costed: Callable[..., Cost]) -> None:
     one = costed(datasets={"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}})
     (reason,) = one.unknown
-    assert reason == "the number of images of dogs is not known until it is prepared"
+    assert reason == "the size of dogs is not known until it is prepared"
     assert len(one.whole.lost) == len(one.unknown[reason]) == 8
     assert one.whole.runs == 18
     text = "\n".join(cost.lines(one))
@@ -175,7 +175,7 @@ def test_what_is_not_made_is_named(costed: Callable[..., Cost]) -> None:
 
 def test_a_rough_number_of_images_is_said(costed: Callable[..., Cost]) -> None:
     one = costed(datasets={"dogs": {"source": {"name": "imagenet100", "size": 16}}})
-    assert "roughly    training images: dogs has about 126,700" in list(cost.lines(one))
+    assert "roughly    to train on: dogs has about 126,700" in list(cost.lines(one))
 
 
 @pytest.mark.parametrize(("precision", "said"), [("float32", False), ("bfloat16", True)])

@@ -20,7 +20,8 @@ def test_what_there_is() -> None:
     assert registry.names("gradients") == ("grad_scale",)
     assert registry.names("initialisations") == ("cut_initialisation",)
     assert {"simclr", "simsiam"} <= set(registry.names("methods"))
-    assert registry.names("encoders") == ("convnet", "gru", "lab_streams", "resnet", "resnet10", "resnet8", "vit")
+    of_images = ("convnet", "lab_streams", "resnet", "resnet10", "resnet8", "vit")
+    assert registry.names("encoders") == tuple(sorted((*of_images, "gru", "pixel_convnet")))
     assert {"cifar", "digits", "folder", "mnist"} <= set(registry.names("datasets"))
     assert {"human", "published", "store"}.isdisjoint(registry.names("datasets"))  # helpers
     assert {"knn", "linear", "linear_sgd", "mlp", "norms"} <= set(registry.names("probes"))

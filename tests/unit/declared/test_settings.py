@@ -141,3 +141,12 @@ def test_a_study_that_needs_what_a_scale_has_not_is_left_out(loaded: Callable[..
     assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain"}
     (data / "human").mkdir()
     assert loaded({"data_root": str(data)}, paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}
+
+
+def test_a_study_of_files_that_are_not_fetched_waits_for_them(loaded: Callable[..., Config], tmp_path: Path) -> None:
+    paper = {"artifacts.plain": STUDY, "artifacts.needy": STUDY | {"needs": ["sentence_tasks"]}}
+    rich = {"provides": ["sentence_tasks"]}
+    assert loaded(paper=paper, scale=rich).studied("p").keys() == {"plain"}
+    (tmp_path / "data" / "text" / "tasks").mkdir(parents=True)
+    given = {"data_root": str(tmp_path / "data")}
+    assert loaded(given, paper=paper, scale=rich).studied("p").keys() == {"plain", "needy"}

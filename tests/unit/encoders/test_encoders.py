@@ -40,8 +40,8 @@ def trained(name: str) -> nn.Module:
 
 
 def test_every_encoder_is_here() -> None:
-    """All but the encoder of sentences, which test_gru.py has."""
-    assert {*ENCODERS, "gru"} == set(registry.names("encoders"))
+    """All but those of sentences and of agents, which test_gru.py and test_pixel_convnet.py have."""
+    assert {*ENCODERS, "gru", "pixel_convnet"} == set(registry.names("encoders"))
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -49,7 +49,7 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
     }
 
 
-OF_IMAGES = [name for name in METHODS if registry.read_constant("methods", name, "KIND", "") != "text"]
+OF_IMAGES = [name for name in METHODS if registry.read_constant("methods", name, "KIND", "image") == "image"]
 FITTING = [(m, o, "cosine_logits") for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o) is None]
 MAPPED = [
     (method, objective, logits)
@@ -102,6 +102,7 @@ def test_methods_are_known_by_their_papers_own_objective() -> None:
     own = {
         "byol": "normalised_squared_error",
         "cmc": "multiview_coding",
+        "curl": "n_pair",
         "dino": "self_distillation",
         "instance_discrimination": "nonparametric_softmax",
         "mocov2": "momentum_contrast",

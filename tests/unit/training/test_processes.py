@@ -25,7 +25,7 @@ from . import shared_steps
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1] / "project"
-METHODS = [name for name in registry.names("methods") if registry.read_constant("methods", name, "KIND", "") != "text"]
+METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 
 
 LAUNCHER = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")

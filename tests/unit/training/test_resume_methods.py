@@ -22,7 +22,7 @@ from hypersphere.training.images import training_images
 from .conftest import execute, result, rewrite, unbroken
 
 PROJECT = Path(__file__).resolve().parents[2] / "project"
-METHODS = [name for name in registry.names("methods") if registry.read_constant("methods", name, "KIND", "") != "text"]
+METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 CARRIED = {
     "byol": ("model.target.",),
     "cmc": (),

@@ -105,6 +105,34 @@ def test_operations_are_those_that_torch_counts_in_a_real_step(name: str) -> Non
     assert Counting().of(one, SIDE, CLASSES).step.flops == counter.get_total_flops()
 
 
+WORDS, HIDDEN = 3, 5
+SENTENCES: dict[str, Any] = {
+    "kind": "text",
+    "encoder": {"name": "gru", "vocabulary": 20, "words": WORDS, "hidden": HIDDEN},
+    "method": {"name": "quick_thoughts"},
+    "objective": {"name": "n_pair"},
+}
+
+
+@pytest.mark.parametrize(("mean", "words"), [(4, 24), (2.5, 15), (1, 6)])
+def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: int) -> None:
+    """Six sentences of ``words`` words together. Three gates each take a word's embedding and the state.
+
+    The backward pass has two products for each, except that no gradient goes to the state before the first word.
+    """
+    step = Counting().of(Run.model_validate(BASE | SENTENCES), mean, CLASSES).step
+    gates = 2 * 3 * HIDDEN
+    each = 3 * words * gates * (WORDS + HIDDEN) - 6 * gates * HIDDEN
+    assert step.flops == 2 * each  # of the two encoders
+
+
+def test_a_sentence_model_takes_the_bytes_of_both_encoders() -> None:
+    one = Run.model_validate(BASE | SENTENCES)
+    encoder = build.assemble(one, 6, CLASSES).encoder
+    size = sum(tensor.numel() * tensor.element_size() for tensor in plain(encoder.state_dict()).values())
+    assert Counting().of(one, 4, CLASSES).stored == size > 0
+
+
 def test_a_step_of_several_passes_is_their_sum() -> None:
     one = Counting().of(run("simclr", batch={"size": 6, "micro": 6}), SIDE, CLASSES)
     four = Counting().of(run("simclr", batch={"size": 24, "micro": 6}), SIDE, CLASSES)

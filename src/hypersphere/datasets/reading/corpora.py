@@ -47,7 +47,10 @@ def corpus(root: Path, name: str) -> Corpus:
         return Corpus({CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about())
     parts = PurePosixPath(name).parts
     if not parts or PurePosixPath(name).is_absolute() or ".." in parts or not (root / name).is_dir():
-        raise HypersphereError(f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}")
+        raise HypersphereError(
+            f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes there, "
+            "as files *.txt"
+        )
     files = sorted((root / name).glob("*.txt"))
     if not files:
         raise HypersphereError(f"{root / name}: holds no file *.txt")

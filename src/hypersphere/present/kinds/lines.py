@@ -26,7 +26,7 @@ PANEL = 2.1
 ACROSS = 3
 """Most panels in a row."""
 LOG_RANGE = 8.0
-"""An axis without a unit is logarithmic if its largest mean is at least so many times its smallest."""
+"""An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
 """With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
@@ -70,7 +70,7 @@ def _spread(points: Points) -> str:
 
 def _logarithmic(cell: Point) -> bool:
     """Whether the axis of a cell's measure may be logarithmic, where t intervals would fall off the floor."""
-    return not cell.measure.unit
+    return not cell.measure.unit and not cell.measure.bounded
 
 
 def _banded(cell: Point) -> bool:

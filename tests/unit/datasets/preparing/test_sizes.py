@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hypersphere import files
+from hypersphere.datasets import store
 from hypersphere.datasets.preparing import sizes
 from hypersphere.datasets.preparing.sizes import Sizes
+from hypersphere.datasets.sentences import sentences
 from hypersphere.datasets.types import CLASS
 from hypersphere.declared import registry
 from hypersphere.declared.run import Dataset
@@ -23,9 +26,10 @@ def loaded(source: dict[str, Any], root: Path) -> Sizes:
     """The sizes of what the loader returns, the oracle."""
     parameters = {key: value for key, value in source.items() if key != "name"}
     arrays = registry.load("datasets", source["name"])(root, False, **parameters)
-    (side,) = {split.images.shape[1] for split in arrays.splits.values()}
+    (shape,) = {split.images.shape[1:] for split in arrays.splits.values()}
     counts = {name: len(split.images) for name, split in arrays.splits.items()}
-    return Sizes(side, len(arrays.class_names[CLASS]), counts)
+    sentences = shape[0] if len(shape) == 2 else 0
+    return Sizes(shape[1], len(arrays.class_names[CLASS]), counts, sentences=sentences)
 
 
 FEW = {"train_per_class": 3, "test_per_class": 2}
@@ -44,10 +48,46 @@ FEW = {"train_per_class": 3, "test_per_class": 2}
         {"name": "corruptions", "base": "digits", "origin": "made", "only": "fog snow fog", **FEW},
         {"name": "multidigits", "scans": "digits", "side": 8, "canvas": 32, "count": 2, "train": 5, "test": 4},
         {"name": "multidigits", "scans": "digits", "side": 6, "second_side": 9, "canvas": 32, "train": 5, "test": 4},
+        {"name": "text_task", "task": "speech", "corpus": "chapters", "length": 12},
+        {"name": "text_task", "task": "neighbours", "corpus": "chapters"},
     ],
 )
 def test_generated_sets_have_the_size_that_is_declared(source: dict[str, Any]) -> None:
     assert sizes.declared(dataset(source)) == loaded(source, NOWHERE)
+
+
+def test_a_corpus_has_the_pairs_and_words_that_are_declared() -> None:
+    source: dict[str, Any] = {"name": "sentences", "corpus": "chapters"}
+    words = sentences(NOWHERE, corpus="chapters").splits["train"].attributes["words"]
+    found = sizes.declared(dataset(source))
+    assert found is not None
+    assert found.words == pytest.approx(np.minimum(words, 30).mean(), abs=0.01)
+    assert found._replace(words=0) == loaded(source, NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("task", "sentences", "classes", "splits"),
+    [  # as papers print them
+        ("mr", 1, 2, {"train": 10_662}),
+        ("cr", 1, 2, {"train": 3_775}),
+        ("subj", 1, 2, {"train": 10_000}),
+        ("mpqa", 1, 2, {"train": 10_606}),
+        ("trec", 1, 6, {"train": 5_452, "test": 500}),
+        ("msrp", 2, 2, {"train": 4_076, "test": 1_725}),
+    ],
+)
+def test_published_tasks(task: str, sentences: int, classes: int, splits: dict[str, int]) -> None:
+    found = sizes.declared(dataset({"name": "text_task", "task": task, "corpus": "text/bookcorpus"}))
+    assert found == Sizes(30, classes, splits, sentences=sentences)
+    assert found.bytes == sum(splits.values()) * sentences * 30 * 4
+
+
+def test_bookcorpus_is_known_roughly_and_before_any_copy_is_there() -> None:
+    """Zhu et al. 2015: 74,004,228 sentences of 11,038 books; the last of each book has no next one."""
+    found = sizes.declared(dataset({"name": "sentences", "corpus": "text/bookcorpus"}))
+    assert found is not None
+    assert sum(found.splits.values()) == pytest.approx(74_004_228 - 2 * 11_038, rel=1e-4)
+    assert (found.about, found.words) == (True, 13)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +153,7 @@ def test_a_rough_number_says_so() -> None:
 def test_what_is_not_known_is_not_guessed() -> None:
     assert sizes.declared(dataset(None)) is None
     assert sizes.declared(dataset({"name": "folder", "path": "mine", "size": 32})) is None
+    assert sizes.declared(dataset({"name": "sentences", "corpus": "mine"})) is None
 
 
 def test_a_prepared_copy_knows_better(tmp_path: Path) -> None:
@@ -124,3 +165,13 @@ def test_a_prepared_copy_knows_better(tmp_path: Path) -> None:
     assert sizes.of(mine, tmp_path) == Sizes(32, 2, {"train": 7, "test": 3})
     files.write_json(tmp_path / "manifest.json", {"schema": 0})
     assert sizes.of(mine, tmp_path) is None
+
+
+def test_a_prepared_corpus_of_ones_own_knows_its_words(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    book = "\n\n".join(f"Sentence {i} has {'very ' * (i % 3)}few words." for i in range(40))
+    (tmp_path / "mine" / "book.txt").write_text(book, encoding="utf-8")
+    mine = dataset({"name": "sentences", "corpus": "mine", "length": 7})
+    found = sizes.of(mine, store.prepare(mine, tmp_path / "data", tmp_path))
+    # Of 38 sentences to train on the last is nobody's first; they have 6, 7 and 8 words and marks, by turns.
+    assert found == Sizes(7, 1, {"train": 37, "test": 1}, sentences=2, words=pytest.approx((13 * 6 + 24 * 7) / 37))

@@ -1,0 +1,34 @@
+"""The return of random actions: what a control task gives away without a policy."""
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import PositiveInt
+
+from hypersphere import keyed
+from hypersphere.control.replay import Replay
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.measured import Measured
+from hypersphere.probes.score import mean_return
+
+MEASURES = ("random_score",)
+PIXELS = False
+
+
+def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> Measured:
+    """Mean return of episodes with the first states of ``score``, in which each action is uniform. No encoder acts.
+
+    Args:
+        frozen: any agent, on its task.
+        episodes: how many.
+
+    Returns:
+        ``random_score``, between 0 and 1,000.
+
+    Raises:
+        HypersphereError: the task cannot be simulated here.
+    """
+
+    def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:
+        return 2 * keyed.uniform((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step) - 1
+
+    return Measured({MEASURES[0]: mean_return(frozen, episodes, drawn, stack=1)})

@@ -1,0 +1,172 @@
+"""Training of an agent on a control task: an epoch is an episode of 1,000 environment steps.
+
+Shapes: n transitions in a batch, a numbers of an action.
+"""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from hypersphere import keyed
+from hypersphere.control.environment import Environment, Settings
+from hypersphere.control.replay import Replay, Transitions, crop
+from hypersphere.declared.run import Run
+from hypersphere.encoders.pixel_convnet import PixelConvnet
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Batch
+from hypersphere.methods.curl import Agent
+from hypersphere.training import loop, optimisation
+from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import Keeper, Progress
+from hypersphere.training.contract import Execution, Outcome
+
+if TYPE_CHECKING:
+    from hypersphere.datasets.store import Prepared
+
+TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
+"""Adam's for the temperature (CURL's Table 3, from memory)."""
+
+
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+    """Train one run on its task: see ``train``. The prepared frames are not used; their digest names the renderer."""
+    return train(run, Environment(Settings.of(run.dataset.source)), execution, folder)
+
+
+def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Outcome:
+    """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
+
+    The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
+
+    Raises:
+        HypersphereError: the run does not fit the task, or asks for what agents do not take.
+    """
+    agent, replay = _built(run, environment, execution)
+    optimiser = optimisation.build(agent, run.optimiser)
+    own = [group | {"params": _without(group["params"], agent.log_temperature)} for group in optimiser.param_groups]
+    optimiser = torch.optim.Adam(own)
+    optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
+    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
+    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
+    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
+    state = nn.ModuleDict({"agent": agent, "replay": replay})
+    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
+
+
+def _without(parameters: list[nn.Parameter], one: nn.Parameter) -> list[nn.Parameter]:
+    return [parameter for parameter in parameters if parameter is not one]
+
+
+def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Agent, Replay]:
+    """The agent on its device, and an empty replay beside the simulator, on the CPU.
+
+    Raises:
+        HypersphereError: see ``train``.
+    """
+    settings, schedule = environment.settings, run.schedule
+    agent = build_method(run)
+    assert isinstance(agent, Agent)
+    assert isinstance(agent.encoder, PixelConvnet)
+    for wrong, field, problem in (
+        (agent.actions != environment.actions, "method.actions", f"{settings.task} takes {environment.actions}"),
+        (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),
+        (run.optimiser.name != "adam", "optimiser.name", "agents take adam"),
+        (schedule.shape != "constant" or schedule.warmup, "schedule", "agents take shape: constant and warmup: 0"),
+        (run.batch.size != run.batch.micro, "batch.micro", "agents take a batch in one pass"),
+        (execution.group.count > 1, "processes", "agents are trained by one"),
+    ):
+        if wrong:
+            raise HypersphereError(f"run {run.name}: {field}: {problem}")
+    agent.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    replay = Replay(schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames)
+    return agent, replay
+
+
+class _Episodes:
+    """Takes an agent through episodes, with one update after each of its steps."""
+
+    def __init__(
+        self,
+        run: Run,
+        agent: Agent,
+        replay: Replay,
+        environment: Environment,
+        optimiser: torch.optim.Optimizer,
+        device: torch.device,
+    ) -> None:
+        self.run, self.agent, self.replay, self.environment = run, agent, replay, environment
+        self.optimiser, self.device = optimiser, device
+        assert isinstance(agent.encoder, PixelConvnet)
+        self.side = agent.encoder.size
+
+    def take(self, progress: Progress, keeper: Keeper) -> dict[str, float]:
+        """Take the next episode. Returns its row: mean loss and norm of its updates, and the sum of its rewards.
+
+        An episode without updates, because the agent still acts at random, has the loss of one batch. The loss is not
+        a number if the policy's actions are none, which ends training.
+        """
+        start, episode, steps = time.perf_counter(), progress.epoch, self.replay.steps
+        self.agent.train()
+        self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
+        total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
+        for step in range(steps):
+            action = self._action(episode, step)
+            if not np.isfinite(action).all():
+                total += torch.nan
+                break
+            frame, reward = self.environment.act(action)
+            self.replay.add(episode, step, action, reward, frame)
+            returned += reward
+            stored = episode * steps + step + 1
+            if stored >= self.agent.initial:
+                total += self._update(stored, (episode, step))
+                progress.step, updates = progress.step + 1, updates + 1
+        if not updates:
+            total += self._losses(self._drawn(episode * steps + steps, (episode, 0)))[0]
+        progress.seconds += time.perf_counter() - start
+        loss, norm = (total / max(updates, 1)).tolist()
+        rate = self.optimiser.param_groups[0]["lr"]
+        return {"epoch": episode + 1, "loss": loss, "norm": norm, "learning_rate": rate, "return": returned}
+
+    def _action(self, episode: int, step: int) -> Float[np.ndarray, "a"]:
+        """The policy's; before the first update, one of uniform numbers."""
+        moment = self.run.seed, "action", episode, step
+        if episode * self.replay.steps + step < self.agent.initial:
+            return (2 * keyed.uniform((self.agent.actions,), *moment) - 1).astype(np.float32)
+        seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
+        noise = self._noise(1, "action", episode, step)
+        return self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
+
+    def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
+        generator = torch.Generator().manual_seed(keyed.torch_seed(self.run.seed, *purpose))
+        return torch.randn(count, self.agent.actions, generator=generator).to(self.device)
+
+    def _drawn(self, stored: int, moment: tuple[int, int]) -> Transitions:
+        seen = self.replay.sample(stored, self.run.batch.size, self.side, self.run.seed, "replay", *moment)
+        return Transitions(*(part.to(self.device) for part in seen))
+
+    def _losses(self, seen: Transitions) -> tuple[Float[Tensor, "2"], Tensor, Tensor]:
+        """Contrastive loss and mean norm as numbers, the loss with its gradient, and the summaries."""
+        places = torch.zeros(len(seen.rewards), dtype=torch.int64, device=self.device)
+        output = self.agent(Batch(torch.stack([seen.anchors, seen.positives]), places, places))
+        norm = torch.linalg.vector_norm(output.embeddings.detach(), dim=1).mean()
+        return torch.stack([output.loss.detach(), norm]).double().cpu(), output.loss, output.embeddings
+
+    def _update(self, stored: int, moment: tuple[int, int]) -> Float[Tensor, "2"]:
+        """One step of Adam, over all losses that are due. Returns contrastive loss and mean norm."""
+        seen, count = self._drawn(stored, moment), self.run.batch.size
+        done = stored - self.agent.initial
+        self.optimiser.zero_grad(set_to_none=True)
+        numbers, contrastive, summary = self._losses(seen)
+        (contrastive + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))).backward()
+        if done % self.agent.actor_every == 0:
+            losses = self.agent.actor_losses(seen.anchors, self._noise(count, "actor", *moment))
+            losses.backward(inputs=list(self.agent.of_actor))
+        self.optimiser.step()
+        if done % self.agent.targets_every == 0:
+            self.agent.move_targets()
+        return numbers

@@ -1,0 +1,31 @@
+"""A control task as a dataset: frames of random actions, equal each time they are rendered."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets.control_task import control_task
+from hypersphere.datasets.preparing import fitting
+from hypersphere.declared import renderer
+from hypersphere.errors import HypersphereError
+
+pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())
+
+
+def test_frames_are_one_episode_and_equal_each_time(tmp_path: Path) -> None:
+    one, again = (
+        control_task(tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False)
+        for _ in range(2)
+    )
+    fitting.check(one, "datasets/control_task")
+    images = one.splits["train"].images
+    assert images.shape == (1000 // 50 + 1, 12, 12, 3)
+    assert np.array_equal(images, again.splits["train"].images)
+    assert len(np.unique(np.asarray(images), axis=0)) > 10  # the control: the cart moves
+    assert "mujoco" in one.about["source"]
+
+
+def test_an_unknown_domain_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match="kartpole/swingup: no such task"):
+        control_task(tmp_path, domain="kartpole", task="swingup", action_repeat=8)
