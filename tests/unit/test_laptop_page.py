@@ -181,7 +181,7 @@ def test_the_readings_that_were_tried_are_those_of_the_records(digests: dict[str
     expected = []
     for (method, variant, dataset, *more), of in knn.items():
         largest = [max(row["norm"] or 0 for row in one["history"]) for one in cells[method, variant, dataset, *more]]
-        others = [value for value in knn[method, "default", dataset, *more] if value is not None]
+        others = [value for value in knn.get((method, "default", dataset, *more), []) if value is not None]
         sound = [value for value in of if value is not None]
         expected.append(
             (
@@ -189,10 +189,28 @@ def test_the_readings_that_were_tried_are_those_of_the_records(digests: dict[str
                 str(len(of)),
                 f"{np.mean(largest):,.0f}" if sound else "diverged",
                 f"{np.mean(sound):.1f}" if sound else "diverged",
-                "" if variant == "default" or not sound else difference(sound, others),
+                "" if variant == "default" or not sound or not others else difference(sound, others),
             )
         )
     assert [tuple(line) for line in table("reading")] == expected
+
+
+def test_choices_of_the_probe_are_those_of_the_records() -> None:
+    protocols = planning.make(ROOT, {"scale": "laptop"}).protocols["embedding_norms"]
+    (record,) = (
+        one
+        for one in records("embedding_norms", "open_choices_knn")["simclr", "default", "cifar10_lt", "knn"]
+        if one["run"]["seed"] == 0
+    )
+    for probe, *quoted in table("probe"):
+        measure = "linear_top1" if probe.startswith("linear") else "knn_top1"
+        of_ours = "linear_sgd" if measure == "linear_top1" else "knn"
+        value, ours = (
+            values(record, measure, "cifar10_lt_5k_16px", protocols[name].digest)[100] for name in (probe, of_ours)
+        )
+        assert value is not None
+        assert ours is not None
+        assert quoted[-2:] == [f"{value:.1f}", "" if probe == of_ours else f"{value - ours:+.1f}"], probe
 
 
 def test_what_bfloat16_changed_is_said_of_the_records_that_are_kept(digests: dict[str, str]) -> None:

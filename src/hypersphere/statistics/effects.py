@@ -198,7 +198,7 @@ def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
 
 def paired_test(variant: pd.Series, baseline: pd.Series) -> Test:
     """Student's test of the differences, seed by seed; none of fewer than two, or if all are equal."""
-    differences = (variant - baseline).dropna().to_numpy(dtype=float)
+    differences = (variant - baseline).to_numpy(dtype=float)
     if len(differences) < 2 or is_constant(differences):
         return NO_TEST
     return Test(PAIRED, spread(differences) / float(np.sqrt(len(differences))), len(differences) - 1)
@@ -232,8 +232,11 @@ def effect(
 ) -> dict[str, Any]:
     """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled.
 
-    Two readings of the same encoders are compared by the paired test.
+    Two readings of the same encoders are compared by the paired test, over the encoders that have both.
     """
+    if of_same_weights:
+        shared = variant.index.intersection(baseline.index)
+        variant, baseline = variant[shared], baseline[shared]
     pooled = pool(groups)
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN

@@ -345,7 +345,7 @@ def test_shared_seeds_are_paired_by_seed(make_world: Make) -> None:
 
 
 def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
-    """statsmodels' test of the differences, by hand in the control: another variant is not paired."""
+    """statsmodels' test of the differences; another variant, the control, is not paired."""
     rows = {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}
     fixed = {"method": "simclr", "dataset": "ten"}
     choices = {"draw": "effects", "title": "t", "rows": rows, "fixed": fixed, "measure": "knn_top1"}
@@ -358,13 +358,21 @@ def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     given = {"knn": [50.0, 60.0, 70.0], "knn_few": [51.0, 62.0, 71.0]}
     for name, by, values in ((name, *item) for name in artifacts for item in given.items()):
         world.say(name, cell("simclr.default", by=by), values)
-        world.say(name, cell("simclr.cut3", by=by), [value + 1 for value in values[::-1]])
+        world.say(name, cell("simclr.cut3", by=by), [40.0, 42.0, 45.0])
     row = table(world, "probes").loc[cell("simclr.default", by="knn_few")]
     differences = DescrStatsW([1.0, 2.0, 1.0])
     assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
     assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
     assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
     assert set(table(world, "variants")["test"]) == {"welch"}
+
+
+def test_only_encoders_with_both_readings_are_compared() -> None:
+    """By hand: two of four encoders have both, 1 and 3 apart. Unpaired, the control, the means are 8 apart."""
+    few, baseline = pd.Series({0: 51.0, 1: 63.0}), pd.Series({0: 50.0, 1: 60.0, 2: 40.0, 3: 46.0})
+    row = effects.effect(few, baseline, {"few": few, "all": baseline}, RULES, of_same_weights=True)
+    assert (row["effect"], row["n_variant"], row["n_baseline"], row["df"]) == (2.0, 2, 2, 1)
+    assert effects.effect(few, baseline, {"few": few, "all": baseline}, RULES)["effect"] == 8.0
 
 
 def test_without_a_baseline_there_are_no_effects(make_world: Make) -> None:
