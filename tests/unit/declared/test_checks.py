@@ -49,7 +49,7 @@ def test_what_is_right_is_taken(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"setting": "epohc=3"}, "setting: epohc: unknown; did you mean epoch? Allowed: epoch, target, split, "),
+        ({"setting": "epohc=3"}, "setting: epohc: unknown; did you mean epoch? Allowed: epoch, target, by, split, "),
         ({"setting": "batches.size=3"}, "setting: batches.size: unknown; allowed: epoch, target, "),
         ({"kind": "comparison", "baseline": "epohc=3"}, "baseline: epohc: unknown; did you mean epoch? Allowed: "),
     ],

@@ -9,8 +9,9 @@ from hypersphere.declared import config as cfg
 from hypersphere.declared import kinds, registry
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})  # the scale that has every study
-EVERY = [(name, key) for name in RELEASED.papers for key in RELEASED.studied(name)]
+RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
+EVERY = [(name, key) for name, document in RELEASED.papers.items() for key in document.studied]
+"""Whether or not the data that some need are here."""
 CONFIG = cfg.load(REPOSITORY, {"scale": "quick"})
 QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
 
