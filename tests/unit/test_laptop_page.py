@@ -213,10 +213,15 @@ TASKS = ("mr", "cr", "subj", "mpqa", "trec", "msrp")
 SENTENCE_METHODS = {"qt": "QT", "qt_dcl": "DCL", "qt_hcl": "HCL"}
 
 
+@cache
+def sentence_protocol(name: str) -> str:
+    """The digest of one of the paper's protocols."""
+    return planning.make(ROOT, {"scale": "laptop"}).protocols["lmcl"][name].digest
+
+
 def of_sentences(protocol: str, measure: str, method: str, variant: str, task: str, epoch: int) -> list[float]:
     """The values of one cell's runs, at the start (epoch 0) or the end (1)."""
-    plan = planning.make(ROOT, {"scale": "laptop"})
-    digest = plan.protocols["lmcl"][protocol].digest
+    digest = sentence_protocol(protocol)
     found = records("lmcl", "table4").get((method, variant, "bookcorpus", f"text_{task}"), [])
     of_runs = [values(one, measure, f"text_{task}_novels", digest) for one in found]
     return [float(value) for one in of_runs if (value := one.get(epoch)) is not None]
@@ -267,8 +272,7 @@ def polarisation_rows() -> list[tuple[str, ...]]:
 
 def distance_rows() -> list[tuple[str, ...]]:
     """Fig. 5's means, of seed 0."""
-    plan, rows = planning.make(ROOT, {"scale": "laptop"}), []
-    digest = plan.protocols["lmcl"]["sentence_distances"].digest
+    digest, rows = sentence_protocol("sentence_distances"), []
     for method, variant, name in (("qt", "default", "QT"), ("qt_dcl", "default", "DCL"), ("qt", "dp", "QT + DP")):
         (record,) = records("lmcl", "fig5")[method, variant, "bookcorpus", "neighbours"]
         found = {
@@ -285,3 +289,15 @@ def distance_rows() -> list[tuple[str, ...]]:
 )
 def test_sentences_are_those_of_the_records(heading: str, rows: Callable[[], list[tuple[str, ...]]]) -> None:
     assert [tuple(line) for line in table(heading)] == rows()
+
+
+def test_the_words_of_the_tasks_stand_beside_the_printed_columns() -> None:
+    """The words themselves are the exact study's; majorities are those of the published numbers of each class."""
+    of_tests = {"MR": (5331, 10662), "CR": (2407, 3775), "SUBJ": (5000, 10000), "MPQA": (7294, 10606)}
+    of_tests |= {"TREC": (94, 500), "MSRP": (1147, 1725)}  # of training's most frequent class
+    for task, majority, words, range_, above in table("task"):
+        column = [row[f"text_{task.lower()}"] for row in printed("lmcl", "table4", "method.variant", "target").values()]
+        ends = min(column), max(column)
+        assert range_ == f"{ends[0]:.1f} to {ends[1]:.1f}"
+        assert above == " to ".join(f"{end - float(words):+.1f}" for end in ends).replace("-", "−")
+        assert majority == f"{100 * of_tests[task][0] / of_tests[task][1]:.1f}"
