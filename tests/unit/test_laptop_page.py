@@ -336,3 +336,15 @@ def distance_rows() -> list[tuple[str, ...]]:
 )
 def test_sentences_are_those_of_the_records(heading: str, rows: Callable[[], list[tuple[str, ...]]]) -> None:
     assert [tuple(line) for line in table(heading)] == rows()
+
+
+def test_the_words_of_the_tasks_stand_beside_the_printed_columns() -> None:
+    """The words themselves are the exact study's; majorities are those of the published numbers of each class."""
+    of_tests = {"MR": (5331, 10662), "CR": (2407, 3775), "SUBJ": (5000, 10000), "MPQA": (7294, 10606)}
+    of_tests |= {"TREC": (94, 500), "MSRP": (1147, 1725)}  # of training's most frequent class
+    for task, majority, words, range_, above in table("task"):
+        column = [row[f"text_{task.lower()}"] for row in printed("lmcl", "table4", "method.variant", "target").values()]
+        ends = min(column), max(column)
+        assert range_ == f"{ends[0]:.1f} to {ends[1]:.1f}"
+        assert above == " to ".join(f"{end - float(words):+.1f}" for end in ends).replace("-", "−")
+        assert majority == f"{100 * of_tests[task][0] / of_tests[task][1]:.1f}"
