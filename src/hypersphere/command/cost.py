@@ -22,7 +22,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.nouns import counted
 from hypersphere.training.work import Counting, Work, steps
 
-LEFT_OUT = "probes, exact studies, preparing data, views, simulators, the loss, the optimiser's update, waiting for the device"
+LEFT_OUT = "probes, exact studies, preparing data, views, simulators, the loss, the optimiser's update, waiting"
 """What the numbers leave out, in words."""
 COLUMNS = [
     *("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "bytes_moved", "device_hours"),
