@@ -348,3 +348,28 @@ def test_the_words_of_the_tasks_stand_beside_the_printed_columns() -> None:
         assert range_ == f"{ends[0]:.1f} to {ends[1]:.1f}"
         assert above == " to ".join(f"{end - float(words):+.1f}" for end in ends).replace("-", "−")
         assert majority == f"{100 * of_tests[task][0] / of_tests[task][1]:.1f}"
+
+
+def of_agents(measure: str, variant: str, episodes: int = 100) -> list[float]:
+    """Swing-up's scores of CURL's runs, by seed."""
+    digest = laptop().protocols["lmcl"][measure].digest
+    found = records("lmcl", "table5_curves")["curl", variant, "control_swingup", str(episodes)]
+    by_epoch = [values(one, measure, "control_swingup_48px", digest) for one in found]
+    return [float(value) for one in by_epoch if (value := one.get(episodes)) is not None]
+
+
+def agent_rows() -> list[list[str]]:
+    """The table of the page. Random actions have the first states of the seeds without the regulariser."""
+    chance = of_agents("random_score", "default")
+    rows = []
+    for variant, name in (("default", "CURL"), ("dp", "CURL + DP")):
+        last = of_agents("score", variant)
+        course = [f"{np.mean(of_agents('score', variant, at)):.0f}" for at in (0, 20, 40, 60, 80, 100)]
+        rows.append([name, str(len(last)), *course, difference(last, chance)])
+    return [*rows, ["random actions", str(len(chance)), *[""] * 5, f"{np.mean(chance):.0f}", ""]]
+
+
+def test_agents_are_those_of_the_records() -> None:
+    assert table("agent") == agent_rows()
+    gain = difference(of_agents("score", "dp"), of_agents("score", "default"))
+    assert f"with the regulariser minus without: {gain}" in PAGE.read_text(encoding="utf-8")
