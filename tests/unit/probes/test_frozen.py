@@ -141,9 +141,9 @@ def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Modul
         assert weight.grad is not None
 
 
-OTHER_DATA = ("corruption", "cross_validation", "sentence_controls", "sentence_distances")
+OTHER_DATA = ("corruption", "cross_validation", "random_score", "score", "sentence_controls", "sentence_distances")
 PROBES = [name for name in registry.names("probes") if name not in OTHER_DATA]
-"""All but those that need corrupted images, or sentences."""
+"""All but those that need corrupted images, sentences or an agent."""
 OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
 """Probes that look at training images."""
 

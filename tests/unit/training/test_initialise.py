@@ -64,8 +64,8 @@ def test_another_seed_draws_every_weight_anew(make_run: Callable[..., Run]) -> N
 
 
 def test_every_encoder_is_here() -> None:
-    """All but the encoder of sentences, which encoders/test_gru.py has."""
-    assert {*ENCODERS, "gru"} == set(registry.names("encoders"))
+    """All but those of sentences and of agents, which encoders/test_gru.py and test_pixel_convnet.py have."""
+    assert {*ENCODERS, "gru", "pixel_convnet"} == set(registry.names("encoders"))
 
 
 @pytest.mark.parametrize("name", ENCODERS)
