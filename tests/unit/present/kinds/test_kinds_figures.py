@@ -296,7 +296,7 @@ def texts(figure: Figure) -> list[tuple[Text, Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["courses", "sweep", "sets", "squares", "spread", "faces", "globes", "heights", "gains"]
+    "name", ["courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains"]
 )
 def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, draw: Any, name: str) -> None:
     figure = draw(make(), name)[0]
