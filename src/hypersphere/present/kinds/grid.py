@@ -127,8 +127,8 @@ def _panel(part: SubFigure, axis: Axes, points: Points, panel: Coordinates, inch
     axis.tick_params(length=0)
     axis.set_xlabel(panels.axis_label(points, "columns"))
     name = panels.axis_label(points, "rows")
-    short = len(name) < 3
-    axis.set_ylabel(name, rotation=0 if short else 90, va="center", ha="right" if short else "center")
+    level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
+    axis.set_ylabel(name, **(level if len(name) < 3 else {}))
 
 
 def _contrast(axis: Axes) -> None:

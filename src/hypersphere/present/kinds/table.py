@@ -89,24 +89,29 @@ class _Layout:
         return tuple(cells)
 
     def _controls(self) -> list[Line]:
-        """A line for each control, and for each dataset if rows differ in dataset."""
+        """A line for each control, and for each dataset or reading in which rows differ."""
         lines: dict[tuple[str, ...], Line] = {}
         for kind, name in words.CONTROLS.items():
             for row in self.rows:
                 controls = [self.points.control(kind, point) for point in self._across(row)]
                 if any(point.summary for point in controls):
                     key = tuple(point.text for point in controls)
-                    lines.setdefault(key, Line(self._control_labels(row, name), self._cells(controls, True), True))
+                    names = self._control_labels(row, controls[0].coordinates, name)
+                    lines.setdefault(key, Line(names, self._cells(controls, True), True))
         return list(lines.values())
 
-    def _control_labels(self, row: Coordinates, name: str) -> tuple[str, ...]:
-        """Labels of a control's line: ``control``, ``raw pixels`` in the columns of method and variant, if any."""
-        dataset_columns = [keys for keys in self.label_keys if set(keys) & {"dataset", "target", "measure"}]
-        other_columns = [keys for keys in self.label_keys if keys not in dataset_columns]
+    def _control_labels(self, row: Coordinates, control: Coordinates, name: str) -> tuple[str, ...]:
+        """Labels of a control's line: its name, and the row's label in each column that a control has too.
+
+        A control has the row's dataset and readings (``first digit``), but no method of its own.
+        """
+        own = set(control) - {"method", "variant"}
+        kept_columns = [keys for keys in self.label_keys if set(keys) & own]
+        other_columns = [keys for keys in self.label_keys if keys not in kept_columns]
         of_row = dict(zip(self.label_keys, self._labels(row), strict=True))
-        texts = {keys: text if keys in dataset_columns else "" for keys, text in of_row.items()}
+        texts = {keys: text if keys in kept_columns else "" for keys, text in of_row.items()}
         if not other_columns:
-            texts[dataset_columns[0]] = f"{name}, {texts[dataset_columns[0]]}"
+            texts[kept_columns[0]] = f"{name}, {texts[kept_columns[0]]}"
         elif len(other_columns) == 1:
             texts[other_columns[0]] = name
         else:

@@ -118,7 +118,7 @@ class Made:
         for cell in cells:
             for variant, mean, std in (("chance", CHANCE, NAN), ("pixels", PIXELS, NAN), ("untrained", UNTRAINED, 0.8)):
                 if cell.measure != "norm":
-                    kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "measure")}
+                    kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "label", "measure")}
                     point = coordinates.ordered({**kept, "method": "control", "variant": variant})
                     known = {"mean": mean, "std": std, "low": NAN, "high": NAN, "n_diverged": 0, "epoch": 0}
                     row = self._described(point, cell) | known | {"n": 0 if math.isnan(std) else n, "final": True}

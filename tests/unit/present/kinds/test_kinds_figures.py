@@ -296,7 +296,7 @@ def texts(figure: Figure) -> list[tuple[Text, Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["courses", "sweep", "sets", "squares", "spread", "faces", "globes", "heights", "gains"]
+    "name", ["courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains"]
 )
 def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, draw: Any, name: str) -> None:
     figure = draw(make(), name)[0]
@@ -313,3 +313,12 @@ def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, draw: Any, name:
         high = max(0.0, min(first.y1, second.y1) - max(first.y0, second.y0))
         smaller = min(first.width * first.height, second.width * second.height)
         assert wide * high <= 0.1 * smaller, (one.get_text(), other.get_text())
+
+
+def test_the_label_of_a_grids_rows_keeps_clear_of_their_numbers(make: Any, draw: Any) -> None:
+    figure, axes = draw(make(), "oblong")
+    (axis,) = axes.values()
+    with style.applied():
+        boxes = {id(one): box for one, box in texts(figure)}
+    assert axis.get_ylabel() == "batch"
+    assert boxes[id(axis.yaxis.label)].x1 < min(boxes[id(label)].x0 for label in axis.get_yticklabels())

@@ -93,6 +93,12 @@ def test_where_rows_are_datasets_each_has_its_controls(make: Any) -> None:
     ]
 
 
+def test_where_rows_are_digits_each_control_says_which(make: Any) -> None:
+    controls = [one.labels for one in laid(make(), "digits").lines if one.control]
+    assert [labels[-1] for labels in controls] == ["label digit_1", "label digit_2"] * 3
+    assert ["chance" in labels[0] for labels in controls] == [True, True, False, False, False, False]
+
+
 def test_paths_and_readings_are_labels_and_headings_and_what_is_fixed_is_said(make: Any) -> None:
     table = make().show("settings")
     assert table.grid is not None
