@@ -373,3 +373,30 @@ def test_agents_are_those_of_the_records() -> None:
     assert table("agent") == agent_rows()
     gain = difference(of_agents("score", "dp"), of_agents("score", "default"))
     assert f"with the regulariser minus without: {gain}" in PAGE.read_text(encoding="utf-8")
+
+
+def digit_rows() -> list[list[str]]:
+    """Linear probes of either digit, with one seed: at the end, and of the untrained network."""
+    digest = laptop().protocols["lecture"]["linear_digits"].digest
+    rows = []
+    for second in ("20", "80"):
+        for method, variant, name in (("supervised", "default", "supervised"), ("simclr", "tau_0_2", "SimCLR")):
+            dataset = f"multidigits_20_{second}"
+            (record,) = records("lecture", "table4")[method, variant, dataset, "digit_1"]
+            found = {
+                (row["epoch"], row["reading"]): row["value"]
+                for row in record["evaluations"]
+                if (row["protocol"], row["measure"]) == (digest, "linear_top1")
+            }
+            last = [f"{found[record['epochs'], f'label=digit_{i}']:.1f}" for i in (1, 2)]
+            start = [f"{found[0, f'label=digit_{i}']:.1f}" if method == "simclr" else "" for i in (1, 2)]
+            fixed = {"method": method, "variant": variant}
+            on_paper = [
+                printed("lecture", "table4", "epoch", "dataset", {**fixed, "label": f"digit_{i}"})[""] for i in (1, 2)
+            ]
+            rows.append([f"20 and {second} px", name, *last, *start, *(f"{row[dataset]:.1f}" for row in on_paper)])
+    return rows
+
+
+def test_digits_are_those_of_the_records() -> None:
+    assert table("digits") == digit_rows()
