@@ -40,7 +40,10 @@ def show(plan: Plan, overrides: dict[str, Any], verbose: bool = False) -> None:
 
 
 def summary(plan: Plan, jobs: list[Job]) -> list[str]:
-    """About a dozen lines: the scale, how many artifacts, runs and jobs there are, and why jobs would run."""
+    """About a dozen lines: the scale, how many artifacts, runs and jobs there are, and why jobs would run.
+
+    An artifact that was asked for by name and is not made has a line with the reason.
+    """
     scale, config = plan.config.scale, plan.config
     reasons = {
         (paper, name): why_not_made(plan, paper, name)
@@ -58,6 +61,8 @@ def summary(plan: Plan, jobs: list[Job]) -> list[str]:
         f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made",
         f"runs      {counted} (in {len(plan.batches)} batches)",
     ]
+    named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
+    lines += [f"not made  {key}: {named[key]}" for key in config.settings.only if key in named]
     if not jobs:
         return [*lines, "jobs      nothing would run: every result is up to date"]
     grouped = Counter((kind_of_job(job.rule), _general(job.reason)) for job in jobs).most_common()

@@ -101,6 +101,12 @@ def test_a_summary_is_a_dozen_lines(
     assert lines(capsys, plan)[-2] == "jobs      nothing would run: every result is up to date"
 
 
+def test_an_artifact_that_is_asked_for_and_not_made_has_a_line_with_the_reason(tiny_root: Path) -> None:
+    plan = planning.make(tiny_root, {"only": ["lecture/every_method"]})
+    assert "not made  lecture/every_method: left out at this scale" in preview.summary(plan, [])
+    assert not any(line.startswith("not made") for line in preview.summary(planning.make(tiny_root), []))
+
+
 def test_more_is_listed_if_asked_for(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
