@@ -196,7 +196,7 @@ def test_the_readings_that_were_tried_are_those_of_the_records(digests: dict[str
 
 
 def test_choices_of_the_probe_are_those_of_the_records() -> None:
-    protocols = planning.make(ROOT, {"scale": "laptop"}).protocols["embedding_norms"]
+    protocols = laptop().protocols["embedding_norms"]
     (record,) = (
         one
         for one in records("embedding_norms", "open_choices_knn")["simclr", "default", "cifar10_lt", "knn"]

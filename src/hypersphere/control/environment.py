@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from hypersphere import keyed
-from hypersphere.declared import renderer
+from hypersphere.declared import registry, renderer
 from hypersphere.declared.run import Component
 from hypersphere.errors import HypersphereError
 
@@ -33,9 +33,14 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, source: Component | None) -> Self:
-        """Those of a dataset's source, ``control_task``."""
-        given = {} if source is None else source.parameters
-        return cls(**{"size": 100, "shadows": True, **{key: given[key] for key in cls._fields if key in given}})
+        """Those of a dataset's source.
+
+        Raises:
+            HypersphereError: it is no ``control_task``.
+        """
+        if source is None or source.name != "control_task":
+            raise HypersphereError(f"control: dataset.source: must be control_task (given: {source and source.name})")
+        return cls(**registry.schema("datasets", source.name).model_validate(source.parameters).model_dump())
 
     @property
     def steps(self) -> int:
@@ -101,6 +106,11 @@ class Environment:
             advice = "install libgl1-mesa-dri, or set MUJOCO_GL to egl, osmesa or glfw"
             raise HypersphereError(f"control: this machine cannot render ({_one_line(error)}); {advice}") from None
         return np.ascontiguousarray(frame.transpose(2, 0, 1))
+
+
+def random_actions(shape: tuple[int, ...], seed: int, *purpose: str | int) -> Float[np.ndarray, "... a"]:
+    """Actions of independent numbers, uniform from -1 to 1, of a key."""
+    return 2 * keyed.uniform(shape, seed, *purpose) - 1
 
 
 def _one_line(error: BaseException) -> str:

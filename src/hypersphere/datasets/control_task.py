@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import PositiveInt
 
-from hypersphere import keyed
-from hypersphere.control.environment import EPISODE, Environment, Settings
+from hypersphere.control.environment import Environment, Settings, random_actions
 from hypersphere.datasets.types import CLASS, TRAIN, Arrays, Split
 
 
@@ -40,7 +39,7 @@ def control_task(
     """
     environment = Environment(Settings(domain, task, size, action_repeat, shadows))
     frames = [environment.reset(0, "frames")]
-    for action in 2 * keyed.uniform((EPISODE // action_repeat, environment.actions), 0, "frames") - 1:
+    for action in random_actions((environment.settings.steps, environment.actions), 0, "frames"):
         frames.append(environment.act(action)[0])
     images = np.stack(frames).transpose(0, 2, 3, 1)
     split = Split(np.ascontiguousarray(images), {CLASS: np.zeros(len(images), dtype=np.int64)})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from hypersphere.declared import kinds
@@ -37,7 +38,7 @@ def controls(cells: Iterable[Cell], protocols: Protocols, records: Records) -> l
         assert cell.target is not None
         digest, start = protocols[cell.paper][cell.protocol].digest, _start(cell.run)
         own = records.get(cell.run.name, ())
-        for record in (*own, *(record for of in records.values() for record in of if _start(record.run) == start)):
+        for record in chain(own, (other for of in records.values() for other in of if _start(other.run) == start)):
             if record.measured(digest, cell.epoch, cell.target.name):
                 found.append(replace(cell, run=record.run))
                 break

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import PositiveInt
 
-from hypersphere import keyed
+from hypersphere.control.environment import random_actions
 from hypersphere.control.replay import Replay
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured
@@ -29,6 +29,6 @@ def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> Measured:
     """
 
     def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:
-        return 2 * keyed.uniform((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step) - 1
+        return random_actions((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step)
 
     return Measured({MEASURES[0]: mean_return(frozen, episodes, drawn, stack=1)})

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,8 +69,6 @@ def test_the_papers_tasks_are_as_declared(declared: Plan, domain: str, task: str
 @pytest.fixture(scope="module")
 def declared() -> Plan:
     """The repository's plan at the published scale."""
-    from pathlib import Path
-
     return planning.make(Path(__file__).resolve().parents[3], {"scale": "paper"})
 
 
@@ -93,6 +92,12 @@ def test_settings_are_those_of_a_dataset() -> None:
         {"name": "control_task", "domain": "finger", "task": "spin", "action_repeat": 2, "size": 20}
     )
     assert Settings.of(source) == ("finger", "spin", 20, 2, True)
+
+
+@pytest.mark.parametrize("source", [None, Component(name="mnist")])
+def test_a_dataset_of_another_source_is_refused(source: Component | None) -> None:
+    with pytest.raises(HypersphereError, match=r"dataset.source: must be control_task \(given: (None|mnist)\)"):
+        Settings.of(source)
 
 
 def test_an_unknown_task_is_refused_with_those_there_are() -> None:

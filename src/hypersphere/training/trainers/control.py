@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere import keyed
-from hypersphere.control.environment import Environment, Settings
+from hypersphere.control.environment import Environment, Settings, random_actions
 from hypersphere.control.replay import Replay, Transitions, crop
 from hypersphere.declared.run import Run
 from hypersphere.encoders.pixel_convnet import PixelConvnet
@@ -47,18 +47,14 @@ def train(run: Run, environment: Environment, execution: Execution, folder: Path
     """
     agent, replay = _built(run, environment, execution)
     optimiser = optimisation.build(agent, run.optimiser)
-    own = [group | {"params": _without(group["params"], agent.log_temperature)} for group in optimiser.param_groups]
-    optimiser = torch.optim.Adam(own)
+    for group in optimiser.param_groups:
+        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
     optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
     of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
     optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
     episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
     state = nn.ModuleDict({"agent": agent, "replay": replay})
     return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
-
-
-def _without(parameters: list[nn.Parameter], one: nn.Parameter) -> list[nn.Parameter]:
-    return [parameter for parameter in parameters if parameter is not one]
 
 
 def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Agent, Replay]:
@@ -136,7 +132,7 @@ class _Episodes:
         """The policy's; before the first update, one of uniform numbers."""
         moment = self.run.seed, "action", episode, step
         if episode * self.replay.steps + step < self.agent.initial:
-            return (2 * keyed.uniform((self.agent.actions,), *moment) - 1).astype(np.float32)
+            return random_actions((self.agent.actions,), *moment).astype(np.float32)
         seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
         noise = self._noise(1, "action", episode, step)
         return self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
