@@ -1,0 +1,172 @@
+"""Tables of docs/laptop.md on the norms paper."""
+
+import numpy as np
+
+from .records import Record, Row, difference, laptop, mean, paired, records, value, values
+
+PAPER = "embedding_norms"
+EPOCHS = (0, 10, 25, 50, 100)
+SETS = ("cifar10_lt", "cifar100_lt", "flowers102_lt")
+VARIANTS = {"simclr": ("default", "cut3", "gradscale"), "simsiam": ("default", "cut9")}
+
+
+def norm_rows(_: list[Row]) -> list[Row]:
+    """Accuracy by norm, and norms by dataset, of the encoders of Figs. 3 to 5."""
+    rows = []
+    for own, other in (("cifar10", "cifar100"), ("cifar100", "cifar10")):
+        for method in ("simclr", "simsiam"):
+            (record,) = records(PAPER, "fig4", {"method": method, "dataset": own})
+            named = f"{own}_5k_16px"
+            buckets = [
+                float(row["value"])
+                for row in record["evaluations"]
+                if (row["protocol"], row["measure"], row["epoch"], row["target"])
+                == (_digest("norm_buckets"), "bucket_top1", record["epochs"], named)
+                and row["value"] is not None
+            ]
+            norms = [
+                value(
+                    record,
+                    PAPER,
+                    "relative_norms",
+                    "relative_norm",
+                    target=f"{at}_5k_16px",
+                    reading="split=test",
+                )
+                for at in (own, other)
+            ]
+            shown = [f"{buckets[0]:.1f}", f"{buckets[-1]:.1f}", *(f"{one:.3f}" for one in norms)]
+            rows.append([f"{method}, {own}", *shown])
+    return rows
+
+
+def of_table5(method: str, variant: str, dataset: str) -> list[Record]:
+    """Records of one cell."""
+    return records(PAPER, "table5", {"method": method, "variant": variant, "dataset": dataset})
+
+
+def pixels(record: Record, measure: str, target: str) -> str:
+    """A probe of the images themselves."""
+    names = {"knn_top1": "knn", "linear_top1": "linear"}
+    (found,) = {
+        row["value"]
+        for row in record["pixels"]
+        if (row["measure"], row["target"], row["protocol"]) == (measure, target, _digest(names[measure]))
+    }
+    return f"{found:.1f}"
+
+
+def _digest(protocol: str) -> str:
+    return laptop().protocols[PAPER][protocol].digest
+
+
+def learnt_rows(_: list[Row]) -> list[Row]:
+    """Seed 0 at its start and end, beside raw pixels, by three measures."""
+    rows = []
+    for own, variant in (("cifar10_lt", "default"), ("cifar10_lt", "cut3"), ("cifar100_lt", "default")):
+        other = "cifar100_lt" if own == "cifar10_lt" else "cifar10_lt"
+        record = of_table5("simclr", variant, own)[0]
+        shown = []
+        for target, measure, protocol in (
+            (own, "knn_top1", "knn"),
+            (own, "linear_top1", "linear"),
+            (other, "linear_top1", "linear"),
+        ):
+            named = f"{target}_5k_16px"
+            ends = [values([record], PAPER, protocol, measure, epoch=at, target=named) for at in (0, 100)]
+            shown += [*map(mean, ends), pixels(record, measure, named)]
+        rows.append([own, variant, *shown])
+    return rows
+
+
+def intervention_rows(_: list[Row]) -> list[Row]:
+    """Table 5 as training goes on. A course is shown at epochs that every record has."""
+    rows = []
+    for dataset in SETS:
+        for method, variants in VARIANTS.items():
+            others = values(of_table5(method, "default", dataset), PAPER, "knn", "knn_top1")
+            for variant in variants:
+                found = of_table5(method, variant, dataset)
+                if not found:
+                    continue
+                name = found[0]["run"]["dataset"]["name"].removesuffix("_5k_16px")
+                course = [_at(found, epoch) for epoch in EPOCHS]
+                effect = difference(values(found, PAPER, "knn", "knn_top1"), others) if variant != "default" else ""
+                rows.append([f"{method} {variant}", name, str(len(found)), *course, effect])
+    return rows
+
+
+def _at(found: list[Record], epoch: int) -> str:
+    rows = [
+        [
+            row
+            for row in one["evaluations"]
+            if (row["measure"], row["epoch"], row["protocol"], row["target"])
+            == ("knn_top1", epoch, _digest("knn"), one["run"]["dataset"]["name"])
+        ]
+        for one in found
+    ]
+    if not all(rows):
+        return ""
+    sound = values(found, PAPER, "knn", "knn_top1", epoch=epoch)
+    return mean(sound) if len(sound) == len(found) else "diverged"
+
+
+def reading_rows(_: list[Row]) -> list[Row]:
+    """Other readings of Table 5 that have records."""
+    rows = []
+    axes = [
+        {key: cell.coordinates[key] for key in cell.coordinates if key != "measure"}
+        for cell in laptop().artifacts[PAPER, "table5_readings"]
+    ]
+    for at in axes:
+        found = records(PAPER, "table5_readings", at, exactly=True)
+        more = [f"rate {one}" for key, one in at.items() if key not in ("method", "variant", "dataset")]
+        name = ", ".join([f"{at['method']} {at['variant']}", *more])
+        if not found or name in [row[0] for row in rows]:
+            continue
+        largest = [max(row["norm"] or 0 for row in one["history"]) for one in found]
+        sound = values(found, PAPER, "knn", "knn_top1")
+        others = values(
+            records(PAPER, "table5_readings", {**at, "variant": "default"}, exactly=True), PAPER, "knn", "knn_top1"
+        )
+        rows.append(
+            [
+                name,
+                str(len(found)),
+                f"{np.mean(largest):,.0f}" if sound else "diverged",
+                mean(sound) or "diverged",
+                "" if at["variant"] == "default" else difference(sound, others),
+            ]
+        )
+    return rows
+
+
+def probe_rows(lines: list[Row]) -> list[Row]:
+    """Ways to probe the same encoders; the words of the second column are the page's."""
+    encoders = records(PAPER, "open_choices_knn")
+    rows = []
+    for probe, words, *_ in lines:
+        measure, ours = ("linear_top1", "linear_sgd") if probe.startswith("linear") else ("knn_top1", "knn")
+        both = [(value(one, PAPER, probe, measure), value(one, PAPER, ours, measure)) for one in encoders]
+        whole = [(this, base) for this, base in both if this is not None and base is not None]
+        these, bases = ([pair[i] for pair in whole] for i in (0, 1))
+        rows.append([probe, words, str(len(whole)), mean(these), "" if probe == ours else paired(these, bases)])
+    return rows
+
+
+def precision_rows(lines: list[Row]) -> list[Row]:
+    """bfloat16 beside float32, whose records are no longer kept: that column is the page's."""
+    rows = []
+    for run, before, _ in lines:
+        variant = "cut3" if run.startswith("cut") else "default"
+        (record,) = (one for one in of_table5("simclr", variant, "cifar10_lt") if one["run"]["seed"] == int(run[-1]))
+        assert record["numerics"]["precision"] == "bfloat16"
+        rows.append([run, before, mean(values([record], PAPER, "knn", "knn_top1"))])
+    return rows
+
+
+def gradscale_norms() -> dict[int, float]:
+    """By epoch: the mean norm while GradScale diverges on CIFAR-10."""
+    (record,) = (one for one in of_table5("simclr", "gradscale", "cifar10_lt") if one["run"]["seed"] == 0)
+    return {row["epoch"]: row["norm"] for row in record["history"]}

@@ -1,0 +1,106 @@
+"""Records of evidence/laptop/, read with the json module and looked up by the cells of the plan."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from hypersphere.declared import plan as planning
+
+ROOT = Path(__file__).resolve().parents[3]
+EVIDENCE = ROOT / "evidence" / "laptop"
+Record = Mapping[str, Any]
+Row = list[str]
+NO_COORDINATES: Mapping[str, Any] = MappingProxyType({})
+
+
+@cache
+def laptop() -> planning.Plan:
+    """The plan of the laptop scale, made once."""
+    return planning.make(ROOT, {"scale": "laptop"})
+
+
+@cache
+def every_record() -> Mapping[str, Record]:
+    """By the name of the run."""
+    records = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(EVIDENCE.glob("*.json")))
+    return {record["name"]: record for record in records}
+
+
+def records(
+    paper: str, artifact: str, at: Mapping[str, Any] = NO_COORDINATES, *, exactly: bool = False
+) -> list[Record]:
+    """The records of an artifact's cells at these coordinates, and at no others if ``exactly``; each once, by seed."""
+    names = []
+    for cell in laptop().artifacts[paper, artifact]:
+        here = {key: value for key, value in cell.coordinates.items() if key != "measure"}
+        if cell.run is not None and (here == at if exactly else at.items() <= here.items()):
+            names.append(cell.run.name)
+    found = [every_record()[name] for name in dict.fromkeys(names) if name in every_record()]
+    return sorted(found, key=lambda record: int(record["run"]["seed"]))
+
+
+def value(
+    record: Record,
+    paper: str,
+    protocol: str,
+    measure: str,
+    *,
+    epoch: int | None = None,
+    target: str = "",
+    reading: str = "",
+) -> float | None:
+    """One measurement; after the last epoch and of the run's own dataset unless said. None where there is none."""
+    at = {
+        "protocol": laptop().protocols[paper][protocol].digest,
+        "measure": measure,
+        "epoch": record["epochs"] if epoch is None else epoch,
+        "target": target or record["run"]["dataset"]["name"],
+        "reading": reading,
+    }
+    found = [row["value"] for row in record["evaluations"] if all(row[key] == one for key, one in at.items())]
+    return None if not found or found[0] is None else float(found[0])
+
+
+def values(of: Sequence[Record], paper: str, protocol: str, measure: str, **at: Any) -> list[float]:
+    """Of those records that have the measurement."""
+    each = [value(record, paper, protocol, measure, **at) for record in of]
+    return [one for one in each if one is not None]
+
+
+def mean(found: Sequence[float], digits: int = 1) -> str:
+    """Empty without any value."""
+    return f"{np.mean(found):.{digits}f}" if found else ""
+
+
+def with_interval(found: Sequence[float]) -> str:
+    """The mean, with scipy's 95 % interval where there are several values."""
+    if len(found) < 2:
+        return mean(found)
+    half = stats.t.ppf(0.975, len(found) - 1) * stats.sem(found)
+    return f"{np.mean(found):.1f} ± {half:.1f}"
+
+
+def difference(these: Sequence[float], others: Sequence[float]) -> str:
+    """Of two means, with scipy's 95 % interval by Welch where both have several runs."""
+    if not these or not others:
+        return ""
+    text = f"{np.mean(these) - np.mean(others):+.1f}"
+    if min(len(these), len(others)) < 2:
+        return text
+    interval = stats.ttest_ind(these, others, equal_var=False).confidence_interval(0.95)
+    return f"{text} [{interval.low:+.1f}, {interval.high:+.1f}]"
+
+
+def paired(these: Sequence[float], others: Sequence[float]) -> str:
+    """Of measurements of the same encoders, one by one, with scipy's 95 % interval of the mean difference."""
+    each = np.subtract(these, others)
+    if len(each) < 2:
+        return f"{np.mean(each):+.1f}"
+    low, high = stats.ttest_1samp(each, 0.0).confidence_interval(0.95)
+    return f"{np.mean(each):+.1f} [{low:+.1f}, {high:+.1f}]"
