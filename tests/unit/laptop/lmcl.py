@@ -77,6 +77,20 @@ def polarisation_rows(_: list[Row]) -> list[Row]:
     return rows
 
 
+def summed_rows(_: list[Row]) -> list[Row]:
+    """With the regulariser summed over pairs, minus without; seed 0."""
+    rows = []
+    for method, label in SENTENCE_METHODS.items():
+        arms = []
+        for variant in ("dp_sum", "default"):
+            found = records(PAPER, "table4_sum", {"method": method, "variant": variant})
+            arms.append(
+                [values(found, PAPER, "sentences", "text_accuracy", target=f"text_{task}_novels") for task in TASKS]
+            )
+        rows.append([label, *(difference(*pair) for pair in zip(*arms, strict=True))])
+    return rows
+
+
 def distance_rows(_: list[Row]) -> list[Row]:
     """Fig. 5's means, of seed 0."""
     rows = []

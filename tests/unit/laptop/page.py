@@ -29,6 +29,7 @@ TABLES: Mapping[str, Callable[[list[Row]], list[Row]]] = MappingProxyType(
         "loss on CIFAR-10": lmcl.image_rows,
         "sentences": lmcl.sentence_rows,
         "+ DP minus without": lmcl.polarisation_rows,
+        "summed + DP minus without": lmcl.summed_rows,
         "distances": lmcl.distance_rows,
         "task": lmcl.word_rows,
         "agent": lmcl.agent_rows,
