@@ -37,6 +37,19 @@ def image_rows(_: list[Row]) -> list[Row]:
     return rows
 
 
+def summed_image_rows(_: list[Row]) -> list[Row]:
+    """Batches of 64: without, averaged over pairs, summed over pairs."""
+    rows = []
+    for method, label in IMAGE_METHODS.items():
+        at = {"method": method, "dataset": "cifar10", "batch.size": 64}
+        each = [
+            values(records(PAPER, artifact, {**at, "variant": variant}), PAPER, "linear", "linear_top1")
+            for artifact, variant in (("fig4", "default"), ("fig4", "dp"), ("fig4_sum", "dp_sum"))
+        ]
+        rows.append([label, *map(mean, each)])
+    return rows
+
+
 def of_sentences(method: str, variant: str, task: str, *, epoch: int | None = None, **of: str) -> list[float]:
     """The values of one cell's runs."""
     found = records(PAPER, "table4", {"method": method, "variant": variant})

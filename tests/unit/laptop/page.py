@@ -27,6 +27,7 @@ TABLES: Mapping[str, Callable[[list[Row]], list[Row]]] = MappingProxyType(
         "τ": double_metric.temperature_rows,
         "digits": lecture.digit_rows,
         "loss on CIFAR-10": lmcl.image_rows,
+        "loss, 126 negatives": lmcl.summed_image_rows,
         "sentences": lmcl.sentence_rows,
         "+ DP minus without": lmcl.polarisation_rows,
         "summed + DP minus without": lmcl.summed_rows,
