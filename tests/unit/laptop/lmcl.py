@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..printed import table as printed
-from .records import Row, difference, mean, records, value, values, with_interval
+from .records import Row, difference, mean, measured, records, value, values, with_interval
 
 PAPER = "lmcl"
 TASKS = ("mr", "cr", "subj", "mpqa", "trec", "msrp")
@@ -109,12 +109,8 @@ def distance_rows(_: list[Row]) -> list[Row]:
     rows = []
     for method, variant, name in (("qt", "default", "QT"), ("qt_dcl", "default", "DCL"), ("qt", "dp", "QT + DP")):
         (record,) = records(PAPER, "fig5", {"method": method, "variant": variant})
-        shown = [
-            row["value"]
-            for pairs in ("neighbours", "apart")
-            for row in record["evaluations"]
-            if row["measure"] == "distance" and (row["epoch"], row["reading"]) == (1, f"pairs={pairs}")
-        ]
+        found = measured(record, PAPER, "sentence_distances", "distance")
+        shown = [found["pairs=neighbours"], found["pairs=apart"]]
         rows.append([name, *(f"{one:.3f}" for one in shown), f"{shown[1] - shown[0]:.3f}"])
     return rows
 

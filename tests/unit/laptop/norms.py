@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .records import Record, Row, difference, laptop, mean, paired, records, value, values
+from .records import Record, Row, difference, laptop, mean, measured, paired, records, value, values
 
 PAPER = "embedding_norms"
 EPOCHS = (0, 10, 25, 50, 100)
@@ -16,14 +16,8 @@ def norm_rows(_: list[Row]) -> list[Row]:
     for own, other in (("cifar10", "cifar100"), ("cifar100", "cifar10")):
         for method in ("simclr", "simsiam"):
             (record,) = records(PAPER, "fig4", {"method": method, "dataset": own})
-            named = f"{own}_5k_16px"
-            buckets = [
-                float(row["value"])
-                for row in record["evaluations"]
-                if (row["protocol"], row["measure"], row["epoch"], row["target"])
-                == (_digest("norm_buckets"), "bucket_top1", record["epochs"], named)
-                and row["value"] is not None
-            ]
+            accuracies = measured(record, PAPER, "norm_buckets", "bucket_top1")
+            buckets = [one for one in accuracies.values() if one is not None]
             norms = [
                 value(
                     record,
@@ -45,19 +39,15 @@ def of_table5(method: str, variant: str, dataset: str) -> list[Record]:
     return records(PAPER, "table5", {"method": method, "variant": variant, "dataset": dataset})
 
 
-def pixels(record: Record, measure: str, target: str) -> str:
+def pixels(record: Record, protocol: str, measure: str, target: str) -> str:
     """A probe of the images themselves."""
-    names = {"knn_top1": "knn", "linear_top1": "linear"}
+    digest = laptop().protocols[PAPER][protocol].digest
     (found,) = {
         row["value"]
         for row in record["pixels"]
-        if (row["measure"], row["target"], row["protocol"]) == (measure, target, _digest(names[measure]))
+        if (row["measure"], row["target"], row["protocol"]) == (measure, target, digest)
     }
     return f"{found:.1f}"
-
-
-def _digest(protocol: str) -> str:
-    return laptop().protocols[PAPER][protocol].digest
 
 
 def learnt_rows(_: list[Row]) -> list[Row]:
@@ -74,7 +64,7 @@ def learnt_rows(_: list[Row]) -> list[Row]:
         ):
             named = f"{target}_5k_16px"
             ends = [values([record], PAPER, protocol, measure, epoch=at, target=named) for at in (0, 100)]
-            shown += [*map(mean, ends), pixels(record, measure, named)]
+            shown += [*map(mean, ends), pixels(record, protocol, measure, named)]
         rows.append([own, variant, *shown])
     return rows
 
@@ -97,16 +87,7 @@ def intervention_rows(_: list[Row]) -> list[Row]:
 
 
 def _at(found: list[Record], epoch: int) -> str:
-    rows = [
-        [
-            row
-            for row in one["evaluations"]
-            if (row["measure"], row["epoch"], row["protocol"], row["target"])
-            == ("knn_top1", epoch, _digest("knn"), one["run"]["dataset"]["name"])
-        ]
-        for one in found
-    ]
-    if not all(rows):
+    if not all(measured(one, PAPER, "knn", "knn_top1", epoch=epoch) for one in found):
         return ""
     sound = values(found, PAPER, "knn", "knn_top1", epoch=epoch)
     return mean(sound) if len(sound) == len(found) else "diverged"

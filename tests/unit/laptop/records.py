@@ -45,26 +45,23 @@ def records(
     return sorted(found, key=lambda record: int(record["run"]["seed"]))
 
 
-def value(
-    record: Record,
-    paper: str,
-    protocol: str,
-    measure: str,
-    *,
-    epoch: int | None = None,
-    target: str = "",
-    reading: str = "",
-) -> float | None:
-    """One measurement; after the last epoch and of the run's own dataset unless said. None where there is none."""
+def measured(
+    record: Record, paper: str, protocol: str, measure: str, *, epoch: int | None = None, target: str = ""
+) -> dict[str, float | None]:
+    """By reading, in the record's order; after the last epoch and of the run's own dataset unless said."""
     at = {
         "protocol": laptop().protocols[paper][protocol].digest,
         "measure": measure,
         "epoch": record["epochs"] if epoch is None else epoch,
         "target": target or record["run"]["dataset"]["name"],
-        "reading": reading,
     }
-    found = [row["value"] for row in record["evaluations"] if all(row[key] == one for key, one in at.items())]
-    return None if not found or found[0] is None else float(found[0])
+    rows = [row for row in record["evaluations"] if at.items() <= row.items()]
+    return {row["reading"]: row["value"] for row in rows}
+
+
+def value(record: Record, paper: str, protocol: str, measure: str, *, reading: str = "", **at: Any) -> float | None:
+    """One measurement (``epoch`` and ``target`` as in ``measured``). None where there is none, or the run diverged."""
+    return measured(record, paper, protocol, measure, **at).get(reading)
 
 
 def values(of: Sequence[Record], paper: str, protocol: str, measure: str, **at: Any) -> list[float]:
