@@ -88,10 +88,11 @@ class Override(Strict):
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
-        return all(
-            run.get(key) in [coordinates.normal(one) for one in (value if isinstance(value, list) else [value])]
-            for key, value in self.when.items()
-        )
+        return all(run.get(key) in values for key, values in self._conditions.items())
+
+    @cached_property
+    def _conditions(self) -> dict[str, list[Scalar]]:
+        return {key: coordinates.alternatives(value) for key, value in self.when.items()}
 
 
 class Measured(Strict):

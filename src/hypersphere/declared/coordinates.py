@@ -6,7 +6,7 @@ readings, which change no training (epoch, target, split …). Values are as pub
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from hypersphere.errors import HypersphereError
 
@@ -27,6 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9_+\-.]+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
+@lru_cache(maxsize=4096, typed=True)  # 1, 1.0 and true are equal keys, and not the same value
 def normal(value: Scalar) -> Scalar:
     """A value in canonical form: whole floats become integers, and text that reads as a number becomes that number."""
     if isinstance(value, bool):

@@ -81,6 +81,7 @@ def _kind(folder: Path, function: ast.FunctionDef) -> str:
     return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
 
 
+@cache
 def _function(path: Path) -> ast.FunctionDef | None:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name == path.stem:

@@ -13,7 +13,7 @@ from hypersphere.declared import coordinates, registry
 from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
-from hypersphere.declared.settings import Scale, Shrunk
+from hypersphere.declared.settings import Scale, Shrunk, UsualEpochs
 from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence, validate
 from hypersphere.errors import HypersphereError
 
@@ -203,15 +203,14 @@ def _epochs(config: cfg.Config, scale_layers: list[Layer]) -> int | Literal["pub
     for file, section, fields in reversed(scale_layers):
         schedule = fields.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            replaced = {**config.scale.model_dump(), "epochs": schedule["epochs"]}
-            return validate(Scale, replaced, file, f"{section}.schedule").epochs
+            return validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{section}.schedule").epochs
     return config.scale.epochs
 
 
 def _merged(layers: list[Layer]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in layers:
-        merged = merge(merged, layer.fields)
+        _lay(layer.fields, merged)
     if merged.get("kind", "image") != "image":
         merged["views"] = {}  # augmentation is of images; those that a paper or scale sets would be part of the name
     return merged
@@ -254,14 +253,19 @@ def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
     The result shares no mapping with the arguments, so that it may be changed.
     """
-    result = _copied(below)
-    for key, value in above.items():
-        old = result.get(key)
-        if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
-            result[key] = merge(old, value)
-        else:
-            result[key] = _copied(value)
+    result: dict[str, Any] = _copied(below)
+    _lay(above, result)
     return result
+
+
+def _lay(above: dict[str, Any], below: dict[str, Any]) -> None:
+    """``merge`` into ``below``, which shares no mapping with others; a plan merges thousands of layers."""
+    for key, value in above.items():
+        old = below.get(key)
+        if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
+            _lay(value, old)
+        else:
+            below[key] = _copied(value)
 
 
 def _copied(value: Any) -> Any:

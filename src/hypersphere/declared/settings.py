@@ -95,7 +95,16 @@ class Replaced(Strict):
     """Parameters to replace, by the document's evaluation; applied after the scale's ``probes``."""
 
 
-class Scale(Strict):
+class UsualEpochs(Strict):
+    """How long a scale trains; apart, because each run of a paper can set it anew."""
+
+    epochs: Epochs | Literal["published"]
+    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
+    ``schedule.epochs`` in ``run``, ``methods`` or ``per_paper`` replaces this number for some runs, unless the command
+    line sets it."""
+
+
+class Scale(UsualEpochs):
     """config/scales/<scale>.yaml: how big, and which dataset replaces which."""
 
     scale: str
@@ -110,10 +119,6 @@ class Scale(Strict):
     """Artifacts, as ``paper/artifact``, that this scale does not make."""
     swept: Annotated[list[str], AfterValidator(_each_once)] = Field(default_factory=list)
     """Tables, as ``paper/artifact``, that take the seeds of sweeps at this scale."""
-    epochs: Epochs | Literal["published"]
-    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
-    ``schedule.epochs`` in ``run``, ``methods`` or ``per_paper`` replaces this number for some runs, unless the command
-    line sets it."""
     batch_divisor: PositiveInt
     learning_rate_factor: PositiveFloat
     run: RunFields

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError
 from pydantic import types as types_of_pydantic
 
 from hypersphere.errors import HypersphereError
@@ -65,7 +65,7 @@ class Strict(BaseModel):
 def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Model:
     """Validate ``value``, turning pydantic's complaints into a sentence about ``file``."""
     try:
-        return TypeAdapter(model).validate_python(value)
+        return model.model_validate(value)
     except ValidationError as error:
         raise HypersphereError(f"{file}: {sentence(model, error, prefix)}") from None
 

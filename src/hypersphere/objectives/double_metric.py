@@ -41,7 +41,7 @@ def double_metric(
         The mean over the 2n anchors, in nats.
 
     Numerics: each log-sum-exp subtracts the row maximum. The gradient of a distance is set to 0 where two embeddings
-    coincide; an anchor's distance to itself never enters. Distances come from differences, so memory is 4n²d numbers.
+    coincide; an anchor's distance to itself never enters. Distances come from differences of coordinates.
     A zero embedding stays at the centre: cosine 0 to all, distance 1 to every unit vector.
     """
     u_2nd = unit(torch.cat([z_a, z_b]))

@@ -37,4 +37,5 @@ def angles(cosine: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
 
 def distances(a: Float[Tensor, "n d"], b: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
     """||a_i - b_j||, from differences (no cancellation); the gradient is 0 where two points coincide."""
-    return torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)  # squares would overflow in half precision
+    exact = torch.promote_types(a.dtype, torch.float32)  # squares would overflow in half precision
+    return torch.cdist(a.to(exact), b.to(exact), compute_mode="donot_use_mm_for_euclid_dist").to(a.dtype)
