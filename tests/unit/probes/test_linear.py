@@ -32,6 +32,14 @@ def test_it_is_scikit_learns_logistic_regression(cloud: Any, scores: Scores, pen
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
+def test_fewer_images_than_dimensions(cloud: Any, scores: Scores) -> None:
+    """Raw pixels, for example: the fit in the row space is scikit-learn's in the whole space."""
+    data = cloud(n=60, m=500, d=90)
+    assert len(data.bank) < data.bank.shape[1]
+    found = scores(linear, data, penalty=1e-2).softmax(dim=1).numpy()
+    np.testing.assert_allclose(found, their_probabilities(data, 1e-2), atol=1e-3)
+
+
 def test_top_five(cloud: Any) -> None:
     """scikit-learn's probabilities, sorted."""
     data = cloud(n=600, classes=12)
