@@ -22,7 +22,7 @@ from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
-from hypersphere.statistics.effects import NAN, Pooled, arms, pool
+from hypersphere.statistics.effects import NAN, Arms, Pooled, arms, layout, pool
 from hypersphere.theory.table import COLUMNS as THEORY
 
 COLUMNS = [
@@ -71,8 +71,9 @@ def build(plan: Plan) -> None:
         for claim in claims:
             outcome = answered.get(claim.id)
             if outcome is None:
-                judge = judges.setdefault(claim.artifact, Judge(plan, paper, claim.artifact, rules))
-                outcome = judge.of(claim)
+                if claim.artifact not in judges:
+                    judges[claim.artifact] = Judge(plan, paper, claim.artifact, rules)
+                outcome = judges[claim.artifact].of(claim)
             rows.append(_described(claim, paper, plan) | NOTHING | outcome)
     _write(plan, "claims", rows)
     tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), gather.RUNS)})
@@ -141,6 +142,8 @@ class Judge:
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
         self.made = not why_not_made(plan, paper.paper, name) and self._is_measured()
+        self.arms: dict[str, Arms] = {}
+        """By the layout that its cells share."""
         if self.made:
             self.measurements = self._read("measurements", gather.MEASUREMENTS)
             self.effects = self._read("effects", EFFECTS)
@@ -186,7 +189,10 @@ class Judge:
         selection. The claim's reading says whether the published number is itself that of a failed run.
         """
         assert self.declared is not None
-        groups = arms(self.measurements, self.declared.points, claim.coordinates)
+        shared = layout(claim.coordinates)
+        if shared not in self.arms:
+            self.arms[shared] = arms(self.measurements, self.declared.points, claim.coordinates)
+        groups = self.arms[shared]
         if claim.text not in groups or claim.reported is None:
             return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
         pooled, values = pool(groups), groups[claim.text].to_numpy(dtype=float)
