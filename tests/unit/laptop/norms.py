@@ -69,6 +69,18 @@ def learnt_rows(_: list[Row]) -> list[Row]:
     return rows
 
 
+def decay_rows(_: list[Row]) -> list[Row]:
+    """Table 2's SimCLR half: cuts by weight decay, kNN at the end."""
+    rows = []
+    for variant in ("default", "cut2", "cut4", "cut8"):
+        found = [
+            records(PAPER, "table2", {"method": "simclr", "variant": variant, "optimiser.weight_decay": decay})
+            for decay in (1e-8, 1e-6, 5e-6, 1e-5)
+        ]
+        rows.append([variant, *(mean(values(one, PAPER, "knn", "knn_top1")) for one in found)])
+    return rows
+
+
 def intervention_rows(_: list[Row]) -> list[Row]:
     """Table 5 as training goes on. A course is shown at epochs that every record has."""
     rows = []
