@@ -18,7 +18,6 @@ TABLES: Mapping[str, Callable[[list[Row]], list[Row]]] = MappingProxyType(
         "run": norms.precision_rows,
         "intervention": norms.intervention_rows,
         "reading": norms.reading_rows,
-        "cut by weight decay": norms.decay_rows,
         "probe": norms.probe_rows,
         "method": margins.table2_rows,
         "method on CIFAR-100": margins.cifar100_rows,
