@@ -19,7 +19,7 @@ from hypersphere.training import optimisation
 from hypersphere.training.build import build_encoder, build_method
 from hypersphere.training.contract import Execution
 from hypersphere.training.images import Images
-from hypersphere.training.loop import _step
+from hypersphere.training.loop import _step, passes_of
 from hypersphere.training.trainers.image import Views as Source
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
@@ -108,7 +108,8 @@ def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.fl
         source.start(0)
         order = torch.from_numpy(keyed.permutation(case.batch, run.seed, "order", 0))
         with as_trained():
-            _step(run, method, optimiser, source, order, (run.seed, 0, 0), execution)
+            views = passes_of(source, [order], 0, case.batch, execution.group)
+            _step(run, method, optimiser, views, order, source.labels, (run.seed, 0, 0), execution)
             method.after_step(1.0)
 
     return step

@@ -122,6 +122,6 @@ def _mixed(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> UInt8[Tensor, "n 
     made = []
     with torch.random.fork_rng(devices=[]):
         for place in range(len(images)):
-            torch.manual_seed(keyed.torch_seed(0, "augmix", copy, place))
+            torch.default_generator.manual_seed(keyed.torch_seed(0, "augmix", copy, place))  # of the CPU alone
             made.append(mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0))
     return torch.stack(made)

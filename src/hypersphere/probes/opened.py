@@ -4,6 +4,7 @@ Those are the images that encoders are trained on, unless the set has labelled i
 ``probe``: after training on several digits, MultiDigits is probed on one (lecture, Table 3).
 """
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hypersphere.datasets import store
@@ -13,12 +14,19 @@ from hypersphere.datasets.types import TRAIN
 PROBE = "probe"
 
 
+@dataclass(frozen=True)
 class Probed(Prepared):
     """A prepared dataset whose split ``train`` is its split ``probe``, if it has one."""
 
+    _mapped: dict[str, PreparedSplit] = field(default_factory=dict, compare=False, repr=False)
+    """Splits that were asked for: probes ask for some a hundred times, and each has several files."""
+
     def split(self, name: str) -> PreparedSplit:
         """Memory-map a split. Raises the errors of ``Prepared.split``."""
-        return super().split(PROBE if name == TRAIN and PROBE in self.split_names else name)
+        if name not in self._mapped:
+            whose = PROBE if name == TRAIN and PROBE in self.split_names else name
+            self._mapped[name] = super().split(whose)
+        return self._mapped[name]
 
 
 def open_for_probes(folder: Path) -> Probed:

@@ -4,7 +4,7 @@ Shapes: N examples of a training set, n of a batch, v views of each.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,7 @@ from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
 from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
+from hypersphere.training.processes import Group
 
 EXAMPLES = {"image": "images", "text": "pairs of sentences"}
 
@@ -31,6 +32,8 @@ class Source(Protocol):
 
     labels: Int[Tensor, "N"]
     """On the device."""
+    at_once: int
+    """Examples whose views are best made together; fewer than two batches: those of each pass alone."""
 
     def start(self, epoch: int) -> None:
         """Draw what an epoch's views need; epochs count from 0."""
@@ -138,11 +141,13 @@ def _epoch(
     peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
     total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
     method.train()
+    views = passes_of(source, steps, first, run.batch.micro, execution.group)
     for i in range(first, per_epoch):
         start = time.perf_counter()
         fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
         optimisation.set_rate(optimiser, peak, fraction)
-        total += _step(run, method, optimiser, source, steps[i], (run.seed, progress.epoch, i), execution)
+        moment = run.seed, progress.epoch, i
+        total += _step(run, method, optimiser, views, steps[i], source.labels, moment, execution)
         progress.step += 1
         method.after_step(progress.step / (run.schedule.epochs * per_epoch))
         progress.seconds += time.perf_counter() - start
@@ -153,29 +158,55 @@ def _epoch(
     return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
 
+def passes_of(
+    source: Source, steps: Sequence[Int[Tensor, "n"]], first: int, micro: int, group: Group
+) -> Iterator[Shaped[Tensor, "v m ..."]]:
+    """Views of each pass of an epoch, from step ``first`` on: this process's part of them.
+
+    Small images take longer to look up than to change, so their views are made for several passes at once. Which
+    passes these are is counted from the epoch's first, so that a resumed run makes the same ones together.
+
+    Args:
+        source: makes the views.
+        steps: the examples of each step of the epoch.
+        first: the first step to take.
+        micro: examples of a pass.
+        group: the processes that share each pass.
+    """
+    passes = [group.share(part) for step in steps for part in step.split(micro)]
+    begin, together = first * len(passes) // len(steps), max(1, source.at_once // len(passes[0]))
+    for start in range(begin - begin % together, len(passes), together):
+        some = passes[start : start + together]
+        made = source.views(torch.cat(some)).split([len(part) for part in some], dim=1)
+        yield from made[max(0, begin - start) :]
+
+
 def _step(
     run: Run,
     method: Method,
     optimiser: torch.optim.Optimizer,
-    source: Source,
+    views: Iterator[Shaped[Tensor, "v m ..."]],
     index: Int[Tensor, "n"],
+    labels: Int[Tensor, "N"],
     moment: tuple[int, ...],
     execution: Execution,
 ) -> Float[Tensor, "2"]:
-    """One optimiser step over the examples ``index``, in passes of ``batch.micro``. Returns mean loss and mean norm.
+    """One optimiser step over the examples ``index``, in passes of ``batch.micro``, whose views come next in ``views``.
+
+    Returns mean loss and mean norm.
 
     In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
     weights, gradients, losses and the optimiser stay in float32.
     """
-    device, passes, group = source.labels.device, index.split(run.batch.micro), execution.group
+    device, passes, group = labels.device, index.split(run.batch.micro), execution.group
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
-        views = group.gather(source.views(group.share(part)), dim=1)
+        whole = group.gather(next(views), dim=1)
         with torch.autocast(device.type, execution.precision, enabled=execution.precision != torch.float32):
-            output = method(Batch(views, places, source.labels[places], (*moment, number)))
+            output = method(Batch(whole, places, labels[places], (*moment, number)))
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)

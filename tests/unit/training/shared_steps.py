@@ -42,10 +42,11 @@ def steps(run: Run, images: Images, group: Group, checked: bool = True) -> dict[
     optimisation.set_rate(optimiser, 0.1, 1.0)
     group.join(method)
     source.start(0)
-    means = []
-    for number in range(2):
-        index = torch.arange(number * run.batch.size, (number + 1) * run.batch.size).flip(0)
-        means.append(loop._step(run, method, optimiser, source, index, (run.seed, 0, number), execution))
+    means, indices = [], [part.flip(0) for part in torch.arange(2 * run.batch.size).split(run.batch.size)]
+    views = loop.passes_of(source, indices, 0, run.batch.micro, group)
+    for number, index in enumerate(indices):
+        moment = run.seed, 0, number
+        means.append(loop._step(run, method, optimiser, views, index, source.labels, moment, execution))
         method.after_step((number + 1) / 2)
     gradients = {f"gradient.{name}": p.grad for name, p in method.named_parameters() if p.grad is not None}
     if checked:

@@ -16,7 +16,7 @@ from hypersphere.training import loop
 from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images, training_images
 from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
+from hypersphere.views.ops import CHUNK_BYTES, make_views
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
@@ -48,6 +48,7 @@ class Views:
         self.stored = images.pixels if images.pixels.nbytes > RESIDENT else None
         self.resident = None if self.stored is not None else torch.from_numpy(np.array(images.pixels)).to(device)
         self.side = images.pixels.shape[1]
+        self.at_once = CHUNK_BYTES // (len(run.branches) * 12 * self.side**2)
         self.labels = torch.from_numpy(np.array(images.labels)).to(device)
         self.numbers = torch.from_numpy(np.array(images.numbers))
 

@@ -39,6 +39,8 @@ def train(run: Run, tokens: Int[np.ndarray, "N 2 L"], execution: Execution, fold
 class Neighbours:
     """Sentences, each with the next one."""
 
+    at_once = 0
+
     def __init__(self, tokens: Int[np.ndarray, "N 2 L"], device: torch.device) -> None:
         self.tokens = torch.from_numpy(tokens).to(device)
         self.labels = torch.zeros(len(tokens), dtype=torch.int64, device=device)

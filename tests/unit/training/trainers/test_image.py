@@ -112,7 +112,8 @@ def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
     source, execution = Views(run, numbered(images), CPU), Execution(CPU, frozenset(), {})
     source.start(0)
     optimiser, index = optimisation.build(model, run.optimiser), torch.arange(16).flip(0)
-    loss, norm = loop._step(run, model.train(), optimiser, source, index, (0, 0, 0), execution).tolist()
+    views = loop.passes_of(source, [index], 0, run.batch.micro, execution.group)
+    loss, norm = loop._step(run, model.train(), optimiser, views, index, source.labels, (0, 0, 0), execution).tolist()
     return loss, norm
 
 
@@ -247,6 +248,25 @@ def test_same_run_same_bytes(make_run: MakeRun, images: Images, tmp_path: Path, 
         assert (outcome.status, outcome.epochs, outcome.starts) == ("finished", 4, [0])
     assert result(tmp_path / "a") == result(tmp_path / "b")
     assert result(tmp_path / "a").keys() == CONTRACT
+
+
+def test_views_made_for_several_passes_at_once_train_the_same_bytes(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four passes of four images an epoch. A view of a pass has two 8 px images, 1,536 bytes."""
+    sizes: dict[int, list[int]] = {}
+    for together in (0, 3, 100):
+        made = sizes.setdefault(together, [])
+
+        def record(data: Any, draws: Any, views: Any, made: list[int] = made) -> Any:
+            made.append(len(data))
+            return make_views(data, draws, views)
+
+        monkeypatch.setattr(module, "make_views", record)
+        monkeypatch.setattr(module, "CHUNK_BYTES", together * 4 * 1536)
+        execute(make_run(), images, tmp_path / str(together))
+    assert sizes == {0: [4] * 16, 3: [12, 4] * 4, 100: [16] * 4}
+    assert result(tmp_path / "0") == result(tmp_path / "3") == result(tmp_path / "100")
 
 
 @pytest.mark.parametrize(
