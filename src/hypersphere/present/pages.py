@@ -58,10 +58,16 @@ def drawing(config: Config, paper: str, name: str) -> Path:
     return config.results / "figures" / paper / f"{name}.svg"
 
 
-def effects(results: Results, paper: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Every effect of artifacts made from runs, in words: a cell minus the one that it is compared with."""
+def effects(results: Results, paper: str, names: Sequence[str]) -> tuple[list[dict[str, Any]], int]:
+    """Effects of artifacts made from runs: a cell minus the one that it is compared with.
+
+    Returns:
+        Those that a test judges, in words; and the number of the others, which have too few runs for any.
+    """
     document = results.config.papers[paper]
-    return [_effect(document, name, row) for name in names for row in results.artifact(paper, name).compared]
+    rows = [(name, row) for name in names for row in results.artifact(paper, name).compared]
+    tested = [_effect(document, name, row) for name, row in rows if row["test"]]
+    return tested, len(rows) - len(tested)
 
 
 def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:

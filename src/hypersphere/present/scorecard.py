@@ -134,6 +134,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         _shown(results.config, paper, artifact, proofs, artifact.id in claimed)
         for artifact in (*document.studied, *document.measured)
     ]
+    tested, untested = pages.effects(results, paper.paper, names)
     return {
         "id": paper.paper,
         "title": paper.title,
@@ -147,7 +148,8 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "shown": [one for one in shown if not one["stops"]],
         "movable": [one for one in shown if one["stops"]],
         "controls": [control for artifact in document.measured for control in _controls(artifact)],
-        "effects": pages.effects(results, paper.paper, names),
+        "effects": tested,
+        "untested": untested,
         "missing": document.missing,
         "anchors": [one.id for one in (*document.studied, *document.measured)] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],

@@ -136,6 +136,21 @@ def test_effects_are_said_in_words(page: str) -> None:
     ]
 
 
+def test_an_effect_without_a_test_is_counted_alone(make: Any) -> None:
+    """At quick they are hundreds of rows of dashes; effects.csv has them."""
+    world = make()
+    world.edit(
+        (world.plan.artifact_folder("alpha", "table1") / "effects.csv").relative_to(world.folder).as_posix(),
+        ",welch,",
+        ",,",
+    )
+    world.build()
+    found = section(world.read("scorecard.html"), "effects")
+    assert "0 effects, 1 more without a test" in plain(found)
+    assert "effects.csv" in found
+    assert "<tbody>" not in found
+
+
 def test_runs_are_counted_and_listed_in_a_file_beside_the_page(page: str) -> None:
     """Hundreds of them would be a tenth of the page."""
     assert '3 runs, with code, data and machine of each: <a href="statistics/runs.csv">' in section(page, "conditions")

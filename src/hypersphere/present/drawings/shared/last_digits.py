@@ -7,11 +7,10 @@ def rows(table: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[str], list[lis
     """One row per printed table, and per setting and variant of it that has numbers enough."""
     head = ["Printed in", "Of", "Accuracies", *(str(digit) for digit in range(10)), "odd", "p of odd or even"]
     body = []
-    for row in table.fillna("").to_dict("records"):
+    for row in table.to_dict("records"):
+        group = "all" if pd.isna(row["group"]) else row["group"]
         digits = [str(row[f"digit_{digit}"]) for digit in range(10)]
-        body.append(
-            [row["table"], row["group"] or "all", str(row["numbers"]), *digits, str(row["odd"]), f"{row['p_odd']:.2g}"]
-        )
+        body.append([row["table"], group, str(row["numbers"]), *digits, str(row["odd"]), f"{row['p_odd']:.2g}"])
     return head, body
 
 
