@@ -42,7 +42,7 @@ SILENT = frozenset(
 
 def exists(module: str) -> bool:
     """Whether this package has a module of this dotted name."""
-    return _path(module) is not None
+    return _path(PACKAGE, module) is not None
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -56,15 +56,16 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     Returns:
         Source texts by the modules' dotted names, sorted.
     """
-    waiting, seen = list(modules), {}
+    waiting, looked_at, found = list(modules), set(SILENT), {}
     while waiting:
         module = waiting.pop()
-        path = _path(module)
-        if path is None or module in seen or module in SILENT:
+        if module in looked_at:
             continue
-        seen[module], imports = _parsed(path, path.stat().st_mtime_ns)
-        waiting += imports
-    return dict(sorted(seen.items()))
+        looked_at.add(module)
+        if path := _path(PACKAGE, module):
+            found[module], imports = _parsed(path, path.stat().st_mtime_ns)
+            waiting += imports
+    return dict(sorted(found.items()))
 
 
 def code_digest(*modules: str) -> str:
@@ -75,11 +76,16 @@ def code_digest(*modules: str) -> str:
 def forget() -> None:
     """Read the sources again at the next call, because they have changed since the first."""
     _digest.cache_clear()
+    _path.cache_clear()
 
 
 def stripped(source: str) -> str:
     """The part of a module's source text that counts."""
-    return ast.unparse(_WithoutWords().visit(ast.parse(source)))
+    return _stripped(ast.parse(source))
+
+
+def _stripped(tree: ast.Module) -> str:
+    return ast.unparse(_WithoutWords().visit(tree))
 
 
 @cache
@@ -87,10 +93,11 @@ def _digest(package: Path, modules: frozenset[str]) -> str:
     return files.digest(closure(modules))
 
 
-def _path(module: str) -> Path | None:
-    """The source file of a module of this package; None for a name inside a module, or of another package."""
+@cache
+def _path(folder: Path, module: str) -> Path | None:
+    """The source file of a module of the package in ``folder``; None for a name in a module, or of another package."""
     package, *names = module.split(".")
-    stem = PACKAGE.joinpath(*names)
+    stem = folder.joinpath(*names)
     candidates = (stem.with_suffix(".py"), stem / "__init__.py") if package == "hypersphere" else ()
     return next((path for path in candidates if path.is_file()), None)
 
@@ -98,8 +105,9 @@ def _path(module: str) -> Path | None:
 @cache
 def _parsed(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports."""
-    source = stripped(path.read_text(encoding="utf-8"))
-    return source, frozenset(_imports(ast.parse(source)))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    source = _stripped(tree)  # it strips the tree itself, so that imports for annotations are none
+    return source, frozenset(_imports(tree))
 
 
 def _imports(tree: ast.Module) -> set[str]:
