@@ -7,6 +7,35 @@ PAPER = "lecture"
 NETWORKS = (("supervised", "default", "supervised"), ("simclr", "tau_0_2", "SimCLR"))
 
 
+METHODS = (
+    "supervised",
+    "instance_discrimination",
+    "cmc",
+    "simclr",
+    "mocov2",
+    "mocov3",
+    "byol",
+    "simsiam",
+    "swav",
+    "dino",
+)
+
+
+def method_rows(_: list[Row]) -> list[Row]:
+    """Every method at one setting: kNN and linear probe before and after training, alignment, uniformity, K-means."""
+    rows = []
+    for method in METHODS:
+        found = records(PAPER, "methods_untrained", {"method": method, "epoch": 200})
+        if not found:
+            continue
+        shown = []
+        for protocol, measure in (("knn", "knn_top1"), ("linear", "linear_top1")):
+            shown += [mean(values(found, PAPER, protocol, measure, epoch=epoch)) for epoch in (0, None)]
+        shown += [mean(values(found, PAPER, "geometry", measure), 2) for measure in ("alignment", "uniformity")]
+        rows.append([method, str(len(found)), *shown, mean(values(found, PAPER, "clusters", "kmeans_accuracy"))])
+    return rows
+
+
 def digit_rows(_: list[Row]) -> list[Row]:
     """Linear probes of either digit: at the end, of the untrained network, and as printed."""
     rows = []
