@@ -13,11 +13,14 @@ import torch
 from jaxtyping import UInt8
 from safetensors.torch import load_file
 
+from hypersphere.datasets import store
+from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.training import build, device
-from hypersphere.training.checkpoint import ENCODER
+from hypersphere.training.checkpoint import ENCODER, HEADS
+from hypersphere.training.images import training_images
 
-from .conftest import SELDOM, execute
+from .conftest import METHODS, SELDOM, execute, of_method
 
 EPSILON = 2.0**-8  # of bfloat16: 8 bits of significand
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
@@ -67,6 +70,18 @@ def test_one_step_rounds_and_nothing_more(
     assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
     change = max(float((weights["half"][key] - weights["full"][key]).abs().max()) for key in weights["full"])
     assert 0 < change < 0.2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
+    """What a method keeps from step to step, as DINO's centre, is float32 too."""
+    run = of_method(methods_plan, method)
+    images = training_images(store.open(methods_plan.data_folder(run.dataset)))
+    (tmp_path / "snapshots").mkdir()
+    outcome = execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
+    assert outcome.status == "finished"
+    for name in (ENCODER, HEADS):
+        assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {torch.float32, torch.int64}
 
 
 def test_the_loss_is_computed_in_float32(make_run: Callable[..., Run]) -> None:

@@ -12,17 +12,13 @@ import pytest
 from torch import Tensor
 
 from hypersphere.datasets import store
-from hypersphere.declared import plan as planning
-from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.training import checkpoint
 from hypersphere.training.contract import Outcome
 from hypersphere.training.images import training_images
 
-from .conftest import execute, result, rewrite, unbroken
+from .conftest import METHODS, execute, of_method, result, rewrite, unbroken
 
-PROJECT = Path(__file__).resolve().parents[2] / "project"
-METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 CARRIED = {
     "byol": ("model.target.",),
     "cmc": (),
@@ -63,22 +59,13 @@ class Stopped:
         return self.folder / checkpoint.RESUME
 
 
-@pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> Plan:
-    """Every method's run of four epochs of two steps, on 80 images, which are prepared; tests only read here."""
-    root = tmp_path_factory.mktemp("methods")
-    shutil.copytree(PROJECT, root, dirs_exist_ok=True)
-    shutil.copytree(prepared_data, root / "data")
-    return planning.make(root, {"scale": "methods", "batch_divisor": 8})
-
-
 @pytest.fixture
-def stopped(plan: Plan, kept: Path, tmp_path: Path) -> Callable[[str, int], Stopped]:
+def stopped(methods_plan: Plan, kept: Path, tmp_path: Path) -> Callable[[str, int], Stopped]:
     """``stopped(method, step)``: the method's run, killed at the beginning of that step."""
 
     def stop(method: str, step: int) -> Stopped:
-        run = plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
-        images = training_images(store.open(plan.data_folder(run.dataset)))
+        run = of_method(methods_plan, method)
+        images = training_images(store.open(methods_plan.data_folder(run.dataset)))
         unbroken_folder, folder = unbroken(run, images, kept), tmp_path / "stopped"
         shutil.copytree(unbroken_folder / str(step), folder)
         return Stopped(
