@@ -9,14 +9,14 @@ if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 YOUNG = 10_000
-"""New objects after which Python looks for garbage among them; its own number is 700."""
+"""New objects after which Python looks for garbage among them; Python 3.11's own number is 700."""
 
 
 def run() -> int:
     """The command, as a process of its own. Returns its exit status.
 
-    Torch makes a million objects when it is imported, all of which stay. Python would look through them for garbage
-    many times then, and once more at the end: a quarter of the time of a small job.
+    Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
+    times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)

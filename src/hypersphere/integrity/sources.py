@@ -106,7 +106,7 @@ def _path(folder: Path, module: str) -> Path | None:
 def _parsed(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    source = _stripped(tree)  # it strips the tree itself, so that imports for annotations are none
+    source = _stripped(tree)  # this changes the tree in place: imports for annotations are gone from it
     return source, frozenset(_imports(tree))
 
 

@@ -66,7 +66,8 @@ class DINO(Momentum):
         s_a, s_b = (cosines(self.gradient(z), rows) for z in (z_a, z_b))
         with torch.no_grad():
             t_a, t_b = (self.target(view) for view in batch.views)
-        self.means.append(torch.cat([t_a, t_b]).to(self.centre).mean(dim=0))  # of bfloat16 too
+        # The outputs may be bfloat16; the centre is float32.
+        self.means.append(torch.cat([t_a, t_b]).to(self.centre).mean(dim=0))
         losses = [self.objective(student=s, teacher=t, centre=self.centre) for s, t in ((s_a, t_b), (s_b, t_a))]
         return Output(torch.stack(losses).mean(), torch.cat([z_a, z_b]).detach())
 

@@ -33,7 +33,7 @@ class Source(Protocol):
     labels: Int[Tensor, "N"]
     """On the device."""
     at_once: int
-    """Examples whose views are best made together; fewer than two batches: those of each pass alone."""
+    """Examples whose views are best made together. If two passes have more, each pass's views are made alone."""
 
     def start(self, epoch: int) -> None:
         """Draw what an epoch's views need; epochs count from 0."""
@@ -163,8 +163,8 @@ def passes_of(
 ) -> Iterator[Shaped[Tensor, "v m ..."]]:
     """Views of each pass of an epoch, from step ``first`` on: this process's part of them.
 
-    Small images take longer to look up than to change, so their views are made for several passes at once. Which
-    passes these are is counted from the epoch's first, so that a resumed run makes the same ones together.
+    For small images the calls take as long as the arithmetic, so views are made for several passes at once. These
+    groups are counted from the epoch's first pass, so that a resumed run makes the same groups.
 
     Args:
         source: makes the views.

@@ -71,8 +71,8 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
 
 
 def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
-    # Fused: one call for all parameters, because small ones take longer to call than to compute. SGD's fails where a
-    # parameter has its first gradient later than others.
+    # Fused: one call for all parameters, because for small ones the calls take longer than the arithmetic. SGD is not
+    # fused: it fails where a parameter gets its first gradient later than others.
     if optimiser.name == "sgd":
         return torch.optim.SGD(groups, lr=0.0, momentum=optimiser.momentum, nesterov=optimiser.nesterov)
     if optimiser.name == "adam":

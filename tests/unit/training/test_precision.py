@@ -74,7 +74,7 @@ def test_one_step_rounds_and_nothing_more(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
-    """What a method keeps from step to step, as DINO's centre, is float32 too."""
+    """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
     run = of_method(methods_plan, method)
     images = training_images(store.open(methods_plan.data_folder(run.dataset)))
     (tmp_path / "snapshots").mkdir()

@@ -146,7 +146,7 @@ def test_an_effect_without_a_test_is_counted_alone(make: Any) -> None:
     )
     world.build()
     found = section(world.read("scorecard.html"), "effects")
-    assert "0 effects, 1 more without a test" in plain(found)
+    assert "0 effects with a test, 1 without" in plain(found)
     assert "effects.csv" in found
     assert "<tbody>" not in found
 

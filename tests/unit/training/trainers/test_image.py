@@ -253,7 +253,7 @@ def test_same_run_same_bytes(make_run: MakeRun, images: Images, tmp_path: Path, 
 def test_views_made_for_several_passes_at_once_train_the_same_bytes(
     make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four passes of four images an epoch. A view of a pass has two 8 px images, 1,536 bytes."""
+    """Four passes of four images an epoch. The two views of one image, at 8 px, take 1,536 bytes."""
     sizes: dict[int, list[int]] = {}
     for together in (0, 3, 100):
         made = sizes.setdefault(together, [])
