@@ -79,12 +79,8 @@ def forget() -> None:
     _path.cache_clear()
 
 
-def stripped(source: str) -> str:
-    """The part of a module's source text that counts."""
-    return _stripped(ast.parse(source))
-
-
-def _stripped(tree: ast.Module) -> str:
+def stripped(tree: ast.Module) -> str:
+    """The part of a module's source text that counts; the tree loses the rest."""
     return ast.unparse(_WithoutWords().visit(tree))
 
 
@@ -106,7 +102,7 @@ def _path(folder: Path, module: str) -> Path | None:
 def _parsed(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    source = _stripped(tree)  # this changes the tree in place: imports for annotations are gone from it
+    source = stripped(tree)  # imports for annotations are gone from the tree
     return source, frozenset(_imports(tree))
 
 

@@ -177,8 +177,8 @@ def passes_of(
     begin, together = first * len(passes) // len(steps), max(1, source.at_once // len(passes[0]))
     for start in range(begin - begin % together, len(passes), together):
         some = passes[start : start + together]
-        made = source.views(torch.cat(some)).split([len(part) for part in some], dim=1)
-        yield from made[max(0, begin - start) :]
+        # Without a name for them, so that they are gone before the next are made.
+        yield from source.views(torch.cat(some)).split([len(part) for part in some], dim=1)[max(0, begin - start) :]
 
 
 def _step(

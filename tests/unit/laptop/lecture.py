@@ -1,30 +1,16 @@
 """Tables of docs/laptop.md on the lecture."""
 
 from ..printed import table as printed
-from .records import Row, mean, records, values, with_interval
+from .records import Row, laptop, mean, records, values, with_interval
 
 PAPER = "lecture"
 NETWORKS = (("supervised", "default", "supervised"), ("simclr", "tau_0_2", "SimCLR"))
 
 
-METHODS = (
-    "supervised",
-    "instance_discrimination",
-    "cmc",
-    "simclr",
-    "mocov2",
-    "mocov3",
-    "byol",
-    "simsiam",
-    "swav",
-    "dino",
-)
-
-
 def method_rows(_: list[Row]) -> list[Row]:
     """Every method at one setting: kNN and linear probe before and after training, alignment, uniformity, K-means."""
     rows = []
-    for method in METHODS:
+    for method in dict.fromkeys(cell.coordinates["method"] for cell in laptop().artifacts[PAPER, "methods_untrained"]):
         found = records(PAPER, "methods_untrained", {"method": method, "epoch": 200})
         if not found:
             continue
@@ -32,7 +18,7 @@ def method_rows(_: list[Row]) -> list[Row]:
         for protocol, measure in (("knn", "knn_top1"), ("linear", "linear_top1")):
             shown += [mean(values(found, PAPER, protocol, measure, epoch=epoch)) for epoch in (0, None)]
         shown += [mean(values(found, PAPER, "geometry", measure), 2) for measure in ("alignment", "uniformity")]
-        rows.append([method, str(len(found)), *shown, mean(values(found, PAPER, "clusters", "kmeans_accuracy"))])
+        rows.append([str(method), str(len(found)), *shown, mean(values(found, PAPER, "clusters", "kmeans_accuracy"))])
     return rows
 
 

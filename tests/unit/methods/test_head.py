@@ -10,6 +10,7 @@ from hypersphere.declared import registry
 from hypersphere.methods.base import Batch, Method, chain
 from hypersphere.training.build import build_method
 
+from ...of_images import METHODS
 from .shared import make_parts, make_run
 
 CLASSES = 3
@@ -37,7 +38,6 @@ NETWORKS = {
     "supervised": {"classifier"},
 }
 """Of which a head is made, where that is not the projector alone: from what the papers apply their losses to."""
-METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 every = pytest.mark.parametrize("name", METHODS)
 
 

@@ -16,7 +16,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hypersphere.declared import plan as planning
-from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.resolve import merge
 from hypersphere.declared.run import Run
@@ -25,8 +24,9 @@ from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images
 from hypersphere.training.trainers.image import train
 
+from . import shared_steps
+
 PROJECT = Path(__file__).resolve().parents[2] / "project"
-METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
     "views": {},
@@ -73,16 +73,16 @@ def make_run() -> Callable[..., Run]:
 
 @pytest.fixture(scope="module")
 def methods_plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> Plan:
-    """Every method's run of four epochs of two steps, on 80 images, which are prepared; tests only read here."""
+    """Every method's run of four epochs of two steps, on 80 images, which are prepared."""
     root = tmp_path_factory.mktemp("methods")
     shutil.copytree(PROJECT, root, dirs_exist_ok=True)
     shutil.copytree(prepared_data, root / "data")
-    return planning.make(root, {"scale": "methods", "batch_divisor": 8})
+    return planning.make(root, shared_steps.SETTINGS)
 
 
-def of_method(methods_plan: Plan, method: str) -> Run:
+def of_method(plan: Plan, method: str) -> Run:
     """A method's run of that plan."""
-    return methods_plan.run(next(name for name in methods_plan.runs if name.startswith(f"{method}-")))
+    return plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
 
 
 @pytest.fixture

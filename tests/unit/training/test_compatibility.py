@@ -15,6 +15,7 @@ from hypersphere.declared.run import Run
 from hypersphere.training.contract import Execution
 from hypersphere.training.trainers.image import train
 
+from ...of_images import METHODS as OF_IMAGES
 from .conftest import numbered
 
 MakeRun = Any  # of conftest.py
@@ -49,7 +50,6 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
     }
 
 
-OF_IMAGES = [name for name in METHODS if registry.read_constant("methods", name, "KIND", "image") == "image"]
 FITTING = [(m, o, "cosine_logits") for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o) is None]
 MAPPED = [
     (method, objective, logits)

@@ -20,7 +20,8 @@ from hypersphere.training import build, device
 from hypersphere.training.checkpoint import ENCODER, HEADS
 from hypersphere.training.images import training_images
 
-from .conftest import METHODS, SELDOM, execute, of_method
+from ...of_images import METHODS
+from .conftest import SELDOM, execute, of_method
 
 EPSILON = 2.0**-8  # of bfloat16: 8 bits of significand
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}

@@ -14,18 +14,17 @@ from safetensors.torch import load_file
 
 from hypersphere.datasets import store
 from hypersphere.declared import plan as planning
-from hypersphere.declared import registry
 from hypersphere.declared.plan import Plan
 from hypersphere.integrity.manifest import read_manifest
 from hypersphere.training.images import training_images
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.processes import Group
 
+from ...of_images import METHODS
 from . import shared_steps
+from .conftest import of_method
 
 HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parents[1] / "project"
-METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
 
 
 LAUNCHER = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
@@ -49,17 +48,9 @@ def torchrun(folder: Path, *arguments: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> Path:
+def project(methods_plan: Plan) -> Path:
     """Every method's run, with 80 prepared images."""
-    root = tmp_path_factory.mktemp("processes")
-    shutil.copytree(PROJECT, root, dirs_exist_ok=True)
-    shutil.copytree(prepared_data, root / "data")
-    return root
-
-
-@pytest.fixture(scope="module")
-def plan(project: Path) -> Plan:
-    return planning.make(project, shared_steps.SETTINGS)
+    return methods_plan.config.root
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +61,11 @@ def of_two(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def named(plan: Plan, method: str) -> str:
-    return next(name for name in plan.runs if name.startswith(f"{method}-"))
-
-
 @pytest.mark.parametrize("method", METHODS)
-def test_two_processes_take_the_step_of_one(plan: Plan, of_two: Path, method: str) -> None:
+def test_two_processes_take_the_step_of_one(methods_plan: Plan, of_two: Path, method: str) -> None:
     """Loss, gradients, weights, targets, queues, banks and running statistics, in float64."""
-    run = plan.run(named(plan, method))
-    alone = shared_steps.steps(run, training_images(store.open(plan.data_folder(run.dataset))), Group())
+    run = of_method(methods_plan, method)
+    alone = shared_steps.steps(run, training_images(store.open(methods_plan.data_folder(run.dataset))), Group())
     shared = load_file(of_two / f"{run.name}.safetensors")
     assert shared.keys() == alone.keys()
     assert any(name.startswith("gradient.encoder.") for name in shared)
@@ -86,9 +73,11 @@ def test_two_processes_take_the_step_of_one(plan: Plan, of_two: Path, method: st
         torch.testing.assert_close(shared[name], value, rtol=1e-9, atol=1e-11, msg=lambda text, name=name: name + text)
 
 
-def test_without_shared_statistics_the_step_is_another(plan: Plan, of_two: Path) -> None:
+def test_without_shared_statistics_the_step_is_another(methods_plan: Plan, of_two: Path) -> None:
     """The control: batch norms that see half of the batch."""
-    local, shared = (load_file(of_two / f"{name}.safetensors") for name in ("local", named(plan, "simclr")))
+    local, shared = (
+        load_file(of_two / f"{name}.safetensors") for name in ("local", of_method(methods_plan, "simclr").name)
+    )
     differences = [(local[name] - value).abs().max().item() for name, value in shared.items() if "gradient" in name]
     assert max(differences) > 1e-3
 
@@ -97,7 +86,7 @@ def copied(project: Path, root: Path) -> tuple[Path, Path]:
     """The project without results, and the folder of the run that two processes will train there."""
     shutil.copytree(project, root, ignore=shutil.ignore_patterns("results"))
     plan = planning.make(root, shared_steps.SETTINGS)
-    return root, plan.run_folder(named(plan, "mocov2"))
+    return root, plan.run_folder(of_method(plan, "mocov2").name)
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +99,11 @@ def whole(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_command_trains_on_two_processes_what_it_trains_on_one(plan: Plan, whole: Path) -> None:
+def test_the_command_trains_on_two_processes_what_it_trains_on_one(methods_plan: Plan, whole: Path) -> None:
     """In float32, eight steps; only the first process leaves files, and its manifest counts both."""
-    pretrain(plan, [plan.run(whole.name)])
+    pretrain(methods_plan, [methods_plan.run(whole.name)])
     for name in ("encoder", "heads"):
-        alone = load_file(plan.run_folder(whole.name) / f"{name}.safetensors")
+        alone = load_file(methods_plan.run_folder(whole.name) / f"{name}.safetensors")
         for key, value in load_file(whole / f"{name}.safetensors").items():
             torch.testing.assert_close(value, alone[key], rtol=1e-2, atol=1e-3)
     assert read_manifest(whole)["numerics"]["processes"] == 2

@@ -17,7 +17,8 @@ from hypersphere.training import checkpoint
 from hypersphere.training.contract import Outcome
 from hypersphere.training.images import training_images
 
-from .conftest import METHODS, execute, of_method, result, rewrite, unbroken
+from ...of_images import METHODS
+from .conftest import execute, of_method, result, rewrite, unbroken
 
 CARRIED = {
     "byol": ("model.target.",),
