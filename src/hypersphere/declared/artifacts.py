@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PositiveFloat, Tag, ValidationError, model_validator
 
 from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
@@ -15,6 +15,7 @@ from hypersphere.declared.contrasts import Contrast, Pair
 from hypersphere.declared.coordinates import Axis, Scalar
 from hypersphere.declared.measures import MEASURES, MeasureName, transferred
 from hypersphere.declared.run import Probe, Run, RunFields
+from hypersphere.declared.study import SeedList, Study
 from hypersphere.declared.validation import AsList, Identifier, Strict, not_one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
@@ -115,8 +116,18 @@ class Measured(Strict):
     baseline: dict[str, Scalar] | None = None
     """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
     also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
-    seeds: Literal["tables", "sweeps"] = "tables"
-    """Which of the scale's lists of seeds."""
+    seeds: Literal["tables", "sweeps"] | SeedList = "tables"
+    """Which of the scale's lists of seeds, or the seeds of a study."""
+    seeds_of: dict[Identifier, SeedList] = Field(default_factory=dict)
+    """Other seeds for a variant: those of an A/A arm."""
+    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Cells that are not made: those with one of these values of each key."""
+    plan: str | None = None
+    """The study that it belongs to."""
+    test: Literal["welch", "dunnett", "paired"] = "welch"
+    """The primary test of its comparisons (``Study.test``)."""
+    margin: PositiveFloat | None = None
+    """Equivalence margin in the measure's unit; None: that of config/statistics.yaml."""
     cannot_be_judged: str | None = None
     """The setting that the document leaves open, so that its numbers cannot be judged."""
     missing: str | None = None
@@ -153,6 +164,12 @@ class Measured(Strict):
         for at, contrast in enumerate(self.also):
             contrast.check(f"also.{at}", axis_of, self.points)
         return self
+
+    def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
+        """Whether a cell is declared and not made."""
+        return any(
+            all(point.get(key) in coordinates.alternatives(value) for key, value in one.items()) for one in self.left_out
+        )
 
     def _measures(self) -> list[str]:
         listed = [str(p["measure"]) for of in self.axes.values() for p in of if p.get("measure") in MEASURES]
@@ -243,6 +260,10 @@ class Paper(Strict):
     methods: dict[Identifier, RunFields] = Field(default_factory=dict)
     variants: dict[Identifier, RunFields] = Field(default_factory=dict)
     overrides: list[Override] = Field(default_factory=list)
+    borrows: dict[Identifier, Identifier] = Field(default_factory=dict)
+    """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
+    studies: dict[Identifier, Study] = Field(default_factory=dict)
+    """Questions of our own; each adds artifacts to ``artifacts``."""
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
@@ -250,6 +271,24 @@ class Paper(Strict):
     """Names of datasets in print."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Names of methods, variants and keys of coordinates in print."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_studies(cls, fields: Any) -> Any:
+        """Add the artifacts of each valid study; an invalid one is refused with its own field."""
+        if not isinstance(fields, dict) or not isinstance(fields.get("studies"), dict):
+            return fields
+        artifacts = dict(fields.get("artifacts") or {})
+        for name, given in fields["studies"].items():
+            try:
+                study = Study.model_validate(given)
+            except ValidationError:
+                continue
+            for key, artifact in study.artifacts(str(name)).items():
+                if key in artifacts:
+                    raise ValueError(f"artifacts.{key}: is an artifact of the study {name}; give it another name")
+                artifacts[key] = artifact
+        return {**fields, "artifacts": artifacts}
 
     @model_validator(mode="after")
     def _overrides_can_match(self) -> Self:

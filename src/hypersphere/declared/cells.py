@@ -1,5 +1,6 @@
 """The cells of artifacts: the run of each number, its epoch, and how it is measured."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.resolve import Resolved, resolve, shrinking
 from hypersphere.declared.run import Dataset, Run
+from hypersphere.declared.study import BEST
 from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
@@ -19,6 +21,8 @@ CONTROL = "control"
 """The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
 LEFT_OUT = "left out at this scale"
 """Why a scale does not make a cell, or a whole artifact, that it could make."""
+_SHARE = re.compile(r"([1-9][0-9]?|100)%")
+"""An epoch as a share of the training: ``25%``."""
 UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
 
 
@@ -55,6 +59,10 @@ class Cell:
     def final(self) -> bool:
         """Whether it is measured at the end of training."""
         return self.run is not None and self.epoch == self.run.schedule.epochs
+
+
+class NotSelectedError(HypersphereError):
+    """A study's cell needs a value that `hypersphere select` has not chosen yet."""
 
 
 class Published(NamedTuple):
@@ -97,8 +105,16 @@ class Cells:
             if dataset not in self.config.datasets:
                 raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
         swept = f"{paper.paper}/{name}" in self.config.scale.swept
-        seeds = getattr(self.config.scale.seeds, "sweeps" if swept else artifact.seeds)
-        return [cell for point in points for cell in self._cells(paper, name, artifact, point, seeds, where)]
+        of_all = artifact.seeds
+        if isinstance(of_all, str):
+            of_all = getattr(self.config.scale.seeds, "sweeps" if swept else of_all)
+        return [
+            cell
+            for point in points
+            for cell in self._cells(
+                paper, name, artifact, point, artifact.seeds_of.get(str(point["variant"]), of_all), where
+            )
+        ]
 
     def _cells(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
@@ -108,8 +124,13 @@ class Cells:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        resolved = self._resolve(paper, name, point)
         target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
+        if artifact.leaves_out(point):
+            missing = LEFT_OUT
+        try:
+            resolved = self._resolve(paper, name, point)
+        except NotSelectedError as error:
+            missing, resolved = str(error), None
         if resolved is None:
             return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
         epoch, kind = self._epoch(point, resolved, where), resolved.run.kind
@@ -124,23 +145,45 @@ class Cells:
             for seed in seeds
         ]
 
-    def _resolve(self, paper: Paper, name: str, point: dict[str, Scalar]) -> Resolved | None:
-        paths = coordinates.of_run(point)
-        identity = {key: point[key] for key in coordinates.IDENTITY}
-        key = paper.paper, coordinates.text({**identity, **paths})
+    def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
+        """The run of a cell; None: nothing stands for its dataset.
+
+        Raises:
+            NotSelectedError: it has a value that is to be selected, and nothing is selected yet.
+        """
         dataset = self.config.used(str(point["dataset"]), paper.paper)
         if dataset is None:
             return None
+        identity = {key: point[key] for key in coordinates.IDENTITY}
+        paths = self._selected(paper, name, point)
+        key = paper.paper, coordinates.text({**identity, **paths})
         if key not in self.resolved:
-            self.resolved[key] = resolve(self.config, paper, identity, paths, dataset, f"artifacts.{name}")
+            source = self.config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+            where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
+            self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
         return self.resolved[key]
+
+    def _selected(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The paths into the run of a cell, with the selected value in place of each ``best``."""
+        paths, study = coordinates.of_run(point), paper.measured[name].plan
+        if BEST not in paths.values():
+            return paths
+        if study is None:
+            raise HypersphereError(
+                f"{self.config.paper_file(paper.paper)}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
+            )
+        chosen = self.config.selected[paper.paper, study]
+        if not chosen:
+            raise NotSelectedError(f"not selected yet: `hypersphere select {paper.paper}/{study}` chooses its values")
+        arm = chosen[paper.studies[study].arm(point)]
+        return {key: arm[key] if value == BEST else value for key, value in paths.items()}
 
     def published(self, cell: Cell) -> Published:
         """The published number of a cell that has a run."""
-        identity = {key: cell.coordinates[key] for key in coordinates.IDENTITY}
-        key = cell.paper, coordinates.text({**identity, **coordinates.of_run(cell.coordinates)})
-        resolved = self.resolved[key]
-        epoch = float(cell.coordinates.get("epoch", resolved.epochs))
+        resolved = self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
+        assert resolved is not None
+        share = _SHARE.fullmatch(str(cell.coordinates.get("epoch", "")))
+        epoch = resolved.epochs * int(share[1]) / 100 if share else float(cell.coordinates.get("epoch", resolved.epochs))
         exact = resolved.run.schedule.epochs * epoch / resolved.epochs
         return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
 
@@ -156,6 +199,8 @@ class Cells:
         if "epoch" not in point:
             return last
         epoch = point["epoch"]
+        if share := _SHARE.fullmatch(str(epoch)):
+            return max(1, round(last * int(share[1]) / 100))
         if not isinstance(epoch, int) or not 0 <= epoch <= resolved.epochs:
             raise HypersphereError(
                 f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {epoch})"

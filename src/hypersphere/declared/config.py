@@ -14,6 +14,7 @@ from hypersphere.declared.artifacts import Need, Paper, Studied
 from hypersphere.declared.records import FOLDER
 from hypersphere.declared.run import Dataset
 from hypersphere.declared.settings import Replaced, Scale, Settings
+from hypersphere.declared.study import Selection, read_selection, selection_file
 from hypersphere.declared.validation import not_one_of, suggest, unknown_key, validate
 from hypersphere.errors import HypersphereError
 
@@ -39,6 +40,8 @@ class Config(BaseModel):
     """What the command line set."""
     papers: dict[str, Paper]
     datasets: dict[str, Dataset]
+    selected: dict[tuple[str, str], Selection]
+    """The selected values of each study, by document and study; empty before `hypersphere select`."""
     sources: dict[str, Path]
     """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
 
@@ -141,6 +144,11 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         overrides=overrides,
         papers=papers,
         datasets=_datasets(folder / "datasets.yaml"),
+        selected={
+            (name, study): read_selection(selection_file(root, name, study), declared)
+            for name, paper in papers.items()
+            for study, declared in paper.studies.items()
+        },
         sources=sources,
     )
     _cross_check(config)
@@ -226,6 +234,12 @@ def _cross_check(config: Config) -> None:
             raise HypersphereError(f"{config.sources[field]}: {where}: {not_one_of(name, names)}")
 
     scale, papers = config.scale, config.papers
+    for name, paper in papers.items():
+        for method, source in paper.borrows.items():
+            known = [other for other, one in papers.items() if method in one.methods and other != name]
+            if source not in known:
+                place = f"{config.paper_file(name)}: borrows.{method}"
+                raise HypersphereError(f"{place}: {not_one_of(source, known)}")
     for published, used in scale.datasets.items():
         check(published, sorted(config.datasets), "datasets", "datasets")
         if used is not None:

@@ -69,6 +69,13 @@ MEASURES: dict[str, Measure] = {
         of_baseline=True,
     ),
     "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
+    "weight_norm": Measure("weight norm", "", 2, "Euclidean norm of all weights of the encoder's layers as one vector"),
+    "effective_rank": Measure(
+        "effective rank", "", 1, "exponential of the entropy of the embeddings' singular values (Roy & Vetterli 2007)"
+    ),
+    "positive_cosine": Measure(
+        "cosine to the positive", "", 3, "mean cosine of the embeddings of two views of an image", bounded=True
+    ),
     "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean"),
     "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
     "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),

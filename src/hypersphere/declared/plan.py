@@ -259,6 +259,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         for paper in config.papers.values()
         for name, artifact in paper.measured.items()
         if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
+        if artifact.plan is None or paper.studies[artifact.plan].scale == config.settings.scale
         for cell in maker.of(paper, name, artifact)
     ]
     cells = repeats.mark(cells, maker)

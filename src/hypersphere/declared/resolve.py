@@ -14,6 +14,7 @@ from hypersphere.declared.artifacts import Override, Paper
 from hypersphere.declared.coordinates import Scalar
 from hypersphere.declared.run import Dataset, Run
 from hypersphere.declared.settings import Scale, Shrunk, UsualEpochs
+from hypersphere.declared.study import TIMES
 from hypersphere.declared.validation import nearest, not_one_of, problem_to_show, sentence, validate
 from hypersphere.errors import HypersphereError
 
@@ -62,7 +63,9 @@ def resolve(
             section that set the field.
     """
     file = config.paper_file(paper.paper)
-    for path in paths:
+    factors = {path.removesuffix(TIMES): value for path, value in paths.items() if path.endswith(TIMES)}
+    paths = {path: value for path, value in paths.items() if not path.endswith(TIMES)}
+    for path in (*paths, *factors):
         field = path.split(".")[0]
         if field not in Run.model_fields or field in ("seed", "dataset"):
             known = (*coordinates.IDENTITY, *coordinates.READINGS)
@@ -75,11 +78,13 @@ def resolve(
     artifact_layer = Layer(file, where, coordinates.nested(paths))
     plain = _merged(document_layers)
     published = merge(plain, artifact_layer.fields)
+    _multiply(published, factors, f"{file}: {where}")
     described = _published_run(published, config.datasets[str(identity["dataset"])], [*document_layers, artifact_layer])
     shrunk = shrinking(config, paper.paper, {**identity, **paths})
     scale_layers = _scale_layers(config, paper.paper, str(identity["method"]), shrunk)
     layers = [*document_layers, *scale_layers, artifact_layer]
     merged = _merged(layers) | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
+    _multiply(merged, factors, f"{file}: {where}")
     try:
         usual, asked = plain["schedule"]["epochs"], published["schedule"]["epochs"]
         for at, one in shrunk.items():
@@ -214,6 +219,23 @@ def _merged(layers: list[Layer]) -> dict[str, Any]:
     if merged.get("kind", "image") != "image":
         merged["views"] = {}  # augmentation is of images; those that a paper or scale sets would be part of the name
     return merged
+
+
+def _multiply(run: dict[str, Any], factors: Mapping[str, Scalar], where: str) -> None:
+    """Multiply fields of a run in place, by their paths.
+
+    Raises:
+        HypersphereError: the run has no such number, or a factor is none; the sentence begins with ``where``.
+    """
+    for path, factor in factors.items():
+        *outer, last = path.split(".")
+        part: Any = run
+        for key in outer:
+            part = part.get(key) if isinstance(part, dict) else None
+        value = part.get(last) if isinstance(part, dict) else None
+        if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in (value, factor)):
+            raise HypersphereError(f"{where}: {path}{TIMES}: {path} is no number of such a run, or {factor} is none")
+        part[last] = float(f"{value * factor:.6g}")  # type: ignore[operator]  # 0.12 * 0.1 is not 0.012 in binary
 
 
 def _divide(run: dict[str, Any], shrunk: Shrunk, where: str) -> None:

@@ -1,0 +1,272 @@
+"""Studies: our own questions, each with its arms, grids, seeds and analysis fixed before it is run.
+
+A study is declared in a document of ours, like a paper's artifacts, and is turned into artifacts of runs:
+
+- ``<study>_tuning``: every arm at every value of the tuned fields, on the tuning seeds: what is chosen from;
+- ``<study>``: every arm at its own best values, on the confirmation seeds: the primary comparison;
+- ``<study>_printed``: the same arms at the values that their document prints;
+- ``<study>_curves``: further measures of the tuning runs, along the grid;
+- ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes.
+
+``hypersphere select`` writes the best values of each arm into ``config/selected/<document>/<study>.csv``.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import AfterValidator, Field, PositiveFloat, model_validator
+
+from hypersphere import files
+from hypersphere.declared import coordinates
+from hypersphere.declared.coordinates import Coordinates, Scalar
+from hypersphere.declared.measures import MEASURES, MeasureName
+from hypersphere.declared.validation import NonNegativeInt, Strict
+from hypersphere.errors import HypersphereError
+
+TIMES = ".times"
+"""The end of a path into a run whose value multiplies the declared one: ``optimiser.learning_rate.times``."""
+BEST = "best"
+"""Stands for the value of a tuned field that was selected for an arm."""
+AGAIN = "again"
+"""The variant of an A/A arm: the baseline once more, with seeds of its own."""
+COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if len(set(values)) != len(values):
+        raise ValueError("a value is listed twice")
+    return values
+
+
+SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
+
+
+class StudySeeds(Strict):
+    """The seeds of a study; no two lists share one."""
+
+    tuning: SeedList
+    confirmation: SeedList
+    again: SeedList
+    """Of the A/A arms."""
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        every = [*self.tuning, *self.confirmation, *self.again]
+        if len(set(every)) != len(every):
+            raise ValueError("tuning, confirmation and again must have no seed in common")
+        return self
+
+
+class Answers(Strict):
+    """What would count as an answer, in words, stated before the first confirmation run."""
+
+    yes: str
+    no: str
+    unclear: str
+
+
+class Study(Strict):
+    """One question, and everything that decides how it is answered."""
+
+    question: str
+    title: str
+    arms: list[dict[str, Scalar | list[Scalar]]] = Field(min_length=1)
+    """Groups of arms, each a product of lists. The first arm of a group is the baseline of its others. A variant
+    ``again`` is the group's A/A arm. A tuned field in a group replaces the study's grid for that group."""
+    tuned: dict[str, list[Scalar]] = Field(default_factory=dict)
+    """The grid of each tuned field, by its path into the run, in rising order."""
+    measure: MeasureName
+    """The primary measure: what is tuned and confirmed."""
+    by: str | None = None
+    """The protocol of the primary measure, if several give it."""
+    checks: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Coordinates of further measures of the confirmed arms: ``measure``, ``by``, ``epoch`` …"""
+    curves: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Coordinates of further measures of the tuning runs, along the grid."""
+    seeds: StudySeeds
+    test: Literal["welch", "dunnett", "paired"] = "welch"
+    """Of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the study but the
+    A/A ones; dunnett: simultaneous, against one shared baseline."""
+    margin: PositiveFloat
+    """Equivalence margin, in the measure's unit: two one-sided tests within it say that there is no effect."""
+    answers: Answers
+    hours: PositiveFloat
+    """Expected cost in hours of one core."""
+    scale: str = "laptop"
+    """The only scale at which it is made."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if MEASURES[self.measure].better == "neither":
+            raise ValueError(f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it")
+        for at, group in enumerate(self.arms):
+            arms = self._arms_of(group)
+            if len(arms) < 2:
+                raise ValueError(f"arms.{at}: needs a baseline and at least one arm to compare with it")
+            if arms[0].get("variant") == AGAIN:
+                raise ValueError(f"arms.{at}: its first arm is its baseline, which cannot be '{AGAIN}'")
+            if not any(arm.get("variant") == AGAIN for arm in arms):
+                raise ValueError(f"arms.{at}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+            for key, grid in self._grids(group).items():
+                if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
+                    raise ValueError(f"arms.{at}: {key}: the grid must list two values or more, rising")
+        return self
+
+    def _grids(self, group: Mapping[str, Scalar | list[Scalar]]) -> dict[str, list[Scalar]]:
+        """The grid of each tuned field for one group of arms."""
+        return {key: coordinates.alternatives(group.get(key, grid)) for key, grid in self.tuned.items()}
+
+    def _arms_of(self, group: Mapping[str, Scalar | list[Scalar]]) -> list[dict[str, Scalar]]:
+        return coordinates.points({key: value for key, value in group.items() if key not in self.tuned})
+
+    def grids(self) -> dict[str, dict[str, list[Scalar]]]:
+        """The grid of each tuned field, by arm (its coordinates as text). A/A arms are their baseline's, not tuned."""
+        return {
+            coordinates.text(arm): self._grids(group)
+            for group in self.arms
+            for arm in self._arms_of(group)
+            if arm.get("variant") != AGAIN
+        }
+
+    def arm(self, point: Coordinates) -> str:
+        """The arm of a cell whose values are selected, as text. An A/A arm has its baseline's values."""
+        for group in self.arms:
+            arms = self._arms_of(group)
+            for arm in arms:
+                if all(point.get(key) == value for key, value in arm.items()):
+                    return coordinates.text(arms[0] if arm.get("variant") == AGAIN else arm)
+        raise KeyError(coordinates.text(point))
+
+    @property
+    def digest(self) -> str:
+        """What a record says of the plan that it was made under: all that is declared here."""
+        return files.digest(self.model_dump(mode="json"), 8)
+
+    def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
+        """The artifacts of runs, by id, as a document's YAML would declare them."""
+        groups = [self._arms_of(group) for group in self.arms]
+        tuned_arms = [arm for arms in groups for arm in arms if arm.get("variant") != AGAIN]
+        every = [arm for arms in groups for arm in arms]
+        contrasts = [
+            {"of": arm, "against": {key: arms[0][key] for key in arm if arms[0].get(key) != arm[key]}}
+            for arms in groups
+            for arm in arms[1:]
+        ]
+        shared: dict[str, Any] = {"plan": name, "test": self.test, "margin": self.margin}
+        confirmed = shared | {
+            "draw": "table",
+            "also": contrasts,
+            "seeds": self.seeds.confirmation,
+            "seeds_of": {AGAIN: self.seeds.again},
+        }
+        primary = {"measure": self.measure, "by": self.by}
+        best, printed = dict.fromkeys(self.tuned, BEST), {key: 1 for key in self.tuned if key.endswith(TIMES)}
+        found: dict[str, dict[str, Any]] = {}
+        if self.tuned:
+            union = {key: sorted({v for grid in self.grids().values() for v in grid[key]}, key=float) for key in self.tuned}
+            x, *panels = union
+            along = {
+                "draw": "lines",
+                "title": f"{self.title}: tuning",
+                "lines": tuned_arms,
+                "x": {x: union[x]},
+                "seeds": self.seeds.tuning,
+                "left_out": self._outside(union),
+                "plan": name,
+            }
+            several = {key: union[key] for key in panels}
+            found[f"{name}_tuning"] = along | primary | {"panels": several or None}
+            if self.curves:
+                title = f"{self.title}: other measures along the grid"
+                panels_of_checks = [{**several, **check} for check in self.curves]
+                found[f"{name}_curves"] = along | {"title": title, "panels": panels_of_checks}
+        found[name] = confirmed | primary | {"title": self.title, "rows": every, "columns": best or {"measure": self.measure}}
+        if not best:
+            found[name] |= {"measure": None}
+        if printed:
+            found[f"{name}_printed"] = (
+                confirmed | primary | {"title": f"{self.title}: as printed", "rows": every, "columns": printed}
+            )
+        if self.checks:
+            title = f"{self.title}: checks"
+            found[f"{name}_checks"] = confirmed | {"title": title, "rows": every, "columns": self.checks, "fixed": best}
+        return found
+
+    def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:
+        """The cells of the tuning artifact that are in no arm's own grid."""
+        outside: list[dict[str, Scalar | list[Scalar]]] = []
+        for group in self.arms:
+            for key, grid in self._grids(group).items():
+                if others := [value for value in union[key] if value not in grid]:
+                    outside += [{**arm, key: others} for arm in self._arms_of(group)]
+        return outside
+
+
+class Tried(NamedTuple):
+    """One value of an arm's grid: what the tuning runs gave."""
+
+    arm: str
+    value: str
+    """Of the tuned fields: ``optimiser.learning_rate.times=0.1``."""
+    mean: float
+    std: float
+    n: int
+    """Finished tuning runs."""
+    diverged: int
+    chosen: bool
+
+
+Selection = dict[str, dict[str, Scalar]]
+"""The selected value of each tuned field, by arm (its coordinates as text)."""
+
+
+def selection_file(root: Path, paper: str, study: str) -> Path:
+    """config/selected/<document>/<study>.csv."""
+    return root / "config" / "selected" / paper / f"{study}.csv"
+
+
+def write_selection(path: Path, curve: list[Tried]) -> None:
+    """Write the curve that was chosen from, with the choice marked."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for one in curve:
+        numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
+        rows.writerow([one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""])
+    files.write_text(path, text.getvalue())
+
+
+def read_selection(path: Path, study: Study) -> Selection:
+    """The selected values of a study; none if the file does not exist.
+
+    Raises:
+        HypersphereError: a row is not one of the study's arms and grids, an arm has no single choice, or no tuning run
+            supports it.
+    """
+    if not path.is_file():
+        return {}
+    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
+    grids, chosen = study.grids(), Selection()
+    for at, row in enumerate(rows, start=2):
+        where = f"{path}: line {at}"
+        if set(row) != set(COLUMNS) or any(value is None for value in row.values()):
+            raise HypersphereError(f"{where}: must have the columns {', '.join(COLUMNS)}")
+        if row["arm"] not in grids:
+            raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
+        values = coordinates.parse(row["value"], f"{where}: value")
+        if set(values) != set(study.tuned) or any(v not in grids[row["arm"]][key] for key, v in values.items()):
+            raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
+        if row["chosen"] not in ("", "yes"):
+            raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
+        if row["chosen"]:
+            if row["arm"] in chosen:
+                raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
+            if not row["n"].isdigit() or int(row["n"]) < len(study.seeds.tuning):
+                raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+            chosen[row["arm"]] = values
+    if lacking := [arm for arm in grids if arm not in chosen]:
+        raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")
+    return chosen

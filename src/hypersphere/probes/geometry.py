@@ -1,0 +1,62 @@
+"""What an intervention is meant to change: length of weights and embeddings, their rank, and the angle to the positive."""
+
+import torch
+from jaxtyping import Float
+from pydantic import PositiveInt
+from torch import Tensor, nn
+
+from hypersphere.datasets.types import TEST
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.knn import directions
+from hypersphere.probes.measured import Measured
+from hypersphere.probes.view_pairs import view_pairs
+
+MEASURES = ("weight_norm", "norm", "effective_rank", "positive_cosine")
+PIXELS = False
+RUN = True
+"""It takes the run's views."""
+
+
+def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
+    """Manipulation checks of a trained network, on two views of test images.
+
+    Args:
+        frozen: test images, the head and the run's views.
+        images: at most so many.
+
+    Returns:
+        ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector; ``norm``, the
+        mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the same, centred; and
+        ``positive_cosine``, the mean cosine of the two views' embeddings.
+
+    Raises:
+        HypersphereError: the encoder has no run or no head.
+    """
+    pairs = view_pairs(frozen, TEST, images)
+    first, second = pairs.first.double(), pairs.second.double()
+    values = {
+        "weight_norm": weight_norm(frozen.encoder),
+        "norm": float(first.norm(dim=1).mean()),
+        "effective_rank": effective_rank(first - first.mean(dim=0)),
+        "positive_cosine": float((directions(first) * directions(second)).sum(dim=1).mean()),
+    }
+    return Measured(values, n=len(first))
+
+
+def weight_norm(encoder: nn.Module) -> float:
+    """Euclidean norm of the weights of all convolutions and linear layers, without biases and normalisations."""
+    layers = [module for module in encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
+    return float(torch.stack([layer.weight.detach().double().norm() for layer in layers]).norm()) if layers else 0.0
+
+
+def effective_rank(matrix: Float[Tensor, "n d"]) -> float:
+    """The exponential of the entropy of the singular values' shares (Roy & Vetterli 2007, Eq. 2-4).
+
+    Returns:
+        Between 1 and min(n, d); 0 for a matrix of zeros, all of whose rows coincide.
+    """
+    singular = torch.linalg.svdvals(matrix)
+    if not singular.sum() > 0:
+        return 0.0
+    shares = singular / singular.sum()
+    return float(torch.special.entr(shares).sum().exp())
