@@ -72,6 +72,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     add("pack", steps.pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
     taken = (("action",), {"choices": ["import"]}), (("folder",), {"metavar": "DIR", "help": "a folder of records"})
     add("evidence", steps.evidence, "take in records of runs that were finished elsewhere", *taken)
+    study = (("study",), {"metavar": "DOCUMENT/STUDY", "help": "for example ours/step_size"})
+    add("select", steps.select, "choose the tuned values of a study's arms from the records of its tuning runs", study)
     packed = (("--to",), {"metavar": "FILE", "help": "the zip to write (default: hypersphere-<version>-<scale>.zip)"})
     heavy = (("--weights",), {"action": "store_true", "help": "add the runs, with their weights"})
     add("archive", steps.archive, "pack sources, evidence and results into one reproducible zip", packed, heavy)

@@ -171,6 +171,24 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
         print(path)
 
 
+def select(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.declared import plan as planning
+    from hypersphere.declared.study import selection_file, write_selection
+    from hypersphere.statistics import selection
+
+    studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
+    if arguments.study not in studies:
+        raise HypersphereError(f"select: {not_one_of(arguments.study, studies)}")
+    paper, _, name = arguments.study.partition("/")
+    settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
+    curve = selection.select(planning.make(plan.config.root, settings), paper, name)
+    path = selection_file(plan.config.root, paper, name)
+    write_selection(path, curve)
+    for one in curve:
+        print(f"{'*' if one.chosen else ' '} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
+    print(path)
+
+
 def archive(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import archive
 

@@ -121,6 +121,17 @@ class Plan:
                         protocols.setdefault(dataset, {})[digest] = one.protocol
         return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
 
+    def plans_of(self, run: Run) -> str:
+        """The digests of the studies that a run confirms, as a record of it says: ``ours/step_size=1a2b3c4d``."""
+        found = {}
+        for (paper, artifact), cells in self.artifacts.items():
+            declared = self.config.papers[paper]
+            study = declared.measured[artifact].plan
+            if study is not None and any(cell.run is not None and cell.run.name == run.name for cell in cells):
+                if run.seed not in declared.studies[study].seeds.tuning:
+                    found[f"{paper}/{study}"] = declared.studies[study].digest
+        return ";".join(f"{key}={digest}" for key, digest in sorted(found.items()))
+
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
         return sorted({epoch for asked in self.asked.get(run.name, {}).values() for epoch, _ in asked.at})

@@ -1,0 +1,80 @@
+"""``hypersphere select``: choose the tuned values of a study's arms from the records of its tuning runs.
+
+Nothing is chosen during a build: the choice is written into a file that is committed, with the curve it was made from.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hypersphere.declared import coordinates
+from hypersphere.declared.measures import MEASURES
+from hypersphere.declared.plan import Plan
+from hypersphere.declared.study import TIMES, Study, Tried
+from hypersphere.errors import HypersphereError
+from hypersphere.means import spread
+from hypersphere.statistics.gather import Measurer
+
+
+def select(plan: Plan, paper: str, name: str) -> list[Tried]:
+    """The curve of each arm over its grid, with its best value marked.
+
+    The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged is
+    not chosen. Of equal means the first in the grid is chosen.
+
+    Args:
+        plan: of the study's scale, from records alone.
+        paper: the document.
+        name: of the study.
+
+    Raises:
+        HypersphereError: tuning runs are missing, all values of an arm diverged, or the best rate of an arm is at the
+            edge of its grid, so that a better one may lie beyond it.
+    """
+    study = plan.config.papers[paper].studies[name]
+    file = plan.config.paper_file(paper)
+    if not study.tuned:
+        raise HypersphereError(f"{file}: studies.{name}: tunes nothing, so there is nothing to select")
+    declared = plan.config.papers[paper].measured[f"{name}_tuning"]
+    cells = [cell for cell in plan.artifacts[paper, f"{name}_tuning"] if not declared.leaves_out(cell.coordinates)]
+    lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
+    if lacking or any(cell.run is None for cell in cells):
+        of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
+        raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
+    values: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
+        tuned = coordinates.text({key: cell.coordinates[key] for key in study.tuned})
+        values.setdefault((study.arm(cell.coordinates), tuned), []).append(row)
+    curve = [_tried(arm, value, rows) for (arm, value), rows in values.items()]
+    curves = {arm: [one for one in curve if one.arm == arm] for arm in study.grids()}
+    chosen = [one for of_arm in curves.values() for one in _chosen(study, of_arm, f"{file}: studies.{name}")]
+    if edges := [edge for one in chosen if one.chosen for edge in _edges(study, one)]:
+        raise HypersphereError(
+            f"{file}: studies.{name}: the best rate is at the edge of the grid, so extend it and tune again: "
+            + "; ".join(edges)
+        )
+    return chosen
+
+
+def _tried(arm: str, value: str, rows: Sequence[dict[str, Any]]) -> Tried:
+    finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
+    mean = float(finished.mean()) if len(finished) else float("nan")
+    return Tried(arm, value, mean, spread(finished), len(finished), len(rows) - len(finished), False)
+
+
+def _chosen(study: Study, curve: Sequence[Tried], where: str) -> list[Tried]:
+    """The curve of one arm with its best value marked."""
+    sign = -1 if MEASURES[study.measure].better == "lower" else 1
+    whole = [one for one in curve if not one.diverged]
+    if not whole:
+        raise HypersphereError(f"{where}: {curve[0].arm}: a run diverged at every value of the grid")
+    best = max(whole, key=lambda one: sign * one.mean)
+    return [one._replace(chosen=one is best) for one in curve]
+
+
+def _edges(study: Study, one: Tried) -> list[str]:
+    """The rates of a choice that are the first or the last of their grid, in words."""
+    values, grids = coordinates.parse(one.value, "selection"), study.grids()[one.arm]
+    rates = [key for key in study.tuned if key.endswith(f"learning_rate{TIMES}") or key.endswith("learning_rate")]
+    return [f"{one.arm} at {key}={values[key]}" for key in rates if values[key] in (grids[key][0], grids[key][-1])]
