@@ -183,7 +183,9 @@ class Cells:
         resolved = self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
         assert resolved is not None
         share = _SHARE.fullmatch(str(cell.coordinates.get("epoch", "")))
-        epoch = resolved.epochs * int(share[1]) / 100 if share else float(cell.coordinates.get("epoch", resolved.epochs))
+        epoch = (
+            resolved.epochs * int(share[1]) / 100 if share else float(cell.coordinates.get("epoch", resolved.epochs))
+        )
         exact = resolved.run.schedule.epochs * epoch / resolved.epochs
         return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
 

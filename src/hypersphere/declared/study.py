@@ -101,7 +101,9 @@ class Study(Strict):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if MEASURES[self.measure].better == "neither":
-            raise ValueError(f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it")
+            raise ValueError(
+                f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it"
+            )
         for at, group in enumerate(self.arms):
             arms = self._arms_of(group)
             if len(arms) < 2:
@@ -166,7 +168,9 @@ class Study(Strict):
         best, printed = dict.fromkeys(self.tuned, BEST), {key: 1 for key in self.tuned if key.endswith(TIMES)}
         found: dict[str, dict[str, Any]] = {}
         if self.tuned:
-            union = {key: sorted({v for grid in self.grids().values() for v in grid[key]}, key=float) for key in self.tuned}
+            union = {
+                key: sorted({v for grid in self.grids().values() for v in grid[key]}, key=float) for key in self.tuned
+            }
             x, *panels = union
             along = {
                 "draw": "lines",
@@ -183,7 +187,9 @@ class Study(Strict):
                 title = f"{self.title}: other measures along the grid"
                 panels_of_checks = [{**several, **check} for check in self.curves]
                 found[f"{name}_curves"] = along | {"title": title, "panels": panels_of_checks}
-        found[name] = confirmed | primary | {"title": self.title, "rows": every, "columns": best or {"measure": self.measure}}
+        found[name] = (
+            confirmed | primary | {"title": self.title, "rows": every, "columns": best or {"measure": self.measure}}
+        )
         if not best:
             found[name] |= {"measure": None}
         if printed:
