@@ -131,6 +131,8 @@ class Measured(Strict):
     """Other seeds for a variant: those of an A/A arm."""
     left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
     """Cells that are not made: those with one of these values of each key."""
+    made_at: list[Identifier] | None = None
+    """The only scales that make it; None: all."""
     plan: str | None = None
     """The study that it belongs to."""
     test: Literal["welch", "dunnett", "paired"] = "welch"

@@ -100,6 +100,12 @@ class Config(BaseModel):
         only = self.settings.only
         return not only or paper in only or f"{paper}/{artifact}" in only
 
+    def makes(self, paper: str, artifact: str) -> bool:
+        """Whether this scale makes an artifact that is made from runs."""
+        made_at = self.papers[paper].measured[artifact].made_at
+        named = made_at is None or self.settings.scale in made_at
+        return named and f"{paper}/{artifact}" not in self.scale.leaves_out
+
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
         return list(dict.fromkeys(artifact.study for artifact in self.studied(paper).values()))
@@ -234,7 +240,13 @@ def _cross_check(config: Config) -> None:
             raise HypersphereError(f"{config.sources[field]}: {where}: {not_one_of(name, names)}")
 
     scale, papers = config.scale, config.papers
+    scales = sorted(path.stem for path in (config.root / "config" / "scales").glob("*.yaml"))
     for document, declared in papers.items():
+        for artifact, one in declared.measured.items():
+            for scale_name in one.made_at or ():
+                if scale_name not in scales:
+                    place = f"{config.paper_file(document)}: artifacts.{artifact}: made_at"
+                    raise HypersphereError(f"{place}: {not_one_of(scale_name, scales)}")
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             if source not in known:

@@ -270,8 +270,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         cell
         for paper in config.papers.values()
         for name, artifact in paper.measured.items()
-        if not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out
-        if artifact.plan is None or paper.studies[artifact.plan].scale == config.settings.scale
+        if not artifact.missing and config.makes(paper.paper, name)
         for cell in maker.of(paper, name, artifact)
     ]
     cells = repeats.mark(cells, maker)

@@ -21,7 +21,7 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
         return "" if available else f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
     if declared.missing:
         return declared.missing
-    if f"{paper}/{artifact}" in config.scale.leaves_out:
+    if not config.makes(paper, artifact):
         return LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
     return "" if "" in reasons else "; ".join(reasons)

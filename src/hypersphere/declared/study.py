@@ -157,7 +157,7 @@ class Study(Strict):
             for arms in groups
             for arm in arms[1:]
         ]
-        shared: dict[str, Any] = {"plan": name, "test": self.test, "margin": self.margin}
+        shared: dict[str, Any] = {"plan": name, "made_at": [self.scale], "test": self.test, "margin": self.margin}
         confirmed = shared | {
             "draw": "table",
             "also": contrasts,
@@ -180,6 +180,7 @@ class Study(Strict):
                 "seeds": self.seeds.tuning,
                 "left_out": self._outside(union),
                 "plan": name,
+                "made_at": [self.scale],
             }
             several = {key: union[key] for key in panels}
             found[f"{name}_tuning"] = along | primary | {"panels": several or None}
