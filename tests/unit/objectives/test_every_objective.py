@@ -49,6 +49,7 @@ def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
     return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("case", LEARNT, ids=str)
 def test_training_lowers_it(case: Case) -> None:
     """A two-layer network, 20 steps along the gradient's signs: all losses finite, the last at least 5 % of the first

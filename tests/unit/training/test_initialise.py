@@ -93,6 +93,7 @@ def test_methods_share_an_encoders_tensors(make_run: Callable[..., Run], name: s
     assert all(torch.equal(first[tensor], second[tensor]) for tensor in shared)
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("name", ENCODERS)
 def test_simclr_takes_a_step_with_every_encoder(make_run: Callable[..., Run], name: str) -> None:
     """As a run builds it: a finite loss falls along its own gradient, which reaches every parameter.

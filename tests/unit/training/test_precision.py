@@ -75,8 +75,9 @@ def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run
     same in each type. So bfloat16's error is 2^-8 / 2^-24 times float32's, but for how many numbers are rounded.
 
     Both are compared with float64; the median is over ten seeds, as some batches are ill-conditioned. Over 200 draws of
-    ten seeds out of 300 that factor was RANGE on three instruction sets.
-    A processor hardly changes the error of bfloat16: its products are exact in float32, in which they are summed.
+    ten seeds out of 200, under AVX-512, AVX2 and neither, the factor left was 0.9 to 3.8. Its logarithm has a mean of
+    0.5 to 0.9 and a standard deviation of at most 0.25, so that both bounds are more than six of them away. Processors
+    hardly change bfloat16's error: products of bfloat16 are exact in float32, in which they are summed.
     """
     errors: dict[torch.dtype, list[float]] = {torch.float32: [], torch.bfloat16: []}
     for seed in range(10):
@@ -85,7 +86,7 @@ def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run
         for type_, found in errors.items():
             found.append(float((gradient(run, type_) - exact).norm() / exact.norm()))
     factor = np.median(errors[torch.bfloat16]) / np.median(errors[torch.float32]) / 2**16
-    assert 1 / 8 < factor < 16
+    assert 1 / 8 < factor < 8
 
 
 def test_precision_reaches_the_steps_and_float32_is_repeated(
@@ -105,6 +106,7 @@ def test_precision_reaches_the_steps_and_float32_is_repeated(
     assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
     """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
@@ -143,7 +145,7 @@ def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Pat
         objective={"name": "cross_entropy"},
         encoder={"width": 4},
         optimiser={"learning_rate": 0.5},
-        schedule={"epochs": 40},
+        schedule={"epochs": 120},
         batch={"size": 12, "micro": 12},
     )
     (tmp_path / "snapshots").mkdir()
