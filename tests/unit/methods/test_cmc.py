@@ -1,5 +1,6 @@
 """CMC's wiring: one view, two streams of it, a projector each, nothing kept between steps."""
 
+import math
 from functools import partial
 from typing import Any
 
@@ -96,12 +97,13 @@ def test_the_gradient_transform_acts_on_both_embeddings_and_not_on_values() -> N
         assert (a - b).abs().max() > 1e-5, name
 
 
-def test_training_lowers_the_loss_and_keeps_nothing_but_weights() -> None:
+@pytest.mark.trained
+def test_training_tells_images_apart_and_keeps_nothing_but_weights() -> None:
+    """Far below log 8, the loss of a method that tells none of eight apart: it goes to 0.70, and is 0.73 here."""
     method, batch = make(), make_batch(n=8, views=1)
-    first = method(batch).loss
-    for _ in range(20):
+    for _ in range(300):
         step(method, batch, rate=0.5)
-    assert method(batch).loss < 0.9 * first
+    assert method(batch).loss < math.log(8) / 2
     assert method.state_dict().keys() == dict(method.named_parameters()).keys()
 
 

@@ -115,6 +115,7 @@ def test_thresholds_of_table_1(variant: str, t: float, threshold: float) -> None
         assert slope_towards_positives(dm("printed", t, alpha, beta), simplex(4, 1.2)) > 0
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("t", [0.07, 1.0])
 @signs
 def test_free_points_align_only_with_the_contrastive_sign(sign: Sign, t: float) -> None:

@@ -49,16 +49,21 @@ def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
     return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("case", LEARNT, ids=str)
 def test_training_lowers_it(case: Case) -> None:
     """A two-layer network, 20 steps along the gradient's signs: all losses finite, the last at least 5 % of the first
-    below it."""
+    below it. The least fall is 8 %, of DM with the printed sign. In float64, so that rounding decides hardly a sign."""
     generator = torch.Generator().manual_seed(1)
     n, d = 12, 8
-    images = torch.randn(n, 6, generator=generator)
-    views = [images + 0.3 * torch.randn(n, 6, generator=generator) for _ in case.batches]
-    weights = [torch.randn(6, 32, generator=generator) / 6**0.5, torch.randn(32, d, generator=generator) / 32**0.5]
-    others = tensors(case, *draw(n, d, seed=7, dtype=torch.float32, scale=1))
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    images = normal(n, 6)
+    views = [images + 0.3 * normal(n, 6) for _ in case.batches]
+    weights = [normal(6, 32) / 6**0.5, normal(32, d) / 32**0.5]
+    others = tensors(case, *draw(n, d, seed=7, dtype=torch.float64, scale=1))
     loss, values = build(case), []
     for _ in range(21):
         weights = leaves(weights)

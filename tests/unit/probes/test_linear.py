@@ -13,6 +13,7 @@ from torch import Tensor
 from hypersphere.probes.linear import linear, standardise
 
 Scores = Callable[..., Tensor]
+pytestmark = pytest.mark.trained
 
 
 def their_probabilities(data: Any, penalty: float) -> np.ndarray:

@@ -14,6 +14,7 @@ from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.measured import NotFiniteError
 
 Scores = Callable[..., Tensor]
+pytestmark = pytest.mark.trained
 
 
 def by_loop(data: Any, epochs: int, rate: float, batch: int, momentum: float = 0.9, cosine: bool = False) -> np.ndarray:

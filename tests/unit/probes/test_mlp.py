@@ -13,6 +13,7 @@ from hypersphere.probes import mlp as mlp_module
 from hypersphere.probes.mlp import kept, mlp
 
 Scores = Callable[..., Tensor]
+pytestmark = pytest.mark.trained
 SMALL: dict[str, Any] = {"hidden": 6, "epochs": 5, "batch": 64, "drop_every": 2, "learning_rate": 0.4}
 
 

@@ -106,6 +106,7 @@ def test_frequencies() -> None:
         assert abs(count - 4000 * p) < 5 * math.sqrt(4000 * p * (1 - p))
 
 
+@pytest.mark.trained
 @pytest.mark.usefixtures("small")
 def test_training_is_that_of_a_plain_loop() -> None:
     """The last of four models, from its seed's order, by torch's own layers, optimiser and autograd."""

@@ -124,6 +124,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.trained
 def test_runs_are_those_of_the_objectives_under_torchs_adam(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few steps of each kind of setting, one run at a time, in float64; Eq. 9 weighs R1 by 0.1, as mean or sum."""
     monkeypatch.setattr(toy_maps, "STEPS", 4)

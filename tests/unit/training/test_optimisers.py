@@ -167,6 +167,7 @@ def gradients(shapes: Iterable[torch.Size], step: int) -> list[torch.Tensor]:
     return [torch.from_numpy(generator.normal(size=tuple(shape))) * (step != STILL) for shape in shapes]
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize(("case", "decay"), DECAYS)
 def test_steps_are_the_rules(make_run: MakeRun, case: str, decay: str) -> None:
     """Six steps in double precision at changing rates, one of them 0, with a gradient of zero on the way."""

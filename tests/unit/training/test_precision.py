@@ -10,20 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Float64, UInt8
 from safetensors.torch import load_file
+from torch import Tensor
 
 from hypersphere.datasets import store
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
-from hypersphere.training import build, device
+from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.checkpoint import ENCODER, HEADS
-from hypersphere.training.images import training_images
+from hypersphere.training.contract import Execution
+from hypersphere.training.images import Images, training_images
 
 from ...of_images import METHODS
 from .conftest import SELDOM, execute, of_method
 
-EPSILON = 2.0**-8  # of bfloat16: 8 bits of significand
+CPU = torch.device("cpu")
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 
 
@@ -41,27 +43,59 @@ def test_a_gpu_that_only_imitates_bfloat16_computes_in_float32(
     assert device.precision("bfloat16", torch.device("cuda", 0)) == expected
 
 
+def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
+    """Of one training step on random views, computed in this type, at rate 0."""
+    micro = run.batch.micro
+    views = torch.rand(2, micro, 3, 8, 8, generator=torch.Generator().manual_seed(run.seed), dtype=torch.float64)
+    model = build.build_method(run).train()
+    model, views = (model.double(), views) if type_ == torch.float64 else (model, views.float())
+    execution = Execution(CPU, frozenset(), {}, precision=torch.bfloat16 if type_ == torch.bfloat16 else torch.float32)
+    optimiser, places = optimisation.build(model, run.optimiser), torch.arange(micro)
+    loop._step(run, model, optimiser, iter([views]), places, places % 3, (0, 0, 0), execution)
+    found = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    assert {tensor.dtype for tensor in found} == {torch.float64 if type_ == torch.float64 else torch.float32}
+    return torch.cat([tensor.double().flatten() for tensor in found])
+
+
+@pytest.mark.trained
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_one_step_rounds_and_nothing_more(
-    method: str, make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
+def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run]) -> None:
+    """To first order the relative error of a gradient is the unit roundoff times the step's condition, which is the
+    same in each type. So bfloat16's error is 2^-8 / 2^-24 times float32's, but for how many numbers are rounded.
+
+    Both are compared with float64; the median is over ten seeds, as some batches are ill-conditioned. Over 200 draws of
+    ten seeds out of 200, under AVX-512, AVX2 and neither, the factor left was 0.9 to 3.8. Its logarithm has a mean of
+    0.5 to 0.9 and a standard deviation of at most 0.25, so that both bounds are more than six of them away. Processors
+    hardly change bfloat16's error: products of bfloat16 are exact in float32, in which they are summed.
+    """
+    errors: dict[torch.dtype, list[float]] = {torch.float32: [], torch.bfloat16: []}
+    for seed in range(10):
+        run = make_run(method, seed=seed, batch={"size": 16, "micro": 16})
+        exact = gradient(run, torch.float64)
+        for type_, found in errors.items():
+            found.append(float((gradient(run, type_) - exact).norm() / exact.norm()))
+    factor = np.median(errors[torch.bfloat16]) / np.median(errors[torch.float32]) / 2**16
+    assert 1 / 8 < factor < 8
+
+
+def test_precision_reaches_the_steps_and_float32_is_repeated(
+    make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
 ) -> None:
-    """The loss differs, by a few roundings; weights and loss are float32. The control: float32 twice is equal."""
-    run = make_run(method, schedule={"epochs": 1}, optimiser={"learning_rate": 0.01})
+    """Losses and weights in bfloat16 are others, and of type float32. The control: float32 twice is equal."""
+    run = make_run(schedule={"epochs": 1}, optimiser={"learning_rate": 0.01})
     history, weights = {}, {}
     for name, precision in (("full", torch.float32), ("again", torch.float32), ("half", torch.bfloat16)):
         folder = tmp_path / name
         (folder / "snapshots").mkdir(parents=True)
         execute(run, images, folder, precision=precision, **NO_SNAPSHOTS)
-        history[name] = float((folder / "history.csv").read_text().splitlines()[1].split(",")[1])
+        history[name] = (folder / "history.csv").read_text()
         weights[name] = load_file(folder / ENCODER)
-    assert history["full"] == history["again"]
-    assert history["half"] != history["full"]
-    assert history["half"] == pytest.approx(history["full"], abs=20 * EPSILON)
+    assert history["full"] == history["again"] != history["half"]
     assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
-    change = max(float((weights["half"][key] - weights["full"][key]).abs().max()) for key in weights["full"])
-    assert 0 < change < 0.2
+    assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
     """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
@@ -88,18 +122,23 @@ def test_the_loss_is_computed_in_float32(make_run: Callable[..., Run]) -> None:
     assert loss(a, b, labels=torch.zeros(8, dtype=torch.long)).float() != expected
 
 
-def test_training_in_bfloat16_learns_the_same(
-    make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
-) -> None:
-    """The last losses lie no further apart than those of two seeds."""
-    last: dict[str, list[float]] = {"full": [], "half": []}
-    for seed in range(3):
-        run = make_run(seed=seed, schedule={"epochs": 20}, optimiser={"learning_rate": 0.5})
-        for name, precision in (("full", torch.float32), ("half", torch.bfloat16)):
-            folder = tmp_path / f"{name}{seed}"
-            (folder / "snapshots").mkdir(parents=True)
-            execute(run, images, folder, precision=precision, **NO_SNAPSHOTS)
-            last[name].append(float((folder / "history.csv").read_text().splitlines()[-1].split(",")[1]))
-    spread = np.std(last["full"], ddof=1)
-    assert abs(np.mean(last["half"]) - np.mean(last["full"])) < 2 * spread
-    assert max(last["half"]) < np.log(2 * run.batch.micro - 1)  # of an encoder that tells no images apart
+@pytest.mark.trained
+def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Path) -> None:
+    """Three classes, each of one colour and noise. An encoder that tells none apart has the loss log 3, and training is
+    to leave less than a third of it: over 100 seeds the last loss is SPREAD.
+    """
+    random, labels = np.random.default_rng(0), np.arange(24) % 3
+    pixels = random.integers(0, 128, (24, 8, 8, 3)) + 127 * np.eye(3, dtype=int)[labels][:, None, None]
+    run = make_run(
+        method={"name": "supervised"},
+        objective={"name": "cross_entropy"},
+        encoder={"width": 4},
+        optimiser={"learning_rate": 0.5},
+        schedule={"epochs": 120},
+        batch={"size": 12, "micro": 12},
+    )
+    (tmp_path / "snapshots").mkdir()
+    images = Images(pixels.astype(np.uint8), labels, np.arange(24))
+    execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
+    last = float((tmp_path / "history.csv").read_text().splitlines()[-1].split(",")[1])
+    assert last < np.log(3) / 3

@@ -166,8 +166,17 @@ def history(folder: Path) -> list[dict[str, float]]:
     return [dict(zip(names, map(float, row), strict=True)) for row in rows]
 
 
+@pytest.mark.trained
 def test_an_agent_learns_to_move_the_dot_and_to_tell_observations_apart(tmp_path: Path) -> None:
-    """Chance of the contrastive task is log 32; at random the dot's mean place is a half, so that a return is 5."""
+    """At random, as in the first five episodes, the dot's mean place is a half, so that a return is 5; the best is 10.
+    The last returns are to lie above the middle, and the contrastive loss below that of an agent that leaves 24 of 32
+    observations open.
+
+    Over twelve seeds the last returns are 9.3 with a standard deviation of 0.5, so that 7.5 is 3.8 of them below. The
+    loss is 2.89 with one of 0.11, but for one seed whose agent learns to move alone; log 24 is 2.5 of them above. So
+    another seed may fail, but this one is no draw: its 9.87 and 2.874 differ by less than 1e-5 between processors with
+    and without AVX2, and its first actions are drawn and not learnt.
+    """
     method = {"hidden": 32, "dim": 8, "initial": 50}
     run = make(
         method=method, schedule={"epochs": 40}, batch={"size": 32, "micro": 32}, optimiser={"learning_rate": 0.04}
@@ -176,8 +185,8 @@ def test_an_agent_learns_to_move_the_dot_and_to_tell_observations_apart(tmp_path
     rows = history(tmp_path)
     assert [row["epoch"] for row in rows] == list(range(1, 41))
     assert np.mean([row["return"] for row in rows[:5]]) < 7
-    assert np.mean([row["return"] for row in rows[-5:]]) > 8.5
-    assert np.mean([row["loss"] for row in rows[-5:]]) < math.log(32) - 0.5
+    assert np.mean([row["return"] for row in rows[-5:]]) > 7.5
+    assert np.mean([row["loss"] for row in rows[-5:]]) < math.log(24)
 
 
 def test_an_episode_without_updates_has_the_untrained_loss(tmp_path: Path) -> None:

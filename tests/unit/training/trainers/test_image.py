@@ -117,6 +117,7 @@ def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
     return loss, norm
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("accumulate", ["mean", "sum"])
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(

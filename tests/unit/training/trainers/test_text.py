@@ -182,6 +182,7 @@ OBJECTIVES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.trained
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_loss_falls_on_pairs_that_can_be_told_apart(tmp_path: Path, objective: dict[str, Any]) -> None:
     first = np.arange(2, 10, dtype=np.int32)
