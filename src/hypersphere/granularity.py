@@ -19,7 +19,7 @@ TRIES = 20_000
 """Partial sets of runs that are tried for one number of runs: a twentieth of a second."""
 
 
-class TooManyToTry(Exception):
+class TooManyToTryError(Exception):
     """The search for a set of runs with a printed standard deviation was given up."""
 
 
@@ -44,7 +44,7 @@ def admissible(printed: Printed, assumptions: Assumptions) -> tuple[int, ...]:
     """The numbers of runs, from 1 to ``MOST``, that can have been printed so.
 
     Raises:
-        TooManyToTry: this cannot be told of one of them.
+        TooManyToTryError: this cannot be told of one of them.
     """
     return tuple(n for n in range(1, MOST + 1) if fits(printed, n, assumptions))
 
@@ -60,7 +60,7 @@ def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool:
     One run has no standard deviation: it fits only a printed 0, or none.
 
     Raises:
-        TooManyToTry: neither a set of runs was found, nor all were excluded.
+        TooManyToTryError: neither a set of runs was found, nor all were excluded.
     """
     most = math.floor(100 / assumptions.step)
     totals = _totals(printed.mean, n, assumptions, most)
@@ -125,11 +125,11 @@ class _Search:
         """Whether ``n`` such numbers exist.
 
         Raises:
-            TooManyToTry: the search has had its number of tries.
+            TooManyToTryError: the search has had its number of tries.
         """
         self.left -= 1
         if self.left < 0:
-            raise TooManyToTry
+            raise TooManyToTryError
         low += (low - total) % 2  # a number and its square are both odd or both even
         if not 0 <= total <= n * self.most or low > high:
             return False
@@ -149,9 +149,7 @@ class _Search:
         nearest = below[: halves[0]], above[: halves[1]]
         furthest = below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]
         in_turn = itertools.chain.from_iterable(itertools.zip_longest(*nearest, *furthest))
-        return any(
-            one is not None and self.finds(n - 1, total - one, low - one**2, high - one**2) for one in in_turn
-        )
+        return any(one is not None and self.finds(n - 1, total - one, low - one**2, high - one**2) for one in in_turn)
 
 
 def common(cells: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
