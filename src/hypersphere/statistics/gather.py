@@ -134,7 +134,13 @@ class Measurer:
         digest = self.plan.protocols[cell.paper][cell.protocol].digest
         at = cell.epoch, cell.target.name
         answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
-        return corruption_errors(answers, coordinates.of_probe(cell.coordinates))
+        found = corruption_errors(answers, coordinates.of_probe(cell.coordinates))
+        if found is not None and found.lacks:
+            raise HypersphereError(
+                f"{self.plan.evaluation(cell.run.name, digest)}: no corruption_error of {found.lacks} at epoch "
+                f"{cell.epoch} on {cell.target.name}; {cell.measure} is of the whole benchmark"
+            )
+        return found
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.
