@@ -140,8 +140,8 @@ def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
     """The claims, each comparison with the difference of its two printed values.
 
     Raises:
-        HypersphereError: a value is not printed, or one sentence is said of a printed gain and of a printed loss, one of
-            which it contradicts; the sentence names the file, the claim and the column.
+        HypersphereError: a value is not printed, or one sentence is said of a printed gain and of a printed loss, of
+            which it contradicts one; the sentence names the file, the claim and the column.
     """
     found = [_with_difference(claim, claims, file) for claim in claims]
     first: dict[tuple[str, str], Claim] = {}

@@ -29,7 +29,7 @@ class CorruptionErrors(NamedTuple):
 
     @property
     def lacks(self) -> str:
-        """What of the benchmark has no finite error, in words; empty if all has. A mean of the rest would be another."""
+        """What of the benchmark has no finite error, in words; empty if nothing. A mean of the rest would be another."""
         if not math.isfinite(self.clean):
             return "clean images"
         for name in BENCHMARK:
