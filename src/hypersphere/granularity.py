@@ -146,9 +146,8 @@ class _Search:
         below = range(whole, max(whole - reach, 0) - 1, -1)
         above = range(whole + 1, min(whole + 1 + reach, self.most) + 1)
         halves = [(len(side) + 1) // 2 for side in (below, above)]
-        nearest = below[: halves[0]], above[: halves[1]]
-        furthest = below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]
-        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*nearest, *furthest))
+        sides = [below[: halves[0]], above[: halves[1]], below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]]
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*sides))
         return any(one is not None and self.finds(n - 1, total - one, low - one**2, high - one**2) for one in in_turn)
 
 

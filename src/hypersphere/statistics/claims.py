@@ -210,6 +210,9 @@ class Judge:
             said.append(TOO_FEW)
         return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
 
+    def _of_cell(self, cell: str, column: str) -> float:
+        return float(self.summary[column][cell])
+
     def _uninformative(self, claim: Claim, cell: str) -> str:
         """Why a cell is no better than its control, in words; empty if it is, or if nothing at hand could say so.
 
@@ -220,11 +223,11 @@ class Judge:
         if measure is None or measure.margin == "none" or measure.better == "neither":
             return ""
         sign = 1 if measure.better == "higher" else -1
-        near = min(sign * float(self.summary.at[cell, bound]) for bound in ("low", "high"))
+        near = min(sign * self._of_cell(cell, bound) for bound in ("low", "high"))
         for variant in (UNTRAINED, CHANCE):
             point = coordinates.text(control(coordinates.parse(cell, "coordinates"), variant))
             if point in self.summary.index:
-                level = float(self.summary.at[point, "mean"])
+                level = self._of_cell(point, "mean")
                 if not near > sign * level + self.rules.margin.of(level):
                     arm = "variant" if cell == claim.text else "baseline"
                     return f"the {arm} is not shown to be better than its control ({variant})"

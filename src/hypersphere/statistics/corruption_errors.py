@@ -29,7 +29,7 @@ class CorruptionErrors(NamedTuple):
 
     @property
     def lacks(self) -> str:
-        """What of the benchmark has no finite error, in words; empty if nothing. A mean of the rest would be another."""
+        """What of the benchmark has no finite error, in words; empty if nothing. The rest has another mean."""
         if not math.isfinite(self.clean):
             return "clean images"
         for name in BENCHMARK:
