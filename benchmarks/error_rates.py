@@ -91,5 +91,5 @@ def table(draws: int) -> str:
 
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(marked.renewed(page, BEGIN, END, table(number)), encoding="utf-8")
+    simulated = table(number)  # before the page is read, which may change meanwhile
+    PAGE.write_text(marked.renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated), encoding="utf-8")

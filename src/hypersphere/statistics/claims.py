@@ -198,15 +198,15 @@ class Judge:
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
 
-        The seeds that are missing may have diverged as well. An arm without more than ``most_diverged`` of its seeds is
-        a selection.
+        An arm without more than ``most_diverged`` of its seeds is a selection. At the published scale seeds that are
+        missing may have diverged as well; below it a scale may have begun with fewer.
         """
         rows = self.summary.loc[list(cells)]
-        lost = rows["n_declared"] - rows["n"]
         diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
-        missing = int(lost.sum()) - diverged
+        missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
-        if (lost > self.rules.most_diverged * rows["n_declared"]).any():
+        all_of = rows["n_declared"] if self.limit is None else rows["n"] + rows["n_diverged"]
+        if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
         return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
 
