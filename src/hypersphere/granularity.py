@@ -5,16 +5,22 @@ An accuracy over T test images is a whole number of hits times 100 / T, so that 
 test set. That is a statement about assumptions, never about people. GRIM: Brown and Heathers 2017; GRIMMER: Anaya 2016.
 """
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Rounding = Literal["rounded", "truncated"]
 MOST = 10
 """The largest number of runs that is tried."""
+TRIES = 20_000
+"""Partial sets of runs that are tried for one number of runs: a twentieth of a second."""
+
+
+class TooManyToTryError(Exception):
+    """The search for a set of runs with a printed standard deviation was given up."""
 
 
 class Printed(NamedTuple):
@@ -35,7 +41,11 @@ class Assumptions(NamedTuple):
 
 
 def admissible(printed: Printed, assumptions: Assumptions) -> tuple[int, ...]:
-    """The numbers of runs, from 1 to ``MOST``, that can have been printed so."""
+    """The numbers of runs, from 1 to ``MOST``, that can have been printed so.
+
+    Raises:
+        TooManyToTryError: this cannot be told of one of them.
+    """
     return tuple(n for n in range(1, MOST + 1) if fits(printed, n, assumptions))
 
 
@@ -45,26 +55,47 @@ def informative(printed: Printed, assumptions: Assumptions) -> bool:
 
 
 def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool:
-    """Whether ``n`` runs can have been printed so.
+    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so.
 
     One run has no standard deviation: it fits only a printed 0, or none.
+
+    Raises:
+        TooManyToTryError: neither a set of runs was found, nor all were excluded.
     """
-    totals = _totals(printed.mean, n, assumptions)
-    if printed.std is None:
-        return next(totals, None) is not None
-    return any(_spread_fits(printed.std, total, n, assumptions) for total in totals)
+    most = math.floor(100 / assumptions.step)
+    totals = _totals(printed.mean, n, assumptions, most)
+    if printed.std is None or n == 1:
+        return bool(totals) and not printed.std
+    # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
+    low, high = _interval(printed.std, assumptions.rounding)
+    scale = n * (n - assumptions.ddof) / assumptions.step**2
+    least, highest = math.ceil(max(low, Fraction(0)) ** 2 * scale), math.floor(high**2 * scale)
+    if assumptions.rounding == "truncated" and highest == high**2 * scale:
+        highest -= 1
+    if not totals or least > _widest(totals, n, most):
+        return False
+    search = _Search(most)
+    return any(search.finds(n, total, -(-(least + total**2) // n), (highest + total**2) // n) for total in totals)
 
 
-def _totals(mean: Decimal, n: int, assumptions: Assumptions) -> Iterator[int]:
+def _totals(mean: Decimal, n: int, assumptions: Assumptions, most: int) -> range:
     """The sums over runs, in steps, whose mean is printed as ``mean``."""
-    low, high = _interval(mean, assumptions.rounding)
-    first = math.ceil(low * n / assumptions.step)
-    last = math.floor(high * n / assumptions.step)
-    for total in range(first, last + 1):
-        # A truncated number is less than one unit above what is printed; a rounded one may be half a unit on either
-        # side, whichever way halves go.
-        if assumptions.rounding == "rounded" or total * assumptions.step / n < high:
-            yield total
+    low, high = (end * n / assumptions.step for end in _interval(mean, assumptions.rounding))
+    last = math.floor(high)
+    # A truncated number is less than one unit above what is printed; a rounded one may be half a unit on either side,
+    # whichever way halves go.
+    if assumptions.rounding == "truncated" and last == high:
+        last -= 1
+    return range(max(math.ceil(low), 0), min(last, n * most) + 1)
+
+
+def _widest(totals: range, n: int, most: int) -> int:
+    """The largest spread, as n · squares - sum², of n numbers from 0 to ``most`` with one of these sums.
+
+    It is that of as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
+    """
+    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
+    return max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends)
 
 
 def _interval(printed: Decimal, rounding: Rounding) -> tuple[Fraction, Fraction]:
@@ -79,31 +110,45 @@ def _unit(printed: Decimal) -> Fraction:
     return Fraction(10) ** exponent
 
 
-def _spread_fits(std: Decimal, total: int, n: int, assumptions: Assumptions) -> bool:
-    """Whether n whole numbers with this sum have the printed standard deviation."""
-    if n == 1:
-        return std == 0
-    low, high = _interval(std, assumptions.rounding)
-    scale = (n - assumptions.ddof) / assumptions.step**2
-    rest = total % n  # of the numbers less the whole part of their mean
-    first = math.ceil(max(low, Fraction(0)) ** 2 * scale + Fraction(rest * rest, n))
-    last = math.floor(high**2 * scale + Fraction(rest * rest, n))
-    return any(_exists(n, rest, squares) for squares in range(first, last + 1))
+class _Search:
+    """Looks for whole numbers from 0 to ``most`` with a given sum, and a sum of squares between two bounds.
 
+    The last two numbers follow from their difference; those before are tried, the nearest to their mean and
+    the furthest from it in turn, where the flattest and the most uneven rest leave room for the bounds.
+    """
 
-@lru_cache(maxsize=1 << 16)
-def _exists(n: int, total: int, squares: int) -> bool:
-    """Whether n whole numbers have this sum and this sum of squares."""
-    if (total - squares) % 2 or squares * n < total * total:
-        return False
-    if n == 1:
-        return squares == total * total
-    if n == 2:
-        root = 2 * squares - total * total  # the square of the difference
-        return root >= 0 and math.isqrt(root) ** 2 == root
-    limit = math.isqrt(squares)
-    nearest = sorted(range(-limit, limit + 1), key=lambda one: abs(one - total / n))
-    return any(_exists(n - 1, total - one, squares - one * one) for one in nearest)
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.left = TRIES
+
+    def finds(self, n: int, total: int, low: int, high: int) -> bool:
+        """Whether ``n`` such numbers exist.
+
+        Raises:
+            TooManyToTryError: the search has had its number of tries.
+        """
+        self.left -= 1
+        if self.left < 0:
+            raise TooManyToTryError
+        low += (low - total) % 2  # a number and its square are both odd or both even
+        if not 0 <= total <= n * self.most or low > high:
+            return False
+        whole, rest = divmod(total, n)
+        full, part = divmod(total, self.most)
+        if high < n * whole**2 + rest * (2 * whole + 1) or low > full * self.most**2 + part**2:
+            return False
+        if n == 2:  # the difference is even where the sum is, and its square is 2 · squares - sum²
+            furthest = min(total, 2 * self.most - total, math.isqrt(2 * high - total**2))
+            furthest -= (furthest - total) % 2
+            return furthest >= 0 and furthest**2 >= 2 * low - total**2
+        # A number that is d from the mean adds d² n / (n - 1) to the flattest squares.
+        reach = math.isqrt((n * high - total**2) * (n - 1)) // n + 1
+        below = range(whole, max(whole - reach, 0) - 1, -1)
+        above = range(whole + 1, min(whole + 1 + reach, self.most) + 1)
+        halves = [(len(side) + 1) // 2 for side in (below, above)]
+        sides = [below[: halves[0]], above[: halves[1]], below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]]
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*sides))
+        return any(one is not None and self.finds(n - 1, total - one, low - one**2, high - one**2) for one in in_turn)
 
 
 def common(cells: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

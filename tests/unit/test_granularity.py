@@ -4,8 +4,11 @@ import itertools
 import statistics
 from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from typing import Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hypersphere.granularity import MOST, Assumptions, Printed, admissible, common, fits, informative
 
@@ -82,3 +85,47 @@ def test_what_all_cells_allow() -> None:
     assert common([(1, 2, 4), (2, 4), (2, 3, 4)]) == (2, 4)
     assert common([(1,), (2,)]) == ()
     assert common([]) == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(1, 9),
+    st.integers(2, 5),
+    st.sampled_from(["rounded", "truncated"]),
+    st.integers(0, 1),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.data(),
+)
+def test_few_images_against_a_list_of_all_sets_of_runs(
+    images: int,
+    n: int,
+    rounding: Literal["rounded", "truncated"],
+    ddof: int,
+    coarse: int,
+    fine: int,
+    data: st.DataObject,
+) -> None:
+    """Every set of n runs of few images, with the intervals of what is printed; the ends of the scale among them."""
+    mean = Decimal(data.draw(st.integers(0, 10 ** (coarse + 2)))).scaleb(-coarse)
+    std = Decimal(data.draw(st.integers(0, 75 * 10**fine))).scaleb(-fine)
+
+    def prints(low: Fraction, value: Fraction, high: Fraction) -> bool:
+        return low <= value <= high if rounding == "rounded" else low <= value < high
+
+    def ends(number: Decimal, decimals: int) -> tuple[Fraction, Fraction]:
+        unit, value = Fraction(1, 10**decimals), Fraction(number)
+        return (
+            (max(value - unit / 2, Fraction(0)), value + unit / 2) if rounding == "rounded" else (value, value + unit)
+        )
+
+    expected = False
+    (low, high), (least, most) = ends(mean, coarse), ends(std, fine)
+    for hits in itertools.combinations_with_replacement(range(images + 1), n):
+        values = [Fraction(100 * one, images) for one in hits]
+        middle = sum(values) / n
+        variance = sum((value - middle) ** 2 for value in values) / (n - ddof)
+        if prints(low, middle, high) and prints(least**2, variance, most**2):
+            expected = True
+            break
+    assert fits(Printed(mean, std), n, Assumptions(Fraction(100, images), rounding, ddof)) == expected

@@ -131,7 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop.exit_in_order()
     try:
         parsed.overrides = parse_settings(parsed.settings)
-        parsed.call(planning.make(_root(), parsed.overrides), parsed)
+        plan = None if parsed.call in steps.WITHOUT_A_PLAN else planning.make(_root(), parsed.overrides)
+        parsed.call(plan, parsed)
     except HypersphereError as error:
         if isinstance(error, DamagedError):
             error.disprove()

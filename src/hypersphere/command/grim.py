@@ -4,10 +4,10 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from hypersphere.errors import HypersphereError
-from hypersphere.granularity import MOST, Assumptions, Printed, admissible, informative
+from hypersphere.granularity import MOST, Assumptions, Printed, TooManyToTryError, fits, informative
 
 LARGEST = 10_000_000
-"""Test images: more would make the search for a standard deviation slow, and no accuracy so fine is printed."""
+"""Test images; no accuracy so fine is printed."""
 
 
 def lines(mean: str, std: str | None, n_test: int) -> list[str]:
@@ -28,10 +28,18 @@ def lines(mean: str, std: str | None, n_test: int) -> list[str]:
 
 
 def _fitting(printed: Printed, assumptions: Assumptions) -> str:
-    allowed = admissible(printed, assumptions)
+    allowed, unknown = [], []
+    for n in range(1, MOST + 1):
+        try:
+            if fits(printed, n, assumptions):
+                allowed.append(n)
+        except TooManyToTryError:
+            unknown.append(n)
     if not informative(printed, assumptions) and len(allowed) == MOST:
         return "uninformative: the printed decimals allow every number of runs"
-    return f"n = {', '.join(map(str, allowed))}" if allowed else f"no number of runs up to {MOST}: an assumption fails"
+    found = f"n = {', '.join(map(str, allowed))}" if allowed else ""
+    open_ones = f"too many to try for n = {', '.join(map(str, unknown))}" if unknown else ""
+    return "; ".join(filter(None, (found, open_ones))) or f"no number of runs up to {MOST}: an assumption fails"
 
 
 def _number(text: str, name: str) -> Decimal:

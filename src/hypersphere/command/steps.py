@@ -201,11 +201,15 @@ def check_archive(plan: Plan, arguments: argparse.Namespace) -> None:
     print(archive.check(Path(arguments.file)))
 
 
-def grim(plan: Plan, arguments: argparse.Namespace) -> None:
+def grim(_: Plan | None, arguments: argparse.Namespace) -> None:
     from hypersphere.command import grim
 
     for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
         print(line)
+
+
+WITHOUT_A_PLAN = (grim,)
+"""Commands that need no project folder."""
 
 
 def trace(plan: Plan, arguments: argparse.Namespace) -> None:

@@ -37,6 +37,8 @@ class Rules(Strict):
     power: Probability
     low_power_df: PositiveInt
     most_diverged: Probability
+    pooled_if: Probability
+    most_effect: Annotated[float, Field(gt=1)]
 
     @property
     def alpha(self) -> float:

@@ -18,7 +18,20 @@ NUMBERS = {
     *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
     *("pooled_low", "pooled_high", "pooled_p", "low_equal", "high_equal"),
     *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured_std", "reported_std"),
-    *("n", "n_test", "n_diverged", "n_variant", "n_baseline", "n_pairs", "seed", "epoch", "epochs", "threads"),
+    *(
+        "n",
+        "n_test",
+        "n_diverged",
+        "n_declared",
+        "n_missing",
+        "n_variant",
+        "n_baseline",
+        "n_pairs",
+        "seed",
+        "epoch",
+        "epochs",
+        "threads",
+    ),
     *("draws", "met", "violated", "worst", "margin", "top", "height", "width", "x", "y", "z"),
 }
 """Columns of numbers in any table; an empty field is NaN. All other columns are text."""

@@ -57,7 +57,7 @@ class Entry:
     direction: str
     """``same``, ``opposite`` or ``unclear``, for a comparison below the published scale."""
     why: str
-    """Why it was not run; empty if it was."""
+    """Why it was not run, or what its verdict has to say: why it is no better, or seeds that are missing."""
     reading: str
     unstated: str
     source: str
@@ -222,8 +222,9 @@ def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
         return "diverged" if diverged else words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
     mean = (words.signed if compares else words.number)(measured, decimals)
     spread = "" if math.isnan(row["measured_std"]) else f" ± {words.number(row['measured_std'], decimals)}"
-    failed, power = f"; {diverged} diverged" if diverged else "", "; low power" if row["low_power"] else ""
-    return f"{mean}{spread} (n = {int(row['n'])}{failed}{power})"
+    missing = 0 if math.isnan(row["n_missing"]) else int(row["n_missing"])
+    lost = "".join(f"; {count} {how}" for count, how in ((diverged, "diverged"), (missing, "missing")) if count)
+    return f"{mean}{spread} (n = {int(row['n'])}{lost}{'; low power' if row['low_power'] else ''})"
 
 
 def _reading(row: dict[str, Any]) -> str:

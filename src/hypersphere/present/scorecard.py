@@ -106,7 +106,7 @@ def _said(claim: claims.Entry) -> list[tuple[str, str]]:
         "Interval": claim.interval if claim.interval != NOTHING else "",
         "Other margins": claim.sensitivity,
         "Direction": f"direction: {claim.direction}" if claim.direction else "",
-        "Why not": claim.why,
+        "Why not" if claim.verdict == words.NOT_RUN else "Mind": claim.why,
         "Reading": claim.reading if claim.reading != PRINTED else "",
         "Not stated": claim.unstated if claim.verdict != words.NOT_RUN else "",
     }

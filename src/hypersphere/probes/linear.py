@@ -27,8 +27,10 @@ def linear(
 ) -> Measured:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
-    Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias: scikit-learn's
-    LogisticRegression with C = 1 / (penalty · n). Nothing is random, so a rerun gives equal bits.
+    Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias. Three classes or more:
+    scikit-learn's LogisticRegression with C = 1 / (penalty · n). Two classes have two columns of weights here and one
+    there, their difference, whose square is twice the sum of theirs: C = 2 / (penalty · n). Nothing is random, so a
+    rerun gives equal bits.
 
     Args:
         frozen: features of the training and of the test set.

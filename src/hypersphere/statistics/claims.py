@@ -4,7 +4,7 @@ Only the cell with a claim's coordinates judges it.
 """
 
 import math
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from hypersphere import means
 from hypersphere.declared import coordinates
 from hypersphere.declared import rules as rules_file
 from hypersphere.declared.artifacts import Paper
+from hypersphere.declared.cells import CHANCE, UNTRAINED, control
 from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
@@ -22,7 +23,7 @@ from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
-from hypersphere.statistics.effects import NAN, Arms, Pooled, arms, layout, pool
+from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
 from hypersphere.theory.table import COLUMNS as THEORY
 
 COLUMNS = [
@@ -40,14 +41,35 @@ COLUMNS = [
         "direction",
         "why",
     ],
-    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "measured_on"],
-    *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study", "runs"],
+    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "n_declared"],
+    *[
+        "n_missing",
+        "measured_on",
+        "unstated",
+        "sentence",
+        "draws",
+        "met",
+        "violated",
+        "counterexample",
+        "study",
+        "runs",
+    ],
 ]
+TOO_FEW = "an arm lost more of its seeds than the rules allow"
 Interval = tuple[float, float]
 NOTHING: dict[str, Any] = {
     **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
     **{"why": None, "low": NAN, "high": NAN, "low_power": None, "margin": NAN, "verdict_half": None},
-    **{"verdict_double": None, "n_diverged": 0, "measured_on": None, "draws": None, "met": None, "violated": None},
+    **{
+        "verdict_double": None,
+        "n_diverged": 0,
+        "n_declared": NAN,
+        "n_missing": 0,
+        "measured_on": None,
+        "draws": None,
+        "met": None,
+        "violated": None,
+    },
     **{"counterexample": None, "study": None, "runs": None},
 }
 """The measured columns of a claim for which nothing was run."""
@@ -163,7 +185,7 @@ class Judge:
         if not self.made:
             return {"why": NOT_MADE_YET}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
-        if "why" not in outcome:
+        if "n" in outcome:
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "runs": self._runs(claim)}
         if self.declared and self.declared.cannot_be_judged:
             outcome = verdicts.cannot_be_judged(outcome)
@@ -173,19 +195,50 @@ class Judge:
         of_claim = self.measurements["coordinates"].isin(claim.cells)
         return " ".join(dict.fromkeys(self.measurements.loc[of_claim, "run"]))
 
-    def _diverged(self, *cells: str) -> int:
-        return int(self.summary.loc[list(cells), "n_diverged"].sum())
+    def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
+        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
 
-    def _lost(self, *cells: str) -> bool:
-        """Whether one of the cells lost more of its runs to divergence than the rules allow."""
+        An arm without more than ``most_diverged`` of its seeds is a selection. At the published scale seeds that are
+        missing may have diverged as well; below it a scale may have begun with fewer.
+        """
         rows = self.summary.loc[list(cells)]
-        return bool((rows["n_diverged"] > self.rules.most_diverged * (rows["n"] + rows["n_diverged"])).any())
+        diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
+        missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
+        said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
+        all_of = rows["n_declared"] if self.limit is None else rows["n"] + rows["n_diverged"]
+        if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
+            said.append(TOO_FEW)
+        return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
+
+    def _of_cell(self, cell: str, column: str) -> float:
+        return float(self.summary[column][cell])
+
+    def _uninformative(self, claim: Claim, cell: str) -> str:
+        """Why a cell is no better than its control, in words; empty if it is, or if nothing at hand could say so.
+
+        The 95 % interval of its mean must lie above both the untrained encoder's and chance, by more than the margin of
+        equivalence. Runs that are all equal have no interval.
+        """
+        measure = MEASURES[claim.metric] if claim.metric else None
+        if measure is None or measure.margin == "none" or measure.better == "neither":
+            return ""
+        sign = 1 if measure.better == "higher" else -1
+        near = min(sign * self._of_cell(cell, bound) for bound in ("low", "high"))
+        for variant in (UNTRAINED, CHANCE):
+            point = coordinates.text(control(coordinates.parse(cell, "coordinates"), variant))
+            if point in self.summary.index:
+                level = self._of_cell(point, "mean")
+                if not near > sign * level + self.rules.margin.of(level):
+                    arm = "variant" if cell == claim.text else "baseline"
+                    return f"the {arm} is not shown to be better than its control ({variant})"
+        return ""
 
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number: our mean over the runs that finished.
 
         Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. If more runs diverged than the rules allow, the verdict is inconclusive: the rest are a
+        the published number. Three runs have a spread of their own; two take that of the table's rows too, and one
+        settles nothing. If more seeds are lost than the rules allow, the verdict is inconclusive: the rest are a
         selection. The claim's reading says whether the published number is itself that of a failed run.
         """
         assert self.declared is not None
@@ -195,28 +248,33 @@ class Judge:
         groups = self.arms[shared]
         if claim.text not in groups or claim.reported is None:
             return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
-        pooled, values = pool(groups), groups[claim.text].to_numpy(dtype=float)
+        group = groups[claim.text]
+        values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
+        n, mean, std = len(values), float(values.mean()) if len(values) else NAN, means.spread(values)
         low, high = means.mean_interval(values, self.rules.confidence)
+        own, table = Pooled(std, n - 1), pool(groups).std
+        used = own if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
-            "measured": float(values.mean()) if len(values) else NAN,
-            "measured_std": means.spread(values),
-            "n": len(values),
-            "verdict": self.limit or verdicts.INCONCLUSIVE,
-            "low": low,
-            "high": high,
-            "low_power": pooled.df < self.rules.low_power_df,
-            "n_diverged": self._diverged(claim.text),
+            **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or verdicts.INCONCLUSIVE},
+            **{"low": low, "high": high, "low_power": used.df < self.rules.low_power_df},
+            **seeds,
         }
-        if self.limit is None and len(values) and not self._lost(claim.text):
-            outcome |= _against(claim, claim.reported, float(values.mean()), len(values), pooled, self.rules)
-        return outcome
+        if self.limit is None and n and TOO_FEW not in said:
+            judged = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
+            margin = self.rules.margin.of(claim.reported) if judged else NAN
+            ours = verdicts.Estimate(mean, n, used.std, used.df, floor=table)
+            outcome |= verdicts.judge(claim, ours, margin, self.rules)
+            said += ["one run has no spread"] if n == 1 else []
+            said += ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
+        return outcome | {"why": "; ".join(said) or None}
 
     def _comparison(self, claim: Claim) -> dict[str, Any]:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
         Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
         compared. An effect without an interval is inconclusive: one run in an arm, or all runs of an arm diverged. So
-        is one with an arm that lost more runs to divergence than the rules allow.
+        is one with an arm that lost more seeds than the rules allow. A gain over a baseline that is no better than its
+        control is at most one of direction, and no effect between such arms is no news.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
@@ -224,14 +282,20 @@ class Judge:
             return {"why": f"{self.name} does not compare {claim.text} with {against}"}
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
-        effect = rows.iloc[0]
-        lost = self._lost(claim.text, against)
+        effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         adjusted, primary, confident = (
-            (NAN, NAN) if lost else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+            (NAN, NAN) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
             for kind in ("_holm", "", "_equal")
         )
         margin, judged, direction = self._judged(claim, adjusted, primary, confident)
         below = confident if claim.direction == "equal" else adjusted
+        flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
+        if claim.direction == "equal" and flat:
+            judged, direction = replace(judged, verdict=verdicts.INCONCLUSIVE, why=flat[0]), "unclear"
+        elif judged.verdict == verdicts.REPRODUCED and (why := self._uninformative(claim, against)):
+            judged = replace(judged, verdict=verdicts.DIRECTION_ONLY, why=why)
+        if judged.why and (self.limit is None or claim.direction == "equal"):
+            said.append(judged.why)
         low, high = (judged.low, judged.high) if self.limit is None else below
         return {
             "measured": float(effect["effect"]),
@@ -243,7 +307,8 @@ class Judge:
             "low": low,
             "high": high,
             "low_power": bool(effect["low_power"]),
-            "n_diverged": self._diverged(claim.text, against),
+            "why": "; ".join(said) or None,
+            **seeds,
         }
 
     def _judged(
@@ -257,25 +322,8 @@ class Judge:
         if claim.direction == "larger":
             return NAN, verdicts.of_direction(adjusted, primary), verdicts.direction(adjusted, 1.0)
         published = claim.reported or 0.0
-        return NAN, verdicts.of_effect(published, adjusted, primary), verdicts.direction(adjusted, published)
-
-
-def _against(claim: Claim, published: float, mean: float, n: int, pooled: Pooled, rules: Rules) -> Mapping[str, Any]:
-    """p, margin, verdict and interval of our mean compared with a published number, at the published scale."""
-    error = verdicts.value_error(n, pooled.std, claim.reported_std)
-    p = verdicts.value_p(mean, published, error, pooled.df)
-    if claim.metric is None or MEASURES[claim.metric].margin == "none":
-        return {"p": p}  # without a margin there is no test of equivalence
-    margin = rules.margin.of(published)
-    half, full, double = (
-        verdicts.of_value(mean, published, error, pooled.df, margin * factor, rules) for factor in (0.5, 1, 2)
-    )
-    return {
-        "p": p,
-        "margin": margin,
-        "verdict": full.verdict,
-        "verdict_half": half.verdict,
-        "verdict_double": double.verdict,
-        "low": full.low,
-        "high": full.high,
-    }
+        return (
+            NAN,
+            verdicts.of_effect(published, adjusted, primary, self.rules),
+            verdicts.direction(adjusted, published),
+        )

@@ -14,6 +14,7 @@ BENCHMARK = (
     *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
 )
 """The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
+SEVERITIES = range(1, 6)
 CLEAN = "none"
 """Stands for a corruption in a probe's error on clean images."""
 
@@ -25,6 +26,17 @@ class CorruptionErrors(NamedTuple):
     """Of the benchmark's corruptions; others are no part of the mean."""
     clean: float
     n_test: float
+
+    @property
+    def lacks(self) -> str:
+        """What of the benchmark has no finite error, in words; empty if nothing. The rest has another mean."""
+        if not math.isfinite(self.clean):
+            return "clean images"
+        for name in BENCHMARK:
+            for severity in SEVERITIES:
+                if not math.isfinite(self.errors.get(name, {}).get(severity, math.nan)):
+                    return f"{name} at severity {severity}"
+        return ""
 
 
 def corruption_errors(

@@ -5,12 +5,14 @@ states the rules; scipy.stats is imported where a test needs it: artifacts witho
 without its second of import.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
@@ -22,7 +24,18 @@ COLUMNS = [
     *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
     *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"],
     *["test", "df", "pooled_std", "levene_p"],
-    *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
+    *[
+        "n_variant",
+        "n_baseline",
+        "n_declared",
+        "n_missing",
+        "welch_low",
+        "welch_high",
+        "welch_p",
+        "pooled_low",
+        "pooled_high",
+        "pooled_p",
+    ],
     *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
 ]
 WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
@@ -113,6 +126,22 @@ def pool(groups: Mapping[str, pd.Series], constant: bool = False) -> Pooled:
     return Pooled(float(np.sqrt(squares / df)) if df else NAN, df)
 
 
+def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: Rules) -> Pooled:
+    """Pool the variance of ``own``, which are among ``groups``, with that of the others, unless those vary less.
+
+    An F test at the level ``pooled_if`` says so. Collapsed or tight rows would else narrow the interval of a noisy
+    one. If no arm of ``own`` varies, nothing is known of its error, and nothing is borrowed.
+    """
+    ours = pool({str(place): arm for place, arm in enumerate(own)})
+    others = pool({name: group for name, group in groups.items() if not any(group is one for one in own)})
+    if not ours.df or not others.df:
+        return ours
+    if special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2) < rules.pooled_if:
+        return ours
+    df = ours.df + others.df
+    return Pooled(math.sqrt((ours.df * ours.std**2 + others.df * others.std**2) / df), df)
+
+
 def holm(p: Sequence[float], alpha: float, family: int) -> tuple[np.ndarray, np.ndarray]:
     """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
 
@@ -170,9 +199,12 @@ def detectable(test: Test, rules: Rules) -> float:
 
 
 def welch(variant: pd.Series, baseline: pd.Series) -> Test:
-    """Welch's test, from only these two arms; none if one of them has one run, or runs that are all equal."""
+    """Welch's test, from only these two arms; none if one of them has one run, or if neither varies.
+
+    An arm whose runs are all equal adds no variance and no degrees of freedom: those left are the other arm's.
+    """
     a, b = (arm.to_numpy(dtype=float) for arm in (variant, baseline))
-    if not (spread(a) > 0 and spread(b) > 0):
+    if not spread(a) + spread(b) > 0:  # nan for one run
         return NO_TEST
     of_a, of_b = spread(a) ** 2 / len(a), spread(b) ** 2 / len(b)
     df = (of_a + of_b) ** 2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
@@ -187,13 +219,12 @@ def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test
 
 
 def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
-    """Welch's test where both arms have three runs or more that vary; by the pooled spread elsewhere.
+    """Welch's test where both arms have three runs or more; by the pooled spread (``pool_for``) elsewhere.
 
     Pooling under unequal spreads rejects too often. Two runs alone have too few degrees of freedom for Welch's.
     """
-    own = welch(variant, baseline)
     enough = min(len(variant), len(baseline)) >= ENOUGH
-    return own if enough and own.name else pooled_test(variant, baseline, pooled)
+    return welch(variant, baseline) if enough else pooled_test(variant, baseline, pooled)
 
 
 def paired_test(variant: pd.Series, baseline: pd.Series) -> Test:
@@ -234,10 +265,10 @@ def effect(
 
     Two readings of the same encoders are compared by the paired test, over the encoders that have both.
     """
+    pooled = pool_for((variant, baseline), groups, rules)
     if of_same_weights:
         shared = variant.index.intersection(baseline.index)
         variant, baseline = variant[shared], baseline[shared]
-    pooled = pool(groups)
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
     test = paired_test(variant, baseline) if of_same_weights else primary(variant, baseline, pooled)
@@ -267,11 +298,12 @@ def effect(
     return row
 
 
-def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.DataFrame:
+def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, int], rules: Rules) -> pd.DataFrame:
     """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
 
     A cell without a baseline is absent, and so is one that was not run or whose baseline was not; both count for Holm,
-    whose family is what the artifact declares. ``table`` holds the artifact's measurements.
+    whose family is what the artifact declares. ``table`` holds the artifact's measurements, and ``declared`` the number
+    of seeds that each cell should have.
     """
     points, comparisons = artifact.points, artifact.comparisons
     by_layout: dict[str, Arms] = {}
@@ -282,6 +314,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         return by_layout[layout(point)]
 
     rows: list[dict[str, Any]] = []
+    diverged = table.loc[table["status"] == "diverged", "coordinates"].value_counts().to_dict()
     for point, against in comparisons:
         groups = arms_like(point) | arms_like(against)  # two layouts if the two differ in a reading
         cell, baseline = coordinates.text(point), coordinates.text(against)
@@ -290,6 +323,8 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
         first = table[table["coordinates"] == cell].iloc[0]
         key = {name: first[name] for name in COLUMNS if name in table.columns}
         row = effect(groups[cell], groups[baseline], groups, rules, same_weights(point, against))
+        row |= {"n_declared": max(declared[cell], declared[baseline])}
+        row |= {"n_missing": sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))}
         rows.append(key | {"baseline": baseline} | row)
     adjusted, levels = holm([row["p"] for row in rows], rules.alpha, len(comparisons))
     for row, p, level in zip(rows, adjusted, levels, strict=True):

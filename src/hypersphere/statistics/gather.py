@@ -21,7 +21,7 @@ from hypersphere.statistics.corruption_errors import CorruptionErrors, corruptio
 CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
 PROBE = ["epoch", "final", "protocol", "protocol_digest"]
 MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
-SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
+SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_declared", "n_test"]
 RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
@@ -134,7 +134,13 @@ class Measurer:
         digest = self.plan.protocols[cell.paper][cell.protocol].digest
         at = cell.epoch, cell.target.name
         answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
-        return corruption_errors(answers, coordinates.of_probe(cell.coordinates))
+        found = corruption_errors(answers, coordinates.of_probe(cell.coordinates))
+        if found is not None and found.lacks:
+            raise HypersphereError(
+                f"{self.plan.evaluation(cell.run.name, digest)}: no corruption_error of {found.lacks} at epoch "
+                f"{cell.epoch} on {cell.target.name}; {cell.measure} is of the whole benchmark"
+            )
+        return found
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.
@@ -238,13 +244,14 @@ def stack(rows: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=list(columns))
 
 
-def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int]) -> pd.DataFrame:
     """summary.csv: means of ``table`` (measurements) over seeds. Diverged runs are counted, and are in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
+    ``declared`` is the number of seeds that each cell should have; controls have none.
     """
     rows = []
-    for _, group in table.groupby("coordinates", sort=False):
+    for cell, group in table.groupby("coordinates", sort=False):
         values = group["value"].dropna().to_numpy(dtype=float)
         low, high = mean_interval(values, confidence)
         first = group.iloc[0]
@@ -253,8 +260,9 @@ def summary(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
             | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
             | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
+            | {"n_declared": declared.get(str(cell), pd.NA)}
         )
-    return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64"})
+    return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64", "n_declared": "Int64"})
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """Write results/<scale>/statistics/<paper>/<artifact>/: the tidy tables that an artifact is drawn from."""
 
+from collections import Counter
+
 from hypersphere.declared import kinds
 from hypersphere.declared import rules as rules_file
 from hypersphere.declared.plan import Plan
@@ -26,11 +28,12 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     judged_by, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
     rows = gather.measurements(measurer.rows(cells, declared))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
-    summaries = [gather.summary(table, judged_by.confidence) for table in (rows, controls) if len(table)]
+    seeds = Counter(cell.text for cell in cells)  # a seed that is not there was declared all the same
+    summaries = [gather.summary(table, judged_by.confidence, seeds) for table in (rows, controls) if len(table)]
     written = {
         "measurements": (gather.stack([rows, controls], gather.MEASUREMENTS), gather.MEASUREMENTS),
         "summary": (gather.stack(summaries, gather.SUMMARY), gather.SUMMARY),
-        "effects": (effects.of_artifact(rows, declared, judged_by), effects.COLUMNS),
+        "effects": (effects.of_artifact(rows, declared, seeds, judged_by), effects.COLUMNS),
         "runs": (gather.runs(plan, plan.runs_of(paper, artifact)), gather.RUNS),
     }
     folder, images, also = plan.artifact_folder(paper, artifact), kinds.kind(declared.draw).images, []

@@ -135,25 +135,11 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
         some_diverged = verdicts.INCONCLUSIVE if diverged.any() else verdicts.NOT_REPRODUCED
         return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
     mean, std = float(values.mean()), spread(values)
-    error = verdicts.value_error(n, _raised(std, claim), claim.reported_std, claim.reported_n or 1)
     accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
     margin = rules.margin.of(printed) if accuracy else rules.margin.of_simulated(printed)
-    half, full, double = (
-        verdicts.of_value(mean, printed, error, n - 1, margin * factor, rules) for factor in (0.5, 1, 2)
-    )
-    return {
-        "measured": mean,
-        "measured_std": std,
-        "n": n,
-        "p": verdicts.value_p(mean, printed, error, n - 1),
-        "low": full.low,
-        "high": full.high,
-        "margin": margin,
-        "verdict": full.verdict,
-        "verdict_half": half.verdict,
-        "verdict_double": double.verdict,
-        "low_power": n - 1 < rules.low_power_df,
-    }
+    columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
+    ours = verdicts.Estimate(mean, n, _raised(std, claim), n - 1)
+    return columns | verdicts.judge(claim, ours, margin, rules)
 
 
 def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
@@ -179,7 +165,7 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
         elif claim.direction == "larger":
             judged = verdicts.of_direction(wide, primary)
         else:
-            judged = verdicts.of_effect(claim.reported or 0.0, wide, primary)
+            judged = verdicts.of_effect(claim.reported or 0.0, wide, primary, rules)
         outcomes[claim.id] = {
             "measured": effect.difference,
             "n": effect.n,
@@ -187,6 +173,7 @@ def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, d
             "low": judged.low,
             "high": judged.high,
             "verdict": judged.verdict,
+            "why": judged.why or None,
             "low_power": effect.df < rules.low_power_df,
         }
     return outcomes

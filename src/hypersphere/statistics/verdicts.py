@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from hypersphere.declared.claims import Claim
 from hypersphere.declared.rules import Rules
 from hypersphere.declared.settings import Level
 from hypersphere.means import t_interval, t_p
@@ -32,6 +33,21 @@ class Judgement:
     verdict: str
     low: float
     high: float
+    why: str = ""
+    """Why it is no better, where the interval alone would be taken for more."""
+
+
+class Estimate(NamedTuple):
+    """Our mean over seeds, in the metric's unit, and how far it may be off."""
+
+    mean: float
+    n: int
+    std: float
+    """Between seeds: of these, or, where they are too few, of more rows."""
+    df: int
+    """Degrees of freedom of ``std``."""
+    floor: float = 0.0
+    """The least standard deviation that the printed number's runs are taken to have, like ours."""
 
 
 def limit(level: Level, overridden: bool) -> Limit | None:
@@ -44,19 +60,21 @@ def limit(level: Level, overridden: bool) -> Limit | None:
     return "laptop only" if level == "laptop" or overridden else None
 
 
-def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
+def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float], rules: Rules) -> Judgement:
     """Judge a comparison (all in points): variant minus baseline.
 
     If the Holm-adjusted interval excludes 0 in the published direction, the verdict is reproduced if it reaches half
-    the published effect, and direction only if it does not. Otherwise the verdict is not reproduced if the primary 95 %
-    interval lies wholly below half the published effect, else inconclusive. A published effect of exactly 0 has no
-    direction; it needs a test of equivalence and is inconclusive here. So is an effect without an interval (one run per
-    arm).
+    the published effect and is not wholly above ``most_effect`` times it, else direction only. Otherwise the verdict is
+    not reproduced if the primary 95 % interval lies wholly below half the published effect, else inconclusive. A
+    published effect of exactly 0 has no direction; it needs a test of equivalence and is inconclusive here. So is an
+    effect without an interval (one run per arm).
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(INCONCLUSIVE, *adjusted)
     half = abs(published) / 2
     nearest, furthest = _towards(published, adjusted)
+    if nearest > rules.most_effect * abs(published):
+        return Judgement(DIRECTION_ONLY, *adjusted, f"above {rules.most_effect:g} times the printed effect")
     if nearest > 0:
         return Judgement(REPRODUCED if furthest >= half else DIRECTION_ONLY, *adjusted)
     if _towards(published, primary)[1] < half:
@@ -118,16 +136,37 @@ def same_as_none(confident: tuple[float, float], primary: tuple[float, float], m
     return {REPRODUCED: "same", NOT_REPRODUCED: "opposite"}.get(verdict, "unclear")  # type: ignore[return-value]
 
 
-def value_error(n: int, pooled_std: float, published_std: float | None, published_n: int = 1) -> float:
-    """Standard error of (ours - published), points: our mean of n runs minus the published mean of ``published_n``.
+def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str, Any]:
+    """The columns of a printed number compared with ours, by two one-sided tests.
 
-    A published std below our pooled one is raised to it, because some printed ones cannot be run-to-run noise. Without
-    a published std ours is used. A number of seeds that is not printed counts as one. nan if our own spread is unknown.
+    Args:
+        claim: which prints the number, and perhaps its standard deviation and number of runs, else taken as one.
+        ours: what we measured.
+        margin: of equivalence; nan if none is stated, and nothing is judged.
+        rules: the levels.
     """
-    if n < 1 or not pooled_std > 0:
+    printed = math.nan if claim.reported is None else claim.reported
+    error = value_error(ours.n, ours.std, claim.reported_std, claim.reported_n or 1, ours.floor)
+    columns: dict[str, Any] = {"p": t_p(ours.mean - printed, error, ours.df), "verdict": INCONCLUSIVE}
+    if math.isnan(margin):
+        return columns
+    half, full, double = (
+        of_value(ours.mean, printed, error, ours.df, margin * factor, rules) for factor in (0.5, 1, 2)
+    )
+    columns |= {"margin": margin, "low": full.low, "high": full.high, "verdict": full.verdict}
+    return columns | {"verdict_half": half.verdict, "verdict_double": double.verdict}
+
+
+def value_error(n: int, std: float, published_std: float | None, published_n: int = 1, floor: float = 0.0) -> float:
+    """Standard error of (ours - published): our mean of n runs minus the published mean of ``published_n``.
+
+    A published std below ours, or below the table's (``floor``), is raised to it, because some printed ones cannot be
+    run-to-run noise. nan if our own spread is unknown: one run, or runs that are all equal.
+    """
+    if n < 2 or not std > 0:
         return math.nan
-    theirs = max(pooled_std, published_std or 0.0)
-    return math.sqrt(pooled_std**2 / n + theirs**2 / published_n)
+    theirs = max(std, published_std or 0.0, 0.0 if math.isnan(floor) else floor)
+    return math.sqrt(std**2 / n + theirs**2 / published_n)
 
 
 def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
@@ -144,8 +183,3 @@ def of_value(ours: float, published: float, error: float, df: int, margin: float
     if wide_low > published + margin or wide_high < published - margin:
         return Judgement(NOT_REPRODUCED, wide_low, wide_high)
     return Judgement(INCONCLUSIVE, low, high)
-
-
-def value_p(ours: float, published: float, error: float, df: int) -> float:
-    """Two-sided p of the t test that ours equals the published number."""
-    return t_p(ours - published, error, df)

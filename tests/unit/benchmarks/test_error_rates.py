@@ -11,7 +11,7 @@ from .conftest import BENCHMARKS
 
 DRAWS = 300
 EQUAL, UNEQUAL = (1.0, 1.0, 1.0, 1.0), (1.0, 3.0, 1.0, 1.0)
-COLLAPSED = (1.0, 1.0, 0.0, 0.0)
+COLLAPSED, TIGHT, NO_BASELINE = (1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 0.01, 0.01), (0.0, 1.0, 1.0, 1.0)
 
 
 @pytest.fixture
@@ -20,15 +20,18 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("error_rates")
 
 
-@pytest.mark.parametrize("spreads", [EQUAL, UNEQUAL, COLLAPSED])
-def test_the_rule_is_wrong_no_more_often_than_it_says(rates: ModuleType, spreads: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize("spreads", [EQUAL, UNEQUAL, COLLAPSED, TIGHT, NO_BASELINE])
+def test_the_rule_is_wrong_no_more_often_than_it_says(
+    rates: ModuleType, spreads: tuple[float, ...], seeds: int
+) -> None:
     """Nominal 2.5 %; four standard errors of 300 draws above it are 6.1."""
-    assert rates.share_wrong(effects.primary, spreads, 5, DRAWS) < 6.1
+    assert rates.share_wrong(effects.primary, spreads, seeds, DRAWS) < 6.1
 
 
 def test_collapsed_arms_in_the_pool_would_make_it_wrong_more_often(rates: ModuleType) -> None:
     """The same draws: with five runs an arm, the two collapsed ones halve the variance."""
-    beside = rates.share_wrong(rates.always_pooled, COLLAPSED, 4, DRAWS, collapsed_count=True)
+    beside = rates.share_wrong(rates.always_pooled, COLLAPSED, 4, DRAWS, all_pooled=True)
     assert beside > rates.share_wrong(effects.primary, COLLAPSED, 4, DRAWS) + 1
 
 

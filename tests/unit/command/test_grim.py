@@ -1,8 +1,10 @@
 """The command's lines, and its sentences for what is no accuracy."""
 
+from pathlib import Path
+
 import pytest
 
-from hypersphere.command import grim
+from hypersphere.command import cli, grim
 from hypersphere.errors import HypersphereError
 
 
@@ -30,6 +32,29 @@ def test_a_standard_deviation_excludes_more() -> None:
     assert " 2," not in beside
     assert "n = 2, " in other
     assert len(grim.lines("50.000", "0.025", 10_000)) == 4
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "images", "said"),
+    [
+        # at most 0.05 points above 99.95, two runs are at most 0.07 apart in standard deviation
+        ("99.95", "0.20", 10_000, "no number"),
+        # of n runs in [0, 100] with a mean of 89.41, the standard deviation is at most 44
+        ("89.41", "99", 10_000, "no number"),
+        # five squares with a sum can make up any number; three often cannot
+        ("89.413456", "0.123456", 10_000_000, "n = 5, 7"),
+        # near the ends, where few sets exist: given up for some, and said so
+        ("59", "49.16085", 1000, "n = 7; too many to try for n = 4, "),
+    ],
+)
+def test_every_search_ends(mean: str, std: str, images: int, said: str) -> None:
+    assert grim.lines(mean, std, images)[0].startswith(f"as measured: {said}")
+
+
+def test_it_needs_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["grim", "89.413", "--n-test", "10000"]) == 0
+    assert cli.main(["plan"]) == 2  # the control: there is none here
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,14 @@ def test_made_tasks_are_balanced(tmp_path: Path, name: str) -> None:
     assert set(arrays.splits) == ({"train"} if name == "speech" else {"train", "test"})
 
 
+def test_no_tested_pair_has_a_sentence_that_is_trained_on() -> None:
+    """200 of 600 pairs are tested, as they are where a page counts them."""
+    splits = text_tasks.task(Path("unused"), "neighbours").splits
+    train, test = ({text for one in splits[name] for text in one.texts} for name in ("train", "test"))
+    assert not train & test
+    assert (len(splits["train"]), len(splits["test"])) == (400, 200)
+
+
 def test_told_sentences_have_no_quotation_marks() -> None:
     examples = text_tasks.task(Path("unused"), "speech").splits["train"]
     assert not any('"' in text for example in examples for text in example.texts)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -191,12 +192,50 @@ def test_a_sentence_without_a_number_reports_none(tmp_path: Path, row: dict[str,
     assert load(table(tmp_path, row))[0].reported is None
 
 
+@pytest.mark.parametrize(
+    ("metric", "second", "refused"),
+    [
+        ("knn_top1", "-0.5", True),
+        ("knn_top1", "0.5", False),
+        ("mce", "0.5", True),  # of two errors the lower is a gain
+        ("mce", "-0.5", False),
+    ],
+)
+def test_one_sentence_is_not_of_a_printed_gain_and_of_a_loss(
+    tmp_path: Path, metric: str, second: str, refused: bool
+) -> None:
+    first = "-2" if metric == "mce" else "2"
+    said = COMPARED | {"sentence": "The cut helps.", "metric": metric}
+    rows = [said | {"id": "a", "reported": first}, said | {"id": "b", "reported": second, "dataset": "dogs"}]
+    with pytest.raises(HypersphereError, match="b: sentence: is also that of a") if refused else nullcontext():
+        load(table(tmp_path, *rows))
+    load(table(tmp_path, rows[0], rows[1] | {"sentence": "Not here."}))
+
+
 def test_an_id_twice_is_said(tmp_path: Path) -> None:
     with pytest.raises(HypersphereError, match=r"p\.csv: line 3: id: 'a' is given twice$"):
         load(table(tmp_path, {"reported": "1"}, {"reported": "2", "id": "a"}))
 
 
 # Of the five documents
+
+
+SAY_LOSS = (
+    "A printed loss, against the sentence: ",
+    "Dino, whose objective has no cosine similarity, does not benefit from a cut.",
+    "Larger batches slow down convergence.",
+    "Larger objects suppress the learning of smaller ones.",
+)
+"""How a sentence begins that is said of a printed loss."""
+
+
+def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
+    """Ours would else confirm a gain by measuring a loss."""
+    losses = [claim for claim in claims() if claim.kind == "comparison" and claim.printed_gain < 0]
+    assert len(losses) > 20
+    assert [claim.id for claim in losses if not claim.sentence.startswith(SAY_LOSS)] == []
+    gains = [claim for claim in claims() if claim.kind == "comparison" and claim.printed_gain > 0]
+    assert [claim.id for claim in gains if claim.sentence.startswith(SAY_LOSS)] == []
 
 
 def test_every_reading_is_as_printed_or_errata() -> None:

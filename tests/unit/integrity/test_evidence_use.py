@@ -119,7 +119,7 @@ def test_an_artifact_of_single_images_is_not_made_of_records(root: Path) -> None
 def numbers_of_seeds(plan: Plan) -> dict[str, int]:
     confidence = rules.load(plan.config.root).confidence
     rows = gather.measurements(gather.Measurer(plan).rows(plan.artifacts["embedding_norms", "table5"]))
-    table = gather.summary(rows, confidence)
+    table = gather.summary(rows, confidence, {})
     return dict(zip(table["coordinates"], table["n"], strict=True))
 
 

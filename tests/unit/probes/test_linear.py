@@ -18,16 +18,18 @@ pytestmark = pytest.mark.trained
 
 def their_probabilities(data: Any, penalty: float) -> np.ndarray:
     scaler = StandardScaler().fit(data.bank.numpy())
-    model = LogisticRegression(C=1 / (penalty * len(data.bank)), tol=1e-10, max_iter=10_000)
+    columns = 2 if data.classes() == 2 else 1
+    model = LogisticRegression(C=columns / (penalty * len(data.bank)), tol=1e-10, max_iter=10_000)
     model.fit(scaler.transform(data.bank.numpy()), data.bank_labels.numpy())
     found: np.ndarray = model.predict_proba(scaler.transform(data.queries.numpy()))
     return found
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
 @pytest.mark.parametrize("penalty", [1e-3, 1e-1, 1e-5])
-def test_it_is_scikit_learns_logistic_regression(cloud: Any, scores: Scores, penalty: float) -> None:
-    """C = 1 / (penalty · n), bias free."""
-    data = cloud(m=2000)
+def test_it_is_scikit_learns_logistic_regression(cloud: Any, scores: Scores, penalty: float, classes: int) -> None:
+    """C = 1 / (penalty · n), or twice that for two classes; bias free."""
+    data = cloud(m=2000, classes=classes)
     expected = their_probabilities(data, penalty)
     found = scores(linear, data, penalty=penalty).softmax(dim=1).numpy()
     np.testing.assert_allclose(found, expected, atol=1e-3)

@@ -1,6 +1,7 @@
 """Claims are judged by the cell with their coordinates, and by no other. Numbers are worked by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,26 +156,30 @@ def test_columns_are_the_contract(world: World) -> None:
 
 def test_values_at_the_published_scale(world: World) -> None:
     world.measure("table5")
-    found = world.judged(claim("d"), claim("c", variant="cut3", reported=57.3))
-    close, far = found["d"], found["c"]
-    # four arms of variance 0.01 and 2 df each: pooled std 0.1, df 8; error 0.1 * sqrt(1/3 + 1) = 0.11547;
-    # t(0.95, 8) = 1.859548 from tables: half width 0.214722
-    assert (close["verdict"], close["verdict_half"], close["verdict_double"]) == ("reproduced",) * 3
+    near = claim("c", variant="cut3", reported=57.2)
+    found = world.judged(claim("d"), near, near | {"id": "e", "reported": 57.4}, near | {"id": "f", "reported": 58.2})
+    close = found["d"]
+    # its own three runs: std 0.1, df 2; error 0.1 * sqrt(1/3 + 1) = 0.11547; t(0.95, 2) = 2.919986 from tables:
+    # half width 0.337171
     assert float(close["measured"]) == pytest.approx(51.1)
     assert float(close["measured_std"]) == pytest.approx(0.1)
-    assert (float(close["low"]), float(close["high"])) == pytest.approx((51.1 - 0.214722, 51.1 + 0.214722), abs=1e-6)
-    assert (close["n"], close["margin"], close["low_power"]) == ("3", "1.5", "False")
-    # 57.3 - 56.1 = 1.2: within 1.5 (1.415), wholly beyond 0.75 (95 %: t(0.975, 8) = 2.306004, 1.2 - 0.2663 = 0.9337)
-    assert [far[f"verdict{part}"] for part in ("", "_half", "_double")] == [
-        "reproduced",
-        "not reproduced",
-        "reproduced",
-    ]
-    # t = 1.2 / 0.11547 = 10.3923 with 8 df; for 8 df P(|T| > t) = 1 - s (1 + c/2 + 3 c^2/8 + 5 c^3/16),
-    # s = t / sqrt(8 + t^2), c = 8 / (8 + t^2)
-    t2 = 10.3923048**2
-    s, c = (t2 / (8 + t2)) ** 0.5, 8 / (8 + t2)
-    assert float(far["p"]) == pytest.approx(1 - s * (1 + c / 2 + 3 * c**2 / 8 + 5 * c**3 / 16), rel=1e-4)
+    assert (float(close["low"]), float(close["high"])) == pytest.approx((51.1 - 0.337171, 51.1 + 0.337171), abs=1e-6)
+    assert (close["n"], close["margin"], close["low_power"]) == ("3", "1.5", "True")
+    # 1.1, 1.3 and 2.1 from 56.1: within D where at most D - 0.337, beyond where at least D + 0.497, which is
+    # 0.11547 t(0.975, 2)
+    yes, open_, no = "reproduced", "inconclusive", "not reproduced"
+    verdicts = {name: [row[f"verdict{part}"] for part in ("_half", "", "_double")] for name, row in found.items()}
+    assert verdicts == {"d": [yes] * 3, "c": [open_, yes, yes], "e": [no, open_, yes], "f": [no, no, yes]}
+    # t = 1.1 / 0.11547 = 9.52628 with 2 df, for which P(|T| > t) = 1 - t / sqrt(2 + t^2)
+    t = 1.1 / 0.1154700538
+    assert float(found["c"]["p"]) == pytest.approx(1 - t / (2 + t**2) ** 0.5, rel=1e-6)
+
+
+def test_a_number_of_printed_runs_makes_the_printed_mean_as_sure(world: World) -> None:
+    """Of three printed runs the error is 0.1 * sqrt(1/3 + 1/3)."""
+    world.measure("table5")
+    row = world.judged(claim("d", reported_n=3))["d"]
+    assert float(row["high"]) - 51.1 == pytest.approx(stats.t.ppf(0.95, 2) * 0.1 * (2 / 3) ** 0.5)
 
 
 def test_a_comparison_reports_the_difference_of_two_printed_values(world: World) -> None:
@@ -439,3 +444,107 @@ def test_collapsed_arms_turn_no_inconclusive_comparison_into_a_reproduced_one(ma
         verdicts[name] = (row["verdict"], row["p"], row["low"], row["high"])
     assert verdicts["alone"][0] == "inconclusive"
     assert verdicts["beside"] == verdicts["alone"]
+
+
+def _rows(world: World, **values: list[float | None]) -> None:
+    """Of table5: ``simclr_cut3=[…]`` and so on; the others of ten vary by 0.1."""
+    for row in ROWS:
+        method, variant = row.split(".")
+        said = values.get(f"{method}_{variant}", [60.0 + 0.1 * (seed % 2) for seed in range(len(world.seeds))])
+        world.say("table5", at(method=method, variant=variant), said)
+    world.measure("table5")
+
+
+def test_a_noisy_row_does_not_hide_among_tight_ones(make_world: Make) -> None:
+    """Standard deviation 2.5: of three runs alone, t(0.95, 2) * 2.5 * sqrt(4/3) = 8.4, and not 1.5."""
+    world = make_world()
+    _rows(world, simclr_cut3=[53.5, 56.0, 58.5])
+    row = world.judged(claim("c", variant="cut3", reported=56.0))["c"]
+    assert row["verdict"] == "inconclusive"
+    assert float(row["high"]) - 56 == pytest.approx(stats.t.ppf(0.95, 2) * 2.5 * (4 / 3) ** 0.5)
+    # A printed row is no surer than the table is: beside a tight row of ours the pooled spread is the printed run's.
+    tight = world.judged(claim("d", reported=60.03))["d"]
+    pooled = ((2.5**2 + 3 * (0.01 / 3)) / 4) ** 0.5  # 0, 0.1 and 0 have the variance 0.01 / 3
+    error = (0.01 / 3 / 3 + pooled**2) ** 0.5
+    assert float(tight["high"]) - float(tight["measured"]) == pytest.approx(stats.t.ppf(0.95, 2) * error)
+
+
+def test_a_value_of_one_run_settles_nothing(make_world: Make) -> None:
+    """Two others diverged; the spread of the other rows is not its own. With two runs it may be: the control."""
+    for second, n, verdict in ((None, "1", "inconclusive"), (61.1, "2", "reproduced")):
+        world = make_world(seeds=[0, 1])
+        rules = world.root / "config" / "statistics.yaml"
+        rules.write_text(rules.read_text().replace("most_diverged: 0.2", "most_diverged: 0.9"))
+        _rows(world, simclr_cut3=[61.0, second])
+        row = world.judged(claim("c", variant="cut3", reported=61.05))["c"]
+        assert (row["n"], row["verdict"]) == (n, verdict)
+        assert row["why"] == ("one run has no spread" if second is None else "the spread is also that of other rows")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "variant", "printed", "verdict", "why"),
+    [
+        ([51.0, 51.1, 51.2], [56.0, 56.1, 56.2], 5.0, "reproduced", ""),
+        ([51.0, 51.1, 51.2], [56.0, 56.1, 56.2], 2.0, "direction only", "above 2 times the printed effect"),
+        ([51.0, 51.1, 51.2], [90.5, 90.6, 90.7], 0.4, "direction only", "above 2 times the printed effect"),
+        ([10.0, 10.1, 10.2], [50.0, 50.1, 50.2], 40.0, "direction only", "the baseline is not shown to be better"),
+        ([56.0, 56.1, 56.2], [10.0, 10.1, 10.2], -46.0, "reproduced", ""),  # a loss to the level of chance is one
+        ([10.0, 10.0, 10.0], [10.0, 10.0, 40.0], 10.0, "inconclusive", ""),
+    ],
+)
+def test_a_gain_needs_a_baseline_that_learnt_and_the_printed_size(
+    make_world: Make, baseline: list[float], variant: list[float], printed: float, verdict: str, why: str
+) -> None:
+    world = make_world()
+    _rows(world, simclr_default=baseline, simclr_cut3=variant)
+    row = world.judged(gain("g", reported=printed))["g"]
+    assert row["verdict"] == verdict
+    assert row["why"].startswith(why)
+    assert bool(row["why"]) == bool(why)
+
+
+@pytest.mark.parametrize("level", ["paper", "laptop"])
+@pytest.mark.parametrize(
+    ("arm", "shown"),
+    [
+        ([60.0, 60.1, 60.2], True),
+        ([10.0, 10.1, 10.2], False),  # below the untrained encoder's 40 to 46
+        ([60.0, 60.0, 60.0], False),  # which vary by nothing
+    ],
+)
+def test_two_collapsed_arms_show_no_absence_of_an_effect(
+    make_world: Make, arm: list[float], shown: bool, level: str
+) -> None:
+    world = make_world(level=level)
+    _rows(world, simclr_default=arm, simclr_cut3=[value + 0.01 * place for place, value in enumerate(arm)])
+    same = {"reported": "", "direction": "equal"}
+    row = world.judged(claim("d"), claim("c", variant="cut3", reported=51.2), gain("g", **same))["g"]
+    expected = {"paper": ("reproduced" if shown else "inconclusive", "")}
+    expected |= {"laptop": ("laptop only", "same" if shown else "unclear")}
+    assert (row["verdict"], row["direction"]) == expected[level]
+    assert ("is not shown to be better than its control" in row["why"]) != shown
+
+
+@pytest.mark.parametrize(("level", "judged"), [("paper", True), ("laptop", False)])
+@pytest.mark.parametrize(("missing", "diverged", "settles"), [(0, 0, True), (1, 0, True), (2, 0, False), (1, 1, False)])
+def test_seeds_that_are_missing_count_like_diverged_ones(
+    make_world: Make, level: str, judged: bool, missing: int, diverged: int, settles: bool
+) -> None:
+    """Of seven, as records of only the good ones: one less is said, two settle nothing."""
+    world = make_world(level=level, seeds=SEVEN)
+    cells = world.plan.artifacts["norms", "table5"]
+    left = {at(variant="cut3"): missing}
+    for place, cell in enumerate(cells):
+        if left.get(cell.text):
+            left[cell.text] -= 1
+            cells[place] = replace(cell, missing="no record of this run")
+    values: list[float | None] = [*CUT[: 7 - diverged], *[None] * diverged]
+    _rows(world, simclr_default=[*BASELINE], simclr_cut3=values)
+    found = world.judged(claim("c", variant="cut3", reported=56.1), gain("g"))
+    effect = world.table("table5", "effects").loc[at(variant="cut3")]
+    assert (effect["n_declared"], effect["n_missing"]) == (7, missing)
+    for row, declared in ((found["c"], 7), (found["g"], 14)):
+        assert (row["n"], row["n_declared"], row["n_missing"]) == (str(7 - missing - diverged), "7", str(missing))
+        assert (f"{missing} of {declared} seeds missing" in row["why"]) == (missing > 0)
+        assert (claims.TOO_FEW in row["why"]) == (judged and not settles)
+        assert row["verdict"] == (("reproduced" if settles else "inconclusive") if judged else "laptop only")

@@ -6,7 +6,14 @@ import pytest
 
 from hypersphere.datasets.corrupting import severities
 from hypersphere.probes import corruption
-from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce, relative_mce
+from hypersphere.statistics.corruption_errors import (
+    BENCHMARK,
+    CLEAN,
+    CorruptionErrors,
+    corruption_errors,
+    mce,
+    relative_mce,
+)
 
 OURS = {"fog": {1: 20.0, 2: 40.0}, "snow": {1: 30.0, 2: 30.0}}
 BASE = {"fog": {1: 40.0, 2: 40.0}, "snow": {1: 20.0, 2: 60.0}}
@@ -52,6 +59,17 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
         {"augmentation": "augmix"},
     )
     assert found == ({"fog": {1: 6, 2: 7}}, 5, 50)
+
+
+def test_what_the_benchmark_lacks_is_named() -> None:
+    """Without a severity of two runs' fog, 98.6 % could read 93.0 %."""
+    full = {name: dict.fromkeys(range(1, 6), 30.0) for name in BENCHMARK}
+    assert CorruptionErrors(full, 10.0, 50).lacks == ""
+    assert CorruptionErrors(full, math.nan, 50).lacks == "clean images"
+    assert CorruptionErrors(full | {"fog": {1: 30.0, 2: 30.0, 4: 1.0, 5: 1.0}}, 10, 50).lacks == "fog at severity 3"
+    assert CorruptionErrors(full | {"fog": full["fog"] | {5: math.nan}}, 10, 50).lacks == "fog at severity 5"
+    del full["snow"]
+    assert CorruptionErrors(full, 10.0, 50).lacks == "snow at severity 1"
 
 
 def test_a_diverged_run_has_none() -> None:

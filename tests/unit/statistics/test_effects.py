@@ -83,12 +83,37 @@ def test_a_collapsed_arm_narrows_no_interval() -> None:
     assert effects.pool(collapsed, constant=True).df == effects.pool(collapsed).df + 2
 
 
-def test_a_collapsed_arm_is_compared_by_the_spread_of_the_others() -> None:
-    groups = arms(a=[50.0, 51.0, 52.0], b=[10.0, 10.0, 10.0])
-    row = effects.effect(groups["b"], groups["a"], groups, RULES)
-    assert row["test"] == "pooled"
-    half = stats.t.ppf(0.975, 2) * 1.0 * (2 / 3) ** 0.5  # the spread of a, 1, with its two degrees of freedom
-    assert (row["low"], row["high"]) == pytest.approx((-41 - half, -41 + half))
+def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:
+    """Welch's test with one variance of 0, whatever the other rows: that of one sample against a number."""
+    tight = arms(c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])
+    groups = arms(a=[10.0, 10.0, 40.0], b=[10.0, 10.0, 10.0]) | tight
+    row = effects.effect(groups["a"], groups["b"], groups, RULES)
+    expected = stats.ttest_1samp([10.0, 10.0, 40.0], 10.0)
+    low, high = expected.confidence_interval(0.95)
+    assert (row["test"], row["df"]) == ("welch", 2)
+    assert (row["p"], row["low"], row["high"]) == pytest.approx((expected.pvalue, low - 10, high - 10))
+    assert row["p"] == pytest.approx(0.42, abs=0.005)
+
+
+def test_arms_that_are_both_collapsed_borrow_no_spread() -> None:
+    for runs in (2, 3):
+        groups = arms(a=[10.0] * runs, b=[10.5] * runs, c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])
+        row = effects.effect(groups["b"], groups["a"], groups, RULES)
+        assert row["test"] == ""
+        assert np.isnan([row["p"], row["pooled_p"], row["welch_p"]]).all()
+
+
+def test_two_runs_pool_only_rows_that_vary_no_less() -> None:
+    """Rows of 10.00 and 10.01 beside arms that vary by 1: the F test with 6 and 2 degrees of freedom is scipy's."""
+    own = arms(a=[50.0, 52.0], b=[53.0, 54.0])
+    for spread, pooled in ((0.01, False), (0.4, False), (2.0, True), (9.0, True)):
+        others = arms(**{str(i): [10.0, 10.0 + spread] for i in range(6)})
+        variance, ours = spread**2 / 2, (2.0 + 0.5) / 2
+        assert (stats.f.cdf(variance / ours, 6, 2) >= RULES.pooled_if) == pooled
+        row = effects.effect(own["b"], own["a"], own | others, RULES)
+        assert row["df"] == (8 if pooled else 2)
+        expected = (6 * variance + 2 * ours) / 8 if pooled else ours
+        assert row["pooled_std"] == pytest.approx(expected**0.5)
 
 
 def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
@@ -241,7 +266,8 @@ def test_a_table_corrects_over_all_that_it_declares(make_world: Make) -> None:
     ]
     # effects 3 and 5; variances 1, 1, 1, 4 over 2 df each: pooled 7/4
     assert found["effect"].tolist() == [3.0, 3.0, 5.0, 5.0]
-    assert found["pooled_std"].tolist() == pytest.approx([1.75**0.5] * 4)
+    # the last two of arms of 1 and 4: 1 / 2.5 = 0.4 is below the quarter of F(4, 4), x^2 (3 + x) / (1 + x)^3 = 0.198
+    assert found["pooled_std"].tolist() == pytest.approx([1.75**0.5] * 2 + [2.5**0.5] * 2)
     # Welch by hand: variances 1 and 1 have df 4; 1 and 4 have (5/3)^2 / ((1/3)^2 / 2 + (4/3)^2 / 2) = 50/17
     assert found["df"].tolist() == pytest.approx([4, 4, 50 / 17, 50 / 17])
     errors = {3: (2 / 3) ** 0.5, 5: (5 / 3) ** 0.5}

@@ -164,6 +164,7 @@ PAPER: dict[str, Any] = {
 CLAIM: dict[str, Any] = {
     **{"id": "c", "kind": "value", "origin": "printed", "artifact": "table5", "method": "simclr", "variant": "default"},
     **{"baseline": "", "dataset": "ten", "setting": "", "metric": "knn_top1", "reported": 51.0, "reported_std": ""},
+    "reported_n": "",
     **{"direction": "", "reading": "as printed", "sentence": "", "source": "Table 5"},
 }
 """A claim of the first cell of table5; ``claim`` changes fields of it."""
@@ -209,7 +210,7 @@ class World:
             **{"epochs": "published" if level == "paper" else 10, "run": {}, "methods": {}, "probes": {}},
             **{"threads": 1, "runs_per_job": 4, "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
         }
-        self.root = root
+        self.root, self.seeds = root, seeds
         for name, content in {
             "config.yaml": {"scale": level, "device": "cpu"},
             "datasets.yaml": DATASETS,

@@ -1,7 +1,7 @@
 """Sentences with labels: six public tasks from their raw files, and two made from the chapters in this repository."""
 
 from collections.abc import Callable
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,14 +109,21 @@ def _speech(root: Path, name: str) -> Task:
 
 
 def _neighbours(root: Path, name: str) -> Task:
-    """Pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is tested."""
+    """Pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is tested.
+
+    No tested pair has a sentence that is trained on.
+    """
     blocks = words.paragraphs(corpora.chapters()[1])
     listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
     near = [Example(pair, 1) for pair in pairwise(listed)]
     far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
-    examples = [one for pair in zip(far[::2], near[1::2], strict=False) for one in pair][: 4 * MADE]
-    cut = len(examples) * 2 // 3
-    return Task({TRAIN: examples[:cut], TEST: examples[cut:]}, ("apart", "neighbours"), _about_made("neighbours"))
+    turns = list(zip(far[::2], near[1::2], strict=False))
+    cut = 4 * MADE // 3
+    train = [one for turn in turns[:cut] for one in turn]
+    trained_on = {text for one in train for text in one.texts}
+    unseen = (turn for turn in turns[cut:] if trained_on.isdisjoint(chain(*(one.texts for one in turn))))
+    test = [one for turn in islice(unseen, 2 * MADE // 3) for one in turn]
+    return Task({TRAIN: train, TEST: test}, ("apart", "neighbours"), _about_made("neighbours"))
 
 
 def _about_made(what: str) -> dict[str, str]:

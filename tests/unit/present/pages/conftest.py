@@ -104,7 +104,7 @@ CLAIM_TEXT = (
 )
 CLAIM_NUMBERS = (
     *("reported_std", "measured_std", "n", "p", "low", "high", "low_power", "margin", "n_diverged", "draws", "met"),
-    "violated",
+    *("n_missing", "violated"),
 )
 
 

@@ -170,13 +170,13 @@ def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> Non
     assert entries["alpha.wider"].reading == "ours"
 
 
-def test_diverged_runs_are_counted(make: Any) -> None:
+def test_diverged_and_missing_runs_are_counted(make: Any) -> None:
     world = make()
-    world.claims[0] |= {"n": 1, "n_diverged": 1}
+    world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
     world.write_claims()
     first, second = claims.entries(world.results)[:2]
-    assert (first.ours, second.ours) == ("64.0 (n = 1; 1 diverged)", "diverged")
+    assert (first.ours, second.ours) == ("64.0 (n = 1; 1 diverged; 3 missing)", "diverged")
 
 
 def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
