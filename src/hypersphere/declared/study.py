@@ -121,8 +121,8 @@ class Study(Strict):
         again = any(arm.get("variant") == AGAIN for group in self.arms for arm in self._arms_of(group))
         for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
             if bool(seeds) != bool(needed):
-                what = "tuned field" if field == "tuning" else f"arm '{AGAIN}'"
-                raise ValueError(f"seeds.{field}: seeds and a {what} belong together; one is given without the other")
+                what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
+                raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
         return self
 
     def _grids(self, group: Mapping[str, Scalar | list[Scalar]]) -> dict[str, list[Scalar]]:

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, UInt8
 from pydantic import PositiveFloat, PositiveInt
 from scipy.ndimage import correlate1d
+from threadpoolctl import threadpool_limits
 
 from hypersphere import keyed
 from hypersphere.datasets.types import TEST, TRAIN
@@ -74,16 +75,15 @@ def norm_confidence(
         raise HypersphereError("norm_confidence: folds: must be 2 or more (given: 1)")
     norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
     if zero := int((norms == 0).sum()):
-        raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero: no logarithm of their norms")
-    votes = vote(
-        frozen.features(TRAIN), frozen.features(TEST), frozen.labels(TRAIN), frozen.classes(), k, temperature
-    )
-    votes = votes.cpu().numpy()
-    right = votes.argmax(axis=1) == truth  # of equal votes the lower class wins, as in `knn`
+        raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm")
+    bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
+    votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k, temperature).cpu().numpy()
+    right = np.equal(votes.argmax(axis=1), truth)  # of equal votes the lower class wins, as in `knn`
     looks, confidence = appearance(frozen.images(TEST)), share(votes)
     alone = {"norm": norms, "vote": confidence, **looks}
     values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
-    values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth], folds)
+    with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
+        values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth], folds)
     return Measured({measure: values[measure] for measure in MEASURES}, n=len(truth))
 
 

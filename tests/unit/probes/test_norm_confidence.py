@@ -1,4 +1,4 @@
-"""Norms as confidence: areas by counting pairs, regressions by another optimiser, and worlds whose answer is planted."""
+"""Norms as confidence: areas by counting pairs, regressions by another optimiser, worlds whose answer is planted."""
 
 import itertools
 import math
@@ -41,7 +41,7 @@ def seen_contrast(images: Array) -> Array:
 class World:
     """Stands in for ``Frozen``: two classes, one training image of each, and test images voted right or wrong at will.
 
-    With k = 2 and unit vectors at an angle from the voted class's training image, the vote's share falls with the angle.
+    Features are at an angle from the voted class's training image. With k = 2 the vote's share falls with the angle.
     """
 
     images_: Array
@@ -103,9 +103,9 @@ def measured(one: World, **changes: Any) -> Measured:
 
 
 def counted(positive: Array, by: Array) -> float:
-    """All pairs, one by one."""
-    pairs = list(itertools.product(by[positive], by[~positive]))
-    return 100 * math.fsum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
+    """All pairs."""
+    more = by[positive][:, None] - by[~positive]
+    return float(100 * ((more > 0).mean() + (more == 0).mean() / 2))
 
 
 @settings(deadline=None)  # the first call imports scikit-learn
@@ -148,7 +148,7 @@ def test_appearance_is_that_of_each_image_alone() -> None:
 
 def test_a_norm_that_is_a_function_of_contrast_adds_nothing() -> None:
     """Its own area is far from 50, as the paper's trend would have it."""
-    found = measured(world()).values
+    found = measured(world(by="nothing else")).values
     assert found["norm_auroc"] > 75
     assert found["norm_auroc"] == pytest.approx(found["contrast_auroc"], abs=0.5)
     assert abs(found["norm_gain"]) < 0.3
@@ -168,7 +168,7 @@ def test_a_norm_that_knows_more_adds_what_it_knows() -> None:
     assert found["norm_gain_over_vote"] == pytest.approx(found["norm_gain"], abs=1)
     both = measured(world(confident=1.5, by="both")).values
     assert both["norm_gain"] == pytest.approx(found["norm_gain"], abs=1)
-    assert abs(both["norm_gain_over_vote"]) < 0.3
+    assert abs(both["norm_gain_over_vote"]) < 0.5
 
 
 def test_the_coefficient_is_another_optimisers() -> None:
@@ -206,7 +206,8 @@ def test_norms_of_one_length_say_nothing() -> None:
     one.norms = np.full(300, 5.0)
     found = measured(one).values
     assert found["norm_auroc"] == 50
-    assert found["norm_coefficient"] == found["norm_gain"] == found["norm_gain_over_vote"] == 0
+    for measure in ("norm_coefficient", "norm_gain", "norm_gain_over_vote"):
+        assert found[measure] == pytest.approx(0, abs=1e-9)
 
 
 def test_the_true_class_is_a_covariate() -> None:
@@ -261,8 +262,9 @@ def test_a_class_without_a_right_vote_stays_finite() -> None:
     assert standardised(np.ones((3, 1))).tolist() == [[0], [0], [0]]
 
 
-def foreign(home: World, n: int = 90, seed: int = 5, **others: World) -> World:
-    one = world(n, seed=seed)
+def foreign(home: World, **others: World) -> World:
+    """Ninety other images."""
+    one = world(90, seed=5)
     one.home_, one.others = home, others
     one.splits = ("test", "train", *others)
     return one
