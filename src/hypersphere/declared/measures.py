@@ -119,9 +119,13 @@ MEASURES: dict[str, Measure] = {
     "edge_auroc": _auroc("AUROC of edges", "of right votes, by an image's mean gradient of luminance", "neither"),
     "covariates_auroc": _auroc("AUROC of covariates", "of right votes, by covariates and class", "neither"),
     # of images of the encoder's own dataset among those of another: 100 if each of its own has more of the quantity
-    "ood_norm_auroc": _auroc("AUROC of the norm", "images of the own dataset have larger norms than others"),
-    "ood_vote_auroc": _auroc("AUROC of the vote", "images of the own dataset have larger shares of votes"),
-    "ood_contrast_auroc": _auroc("AUROC of contrast", "images of the own dataset have more contrast", "neither"),
+    "ood_norm_auroc": _auroc("own against foreign by the norm", "AUROC: images of the own dataset have larger norms"),
+    "ood_vote_auroc": _auroc(
+        "own against foreign by the vote", "AUROC: images of the own dataset have larger shares of votes"
+    ),
+    "ood_contrast_auroc": _auroc(
+        "own against foreign by contrast", "AUROC: images of the own dataset have more contrast", "neither"
+    ),
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),
