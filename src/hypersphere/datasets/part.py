@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
 from hypersphere.datasets.cifar import COARSE
 from hypersphere.datasets.composing import bases
-from hypersphere.datasets.types import CLASS, Arrays
+from hypersphere.datasets.types import CLASS, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
 
@@ -18,6 +20,7 @@ def part(
     base: Literal["cifar10", "cifar100", "mnist", "digits"],
     labels: Literal["class", "coarse"] = "class",
     side: NonNegativeInt = 0,
+    border: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
     seed: NonNegativeInt = 0,
@@ -31,6 +34,7 @@ def part(
         base: the source.
         labels: the main labels. coarse: the 20 superclasses of CIFAR-100; its 100 classes then have no labels here.
         side: of an image, pixels, by area averages; 0: as the source has it.
+        border: black pixels that are added on each of its four sides: MNIST at 14 + 2 x 1 = 16.
         train_per_class: training images of each class of the source; 0: all.
         test_per_class: test images of each class of the source; 0: all.
         seed: of the choice of images.
@@ -42,9 +46,21 @@ def part(
     if human_labels and base not in ("cifar10", "cifar100"):
         raise HypersphereError(f"part: human_labels: people labelled cifar10 and cifar100 (given: {base})")
     arrays = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed, human_labels))
+    if border:
+        splits = {name: split._replace(images=_framed(split, border)) for name, split in arrays.splits.items()}
+        arrays = arrays._replace(splits=splits)
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
     if labels == CLASS:
         return arrays
     splits = {name: split._replace(labels={CLASS: split.labels[COARSE]}) for name, split in arrays.splits.items()}
     return arrays._replace(splits=splits, class_names={CLASS: arrays.class_names[COARSE]})
+
+
+def _framed(split: Split, border: int) -> Pieces:
+    n, height, width, colours = split.images.shape
+
+    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
+        return np.pad(split.images[numbers], ((0, 0), (border, border), (border, border), (0, 0)))
+
+    return Pieces((n, height + 2 * border, width + 2 * border, colours), read)

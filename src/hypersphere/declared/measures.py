@@ -28,9 +28,13 @@ class Measure(NamedTuple):
     """Whether it is of the data alone, so that no untrained encoder is compared with it."""
     of_baseline: bool = False
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
+    level: float | None = None
+    """The result of guessing where it does not depend on the classes: 50 for an area under a ROC curve in percent."""
 
     def chance(self, classes: int) -> float | None:
-        """The result of guessing, in the measure's unit (%); None where nothing can be guessed."""
+        """The result of guessing, in the measure's unit; None where nothing can be guessed."""
+        if self.level is not None:
+            return self.level
         return None if self.guesses is None else 100 * min(self.guesses, classes) / classes
 
 
@@ -40,6 +44,11 @@ def _accuracy(label: str, decimals: int, what: str, guesses: int | None = 1) -> 
 
 def _of_task(label: str, what: str, of_data: bool = False) -> Measure:
     return Measure(label, "%", 1, what, "higher", None, "accuracy", of_task=True, of_data=of_data)
+
+
+def _auroc(label: str, what: str, better: Literal["higher", "neither"] = "higher") -> Measure:
+    """An area under a ROC curve, from 0 to 100 %; 50 without any information, below 50 if the order is reversed."""
+    return Measure(label, "%", 1, what, better, level=50, bounded=True)
 
 
 MEASURES: dict[str, Measure] = {
@@ -82,6 +91,40 @@ MEASURES: dict[str, Measure] = {
     "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
     "human_entropy": Measure(
         "human entropy", "nat", 2, "of the classes that people chose for an image; mean over images", "lower"
+    ),
+    # of right and wrong kNN votes: 100 if each right one has more of the quantity than each wrong one
+    "norm_gain": Measure(
+        *("gain from the norm", "points", 2),
+        "cross-validated AUROC of right votes by covariates, class and log-norm, less that without the norm",
+        "higher",
+        bounded=True,
+        level=0,
+    ),
+    "norm_gain_over_vote": Measure(
+        *("gain from the norm over the vote", "points", 2, "the same with the vote's own confidence as a covariate"),
+        "higher",
+        bounded=True,
+        level=0,
+    ),
+    "norm_coefficient": Measure(
+        *("coefficient of log-norm", "", 3),
+        "change of a right vote's log-odds by a standard deviation of log-norm, given covariates and class",
+        "higher",
+        level=0,
+    ),
+    "norm_auroc": _auroc("AUROC of the norm", "right kNN votes have larger embedding norms than wrong ones"),
+    "vote_auroc": _auroc("AUROC of the vote", "right kNN votes have larger shares of all votes than wrong ones"),
+    "contrast_auroc": _auroc("AUROC of contrast", "of right votes, by the std of an image's luminance", "neither"),
+    "brightness_auroc": _auroc("AUROC of brightness", "of right votes, by an image's mean luminance", "neither"),
+    "edge_auroc": _auroc("AUROC of edges", "of right votes, by an image's mean gradient of luminance", "neither"),
+    "covariates_auroc": _auroc("AUROC of covariates", "of right votes, by covariates and class", "neither"),
+    # of images of the encoder's own dataset among those of another: 100 if each of its own has more of the quantity
+    "ood_norm_auroc": _auroc("own against foreign by the norm", "AUROC: images of the own dataset have larger norms"),
+    "ood_vote_auroc": _auroc(
+        "own against foreign by the vote", "AUROC: images of the own dataset have larger shares of votes"
+    ),
+    "ood_contrast_auroc": _auroc(
+        "own against foreign by contrast", "AUROC: images of the own dataset have more contrast", "neither"
     ),
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"

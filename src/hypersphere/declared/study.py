@@ -47,10 +47,11 @@ SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_
 class StudySeeds(Strict):
     """The seeds of a study; no two lists share one."""
 
-    tuning: SeedList
+    tuning: SeedList = Field(default_factory=list)
+    """None: nothing is tuned."""
     confirmation: SeedList
-    again: SeedList
-    """Of the A/A arms."""
+    again: SeedList = Field(default_factory=list)
+    """Of the A/A arms, if there are any."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -75,7 +76,8 @@ class Study(Strict):
     title: str
     arms: list[dict[str, Scalar | list[Scalar]]] = Field(min_length=1)
     """Groups of arms, each a product of lists. The first arm of a group is the baseline of its others. A variant
-    ``again`` is the group's A/A arm. A tuned field in a group replaces the study's grid for that group."""
+    ``again`` is the group's A/A arm; a group that compares epochs of the same runs needs none. A tuned field in a
+    group replaces the study's grid for that group."""
     tuned: dict[str, list[Scalar]] = Field(default_factory=dict)
     """The grid of each tuned field, by its path into the run, in rising order."""
     measure: MeasureName
@@ -86,6 +88,8 @@ class Study(Strict):
     """Coordinates of further measures of the confirmed arms: ``measure``, ``by``, ``epoch`` …"""
     curves: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
     """Coordinates of further measures of the tuning runs, along the grid."""
+    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Checks that are not made: those with one of these values of each key."""
     seeds: StudySeeds
     test: Literal["welch", "dunnett", "paired"] = "welch"
     """Of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the study but the
@@ -110,11 +114,17 @@ class Study(Strict):
                 raise ValueError(f"arms.{at}: needs a baseline and at least one arm to compare with it")
             if arms[0].get("variant") == AGAIN:
                 raise ValueError(f"arms.{at}: its first arm is its baseline, which cannot be '{AGAIN}'")
-            if not any(arm.get("variant") == AGAIN for arm in arms):
+            runs = {coordinates.text({k: v for k, v in arm.items() if k not in coordinates.READINGS}) for arm in arms}
+            if len(runs) > 1 and not any(arm.get("variant") == AGAIN for arm in arms):
                 raise ValueError(f"arms.{at}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
             for key, grid in self._grids(group).items():
                 if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
                     raise ValueError(f"arms.{at}: {key}: the grid must list two values or more, rising")
+        again = any(arm.get("variant") == AGAIN for group in self.arms for arm in self._arms_of(group))
+        for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
+            if bool(seeds) != bool(needed):
+                what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
+                raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
         return self
 
     def _grids(self, group: Mapping[str, Scalar | list[Scalar]]) -> dict[str, list[Scalar]]:
@@ -162,7 +172,7 @@ class Study(Strict):
             "draw": "table",
             "also": contrasts,
             "seeds": self.seeds.confirmation,
-            "seeds_of": {AGAIN: self.seeds.again},
+            "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
         primary = {"measure": self.measure, "by": self.by}
         best, printed = dict.fromkeys(self.tuned, BEST), {key: 1 for key in self.tuned if key.endswith(TIMES)}
@@ -199,7 +209,10 @@ class Study(Strict):
             )
         if self.checks:
             title = f"{self.title}: checks"
-            found[f"{name}_checks"] = confirmed | {"title": title, "rows": every, "columns": self.checks, "fixed": best}
+            found[f"{name}_checks"] = (
+                confirmed
+                | {"title": title, "rows": every, "columns": self.checks, "fixed": best, "left_out": self.left_out}
+            )
         return found
 
     def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:

@@ -57,6 +57,19 @@ def test_without_wishes_it_is_the_whole_set(cifar100: Arrays) -> None:
         assert found.splits[name].labels["coarse"].tolist() == split.labels["coarse"].tolist()
 
 
+def test_a_border_is_black_and_the_rest_as_without_it(cifar100: Arrays) -> None:
+    plain, framed = (part(NOWHERE, base="cifar100", side=8, border=border) for border in (0, 2))
+    fitting.check(framed, "datasets/part")
+    chosen = np.array([3, 0, 19])
+    for name, split in framed.splits.items():
+        images = np.array(split.images[chosen])
+        np.testing.assert_array_equal(images[:, 2:-2, 2:-2], plain.splits[name].images[chosen])
+        assert images.shape == (3, 12, 12, 3)
+        images[:, 2:-2, 2:-2] = 0
+        assert not images.any()
+        assert split.labels["class"].tolist() == plain.splits[name].labels["class"].tolist()
+
+
 def test_labels_and_attributes_by_people_are_those_of_the_same_images(cifar100: Arrays) -> None:
     plain = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3)
     found = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3, human_labels=True)

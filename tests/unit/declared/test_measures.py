@@ -18,6 +18,12 @@ def test_chance_is_the_share_of_blind_guesses_that_name_the_class(name: str, gue
     assert MEASURES[name].chance(classes) == pytest.approx(share)
 
 
+@pytest.mark.parametrize("classes", [2, 100])
+@pytest.mark.parametrize(("name", "level"), [("norm_auroc", 50), ("ood_contrast_auroc", 50), ("norm_gain", 0)])
+def test_chance_of_a_ranking_does_not_depend_on_the_classes(name: str, level: float, classes: int) -> None:
+    assert MEASURES[name].chance(classes) == level
+
+
 @pytest.mark.parametrize("name", ["norm", "mce", "contrastive_top1", "loss", "slope"])
 def test_what_no_guess_gives_has_no_chance(name: str) -> None:
     assert MEASURES[name].chance(10) is None

@@ -1,0 +1,185 @@
+"""Whether norms of embeddings tell right votes from wrong ones, beyond contrast, brightness, edges and class."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, UInt8
+from pydantic import PositiveFloat, PositiveInt
+from scipy.ndimage import correlate1d
+from threadpoolctl import threadpool_limits
+
+from hypersphere import keyed
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.frozen import BLOCK, Frozen
+from hypersphere.probes.knn import vote
+from hypersphere.probes.measured import Measured, NotFiniteError
+from hypersphere.views.ops import gray, to_float
+
+MEASURES = (
+    "norm_gain",
+    "norm_gain_over_vote",
+    "norm_coefficient",
+    "norm_auroc",
+    "vote_auroc",
+    "contrast_auroc",
+    "brightness_auroc",
+    "edge_auroc",
+    "covariates_auroc",
+)
+PIXELS = False
+AT_MOST_THE_BANK = "k"
+LEFT_FREE = 10.0
+"""Inverse of the L2 penalty on standardised columns: a coefficient's prior has a standard deviation of about 3. It
+keeps classes without a single right vote finite, and is nothing beside thousands of images."""
+DEGREE = 3
+"""Of the polynomial in all covariates. With straight lines alone, a norm that is a bent function of contrast would seem
+to add something."""
+
+PerImage = Float[np.ndarray, "n"]
+
+
+def norm_confidence(
+    frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, folds: PositiveInt = 5
+) -> Measured:
+    """Norms as confidence (norms paper, Sec. 5), with simple properties of images as the rival explanation.
+
+    A weighted kNN vote (see ``knn``) of features of the protocol's layer classifies each test image. Its own confidence
+    is the largest class's share of all votes. Norms are of embeddings. Whether a vote is right is then explained by
+    logistic regression on a cubic polynomial, with all products, of contrast, brightness and edge density, and on the
+    image's true class; with and without the logarithm of the norm, and with and without the vote's own confidence in
+    the polynomial. Areas under the ROC curve (AUROC) are of images that a regression was not fitted on: the mean over
+    folds, which are drawn by a fixed key and have equal shares of right votes.
+
+    Args:
+        frozen: test images, embeddings, whose norms count, and vectors of the protocol's layer, which vote.
+        k: neighbours, at most as many as there are training images.
+        temperature: of the votes, exp(cosine / temperature).
+        folds: parts of the test images, two or more.
+
+    Returns:
+        In percent, 50 being chance: ``norm_auroc``, ``vote_auroc``, ``contrast_auroc``, ``brightness_auroc`` and
+        ``edge_auroc``, each of one quantity, nothing being fitted; ``covariates_auroc`` of the regression without norm
+        and vote. In points, 0 being nothing: ``norm_gain`` by adding the norm to it, and ``norm_gain_over_vote`` by
+        adding the norm to it and the vote. ``norm_coefficient``: log-odds for one standard deviation of log-norm, in
+        the regression without the vote, on all images. NaN where all votes are right or all wrong; regressions are NaN
+        where there are fewer of either than folds.
+
+    Raises:
+        HypersphereError: there is one fold, or ``k`` is more than the images that vote.
+        NotFiniteError: an embedding is zero, so that its norm has no logarithm.
+    """
+    if folds < 2:
+        raise HypersphereError("norm_confidence: folds: must be 2 or more (given: 1)")
+    norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
+    if zero := int((norms == 0).sum()):
+        raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm")
+    bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
+    votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k, temperature).cpu().numpy()
+    right = np.equal(votes.argmax(axis=1), truth)  # of equal votes the lower class wins, as in `knn`
+    looks, confidence = appearance(frozen.images(TEST)), share(votes)
+    alone = {"norm": norms, "vote": confidence, **looks}
+    values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
+    with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
+        values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth], folds)
+    return Measured({measure: values[measure] for measure in MEASURES}, n=len(truth))
+
+
+def lengths(frozen: Frozen, split: str) -> PerImage:
+    """Euclidean norms of the embeddings of a split, in float64."""
+    return frozen.embeddings(split).double().norm(dim=1).cpu().numpy()
+
+
+def share(votes: Float[np.ndarray, "n c"]) -> PerImage:
+    """The largest class's share of all votes for an image: from 1 / c to 1."""
+    return votes.max(axis=1) / votes.sum(axis=1)
+
+
+def appearance(images: UInt8[np.ndarray, "n h w 3"]) -> dict[str, PerImage]:
+    """Contrast, brightness and edge density of each image.
+
+    Of luminance (``gray``) from 0 to 1: its standard deviation and mean over pixels, and the mean length of its
+    gradient per pixel by Sobel's operator; pixels at the border are repeated beyond it.
+    """
+    found: dict[str, list[PerImage]] = {"contrast": [], "brightness": [], "edge": []}
+    for first in range(0, len(images), BLOCK):
+        block = torch.from_numpy(np.array(images[first : first + BLOCK]))
+        light = gray(to_float(block).double())[:, 0].numpy()
+        found["contrast"].append(light.std(axis=(1, 2)))
+        found["brightness"].append(light.mean(axis=(1, 2)))
+        found["edge"].append(np.hypot(_slope(light, 1, 2), _slope(light, 2, 1)).mean(axis=(1, 2)))
+    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+
+
+def _slope(light: Float[np.ndarray, "n h w"], along: int, across: int) -> Float[np.ndarray, "n h w"]:
+    """Sobel's derivative along one axis of each image, smoothed across it (scipy's ``sobel`` would mix images)."""
+    smooth = correlate1d(light, [0.25, 0.5, 0.25], across, mode="nearest")
+    return correlate1d(smooth, [-0.5, 0.0, 0.5], along, mode="nearest")
+
+
+def auroc(positive: Bool[np.ndarray, "n"], by: PerImage) -> float:
+    """Area under the ROC curve, percent: pairs whose positive one has more, ties counting half; NaN without a pair."""
+    from sklearn.metrics import roc_auc_score  # here, because its import takes a second
+
+    return 100 * float(roc_auc_score(positive, by)) if 0 < positive.sum() < len(positive) else math.nan
+
+
+def explained(
+    right: Bool[np.ndarray, "n"],
+    norms: PerImage,
+    looks: Mapping[str, PerImage],
+    confidence: PerImage,
+    classes: Float[np.ndarray, "n c"],
+    folds: int,
+) -> dict[str, float]:
+    """The regressions of ``norm_confidence``: ``covariates_auroc``, both gains, and ``norm_coefficient``."""
+    if min(right.sum(), (~right).sum()) < folds:
+        return dict.fromkeys(("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan)
+    norm = standardised(np.log(norms)[:, None])
+    plain = np.hstack([_cubic([*looks.values()]), classes])
+    voted = np.hstack([_cubic([*looks.values(), confidence]), classes])
+    with_norm = np.hstack([plain, norm])
+    covariates = _cross_validated(right, plain, folds)
+    return {
+        "covariates_auroc": covariates,
+        "norm_gain": _cross_validated(right, with_norm, folds) - covariates,
+        "norm_gain_over_vote": _cross_validated(right, np.hstack([voted, norm]), folds)
+        - _cross_validated(right, voted, folds),
+        "norm_coefficient": float(_fitted(with_norm, right).coef_[0, -1]),
+    }
+
+
+def standardised(columns: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Each column less its mean, over its standard deviation; zeros for a constant one."""
+    from sklearn.preprocessing import StandardScaler
+
+    scaled: Float[np.ndarray, "n d"] = StandardScaler().fit_transform(columns)
+    return scaled
+
+
+def _cubic(columns: list[PerImage]) -> Float[np.ndarray, "n d"]:
+    """All terms of the polynomial but the constant, standardised over all images: they do not see what is right."""
+    from sklearn.preprocessing import PolynomialFeatures
+
+    terms = PolynomialFeatures(DEGREE, include_bias=False).fit_transform(standardised(np.stack(columns, axis=1)))
+    return standardised(terms)
+
+
+def _cross_validated(right: Bool[np.ndarray, "n"], columns: Float[np.ndarray, "n d"], folds: int) -> float:
+    from sklearn.model_selection import StratifiedKFold
+
+    order = keyed.permutation(len(right), 0, "norm confidence", "folds")
+    found = []
+    for train, test in StratifiedKFold(folds).split(columns, right[order]):
+        fitted = _fitted(columns[order[train]], right[order[train]])
+        found.append(auroc(right[order[test]], fitted.decision_function(columns[order[test]])))
+    return float(np.mean(found))
+
+
+def _fitted(columns: Float[np.ndarray, "n d"], right: Bool[np.ndarray, "n"]):  # type: ignore[no-untyped-def]
+    """Logistic regression by Newton's method, without any draw."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8).fit(columns, right)

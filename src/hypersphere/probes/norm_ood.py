@@ -1,0 +1,62 @@
+"""Whether norms of embeddings tell images of the encoder's own dataset from others."""
+
+import numpy as np
+from pydantic import PositiveFloat, PositiveInt
+
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.corruption import WAY
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.knn import vote
+from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, lengths, share
+
+MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
+PIXELS = False
+RUN = True
+"""It compares with the images of the run's own dataset."""
+
+
+def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
+    """Norms as a sign of novelty (norms paper, Sec. 5, Fig. 3), with the vote's confidence and contrast beside them.
+
+    Test images of the encoder's own dataset are compared with test images of another one: all of them, or, of a set
+    with corrupted images (``fog-3``), only those. The vote is that of ``norm_confidence``, whose bank is the encoder's
+    own training set for both.
+
+    Args:
+        frozen: another dataset, and the encoder's own at ``home``; on its own dataset every area is 50.
+        k: neighbours, at most as many as the own dataset has training images.
+        temperature: of the votes, exp(cosine / temperature).
+
+    Returns:
+        ``ood_norm_auroc``, ``ood_vote_auroc`` and ``ood_contrast_auroc``, in percent: how often, of two images, the own
+        one has the larger norm, share of the votes, contrast; 50 being chance. Of corrupted images also by
+        ``severity=3``, of all corruptions, and by ``corruption=fog``, of all severities.
+
+    Raises:
+        HypersphereError: ``k`` is more than the images that vote.
+    """
+    home, others = frozen.home, [split for split in frozen.splits if WAY.fullmatch(split)]
+    own = _quantities(home, home, TEST, k, temperature)
+    found = {split: _quantities(home, frozen, split, k, temperature) for split in others or [TEST]}
+    groups: dict[str, list[str]] = {"": list(found)}
+    for split in others:
+        corruption, _, severity = split.rpartition("-")
+        groups.setdefault(reading("", corruption=corruption), []).append(split)
+        groups.setdefault(reading("", severity=int(severity)), []).append(split)
+    values, counts = {}, {}
+    for group, splits in groups.items():
+        for measure in MEASURES:
+            other = np.concatenate([found[split][measure] for split in splits])
+            key = ";".join(filter(None, [measure, group]))
+            is_own = np.arange(len(own[measure]) + len(other)) < len(own[measure])
+            values[key], counts[key] = auroc(is_own, np.concatenate([own[measure], other])), len(is_own)
+    return Measured(values, n=counts[MEASURES[0]], counts=counts)
+
+
+def _quantities(home: Frozen, place: Frozen, split: str, k: int, temperature: float) -> dict[str, PerImage]:
+    """What is compared, of each image of a split, by measure."""
+    bank, labels = home.features(TRAIN), home.labels(TRAIN)
+    votes = vote(bank, place.features(split), labels, home.classes(), k, temperature).cpu().numpy()
+    quantities = (lengths(place, split), share(votes), appearance(place.images(split))["contrast"])
+    return dict(zip(MEASURES, quantities, strict=True))

@@ -1,0 +1,330 @@
+"""Norms as confidence: areas by counting pairs, regressions by another optimiser, worlds whose answer is planted."""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.ndimage import sobel
+from scipy.optimize import minimize
+from torch import Tensor
+
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.measured import Measured, NotFiniteError
+from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence, standardised
+from hypersphere.probes.norm_ood import norm_ood
+
+Array = np.ndarray
+LUMA = np.array([0.2989, 0.587, 0.114])
+
+
+def pictures(contrast: Array, brightness: Array, seed: int = 0) -> Array:
+    """Grey images of 4 x 4 in two tones, in one of two patterns, whose edges differ."""
+    tone = np.random.default_rng(seed).integers(0, 2, len(contrast))
+    columns = np.where(np.arange(4) < 2, -1, 1) * np.ones((4, 1))
+    patterns = np.stack([columns, np.where(np.indices((4, 4)).sum(axis=0) % 2, 1, -1)])[tone]
+    light = brightness[:, None, None] + contrast[:, None, None] * patterns
+    return np.repeat(np.clip(255 * light, 0, 255).round().astype(np.uint8)[..., None], 3, axis=3)
+
+
+def seen_contrast(images: Array) -> Array:
+    """Of the bytes, image by image."""
+    return np.array([np.std(image / 255 @ LUMA) for image in images])
+
+
+@dataclass
+class World:
+    """Stands in for ``Frozen``: two classes, one training image of each, and test images voted right or wrong at will.
+
+    Features are at an angle from the voted class's training image. With k = 2 the vote's share falls with the angle.
+    """
+
+    images_: Array
+    right: Array
+    norms: Array
+    angle: Array
+    truth: Array
+    splits: tuple[str, ...] = ("test", "train")
+    home_: Any = None
+    others: dict[str, "World"] = field(default_factory=dict)
+
+    @property
+    def home(self) -> "World":
+        return self.home_ or self
+
+    def _of(self, split: str) -> "World":
+        return self.others.get(split, self)
+
+    def features(self, split: str) -> Tensor:
+        if split == "train":
+            return torch.eye(2, dtype=torch.float64)
+        one = self._of(split)
+        voted = np.where(one.right, one.truth, 1 - one.truth)
+        place = np.where(voted, np.pi / 2 - one.angle, one.angle)
+        return torch.from_numpy(np.stack([np.cos(place), np.sin(place)], axis=1))
+
+    def embeddings(self, split: str) -> Tensor:
+        norms = self._of(split).norms
+        return torch.from_numpy(np.stack([0.6 * norms, -0.8 * norms], axis=1))
+
+    def images(self, split: str) -> Array:
+        return self._of(split).images_
+
+    def labels(self, split: str) -> Tensor:
+        return torch.arange(2) if split == "train" else torch.from_numpy(self._of(split).truth)
+
+    def classes(self) -> int:
+        return 2
+
+
+def world(n: int = 3000, confident: float = 0.0, by: str = "norm", seed: int = 0) -> World:
+    """Right votes depend on contrast, and as told on a hidden quality of the image that may be in its norm or vote.
+
+    The norm is a bent function of contrast alone, times exp(quality) if it is in the norm.
+    """
+    random = np.random.default_rng(seed)
+    images = pictures(random.uniform(0.02, 0.3, n), random.uniform(0.35, 0.65, n), seed)
+    contrast, quality = seen_contrast(images), random.normal(size=n)
+    slope = 1.5 * (contrast - contrast.mean()) / contrast.std()
+    right = random.random(n) < 1 / (1 + np.exp(-slope - confident * quality))
+    norms = np.exp(2 * np.sqrt(contrast)) * np.exp(quality / 10 if by in ("norm", "both") else 0)
+    angle = np.pi / 8 - np.pi / 20 * np.tanh(quality) * (by in ("vote", "both"))
+    return World(images, right, norms, angle, random.integers(0, 2, n))
+
+
+def measured(one: World, **changes: Any) -> Measured:
+    stand_in: Any = one
+    return norm_confidence(stand_in, **{"k": 2, **changes})
+
+
+def counted(positive: Array, by: Array) -> float:
+    """All pairs."""
+    more = by[positive][:, None] - by[~positive]
+    return float(100 * ((more > 0).mean() + (more == 0).mean() / 2))
+
+
+@settings(deadline=None)  # the first call imports scikit-learn
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
+def test_an_area_is_a_share_of_pairs_and_a_tie_is_half_a_pair(drawn: list[tuple[bool, int]]) -> None:
+    positive, by = (np.array(one) for one in zip(*drawn, strict=True))
+    found = auroc(positive, by.astype(float))
+    if positive.all() or not positive.any():
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(counted(positive, by))
+        assert auroc(positive, -by.astype(float)) == pytest.approx(100 - found)
+        assert auroc(positive, np.exp(by)) == pytest.approx(found)
+
+
+def test_areas_of_one_quantity_are_those_of_pairs() -> None:
+    """The vote's share by hand: of two training images, at the angles a and 90 degrees - a."""
+    one = world(160, confident=1.0, by="both")
+    found = measured(one, temperature=0.5).values
+    weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.5)
+    assert found["vote_auroc"] == pytest.approx(counted(one.right, weights[0] / weights.sum(axis=0)))
+    assert found["norm_auroc"] == pytest.approx(counted(one.right, one.norms))
+    assert found["contrast_auroc"] == pytest.approx(counted(one.right, seen_contrast(one.images_).round(9)), abs=0.1)
+
+
+def test_appearance_is_that_of_each_image_alone() -> None:
+    """Against numpy and scipy's two-dimensional Sobel, whose sums of weights are 8."""
+    images = np.random.default_rng(0).integers(0, 256, (7, 5, 6, 3), dtype=np.uint8)
+    found = appearance(images)
+    for at, image in enumerate(images):
+        light = image / 255 @ LUMA
+        slopes = [sobel(light, axis, mode="nearest") / 8 for axis in (0, 1)]
+        assert found["contrast"][at] == pytest.approx(light.std())
+        assert found["brightness"][at] == pytest.approx(light.mean())
+        assert found["edge"][at] == pytest.approx(np.hypot(*slopes).mean())
+    ramp = np.repeat(np.tile(np.arange(0, 60, 10, dtype=np.uint8), (5, 1))[None, ..., None], 3, axis=3)
+    inner = 10 / 255 * LUMA.sum()  # and half of that in the first and last column
+    assert appearance(ramp)["edge"] == pytest.approx([inner * (4 + 2 * 0.5) / 6])
+
+
+def test_a_norm_that_is_a_function_of_contrast_adds_nothing() -> None:
+    """Its own area is far from 50, as the paper's trend would have it."""
+    found = measured(world(by="nothing else")).values
+    assert found["norm_auroc"] > 75
+    assert found["norm_auroc"] == pytest.approx(found["contrast_auroc"], abs=0.5)
+    assert abs(found["norm_gain"]) < 0.3
+    assert abs(found["norm_gain_over_vote"]) < 0.3
+
+
+def test_a_norm_that_knows_more_adds_what_it_knows() -> None:
+    """The gain is near that of the true probabilities; nothing is left of it where the vote knows the same."""
+    one = world(confident=1.5)
+    found = measured(one).values
+    contrast = seen_contrast(one.images_)
+    quality = 10 * (np.log(one.norms) - 2 * np.sqrt(contrast))
+    known = 1.5 * (contrast - contrast.mean()) / contrast.std() + 1.5 * quality
+    expected = counted(one.right, known.round(12)) - found["contrast_auroc"]
+    assert expected > 8
+    assert found["norm_gain"] == pytest.approx(expected, abs=1)
+    assert found["norm_gain_over_vote"] == pytest.approx(found["norm_gain"], abs=1)
+    both = measured(world(confident=1.5, by="both")).values
+    assert both["norm_gain"] == pytest.approx(found["norm_gain"], abs=1)
+    assert abs(both["norm_gain_over_vote"]) < 0.5
+
+
+def test_the_coefficient_is_another_optimisers() -> None:
+    """The penalised likelihood written out, minimised by BFGS; polynomial terms by loops."""
+    one = world(300, confident=1.0)
+    looks = appearance(one.images_)
+    z = [(v - v.mean()) / v.std() for v in looks.values()]
+    powers = [p for p in itertools.product(range(4), repeat=3) if 0 < sum(p) <= 3]
+    columns = np.stack([np.prod([c**q for c, q in zip(z, p, strict=True)], axis=0) for p in powers], axis=1)
+    columns = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    norm = np.log(one.norms)
+    norm = (norm - norm.mean()) / norm.std()
+    matrix = np.column_stack([columns, np.eye(2)[one.truth], norm])
+    sign = np.where(one.right, 1, -1)
+
+    def loss(w: Array) -> float:
+        return float(np.logaddexp(0, -sign * (matrix @ w[:-1] + w[-1])).sum() + (w[:-1] ** 2).sum() / (2 * LEFT_FREE))
+
+    best = minimize(loss, np.zeros(matrix.shape[1] + 1), method="BFGS", options={"gtol": 1e-5, "maxiter": 5000})
+    assert measured(one).values["norm_coefficient"] == pytest.approx(best.x[-2], abs=1e-3)
+    assert best.x[-2] > 0.5
+
+
+@pytest.mark.parametrize("factor", [1e-12, 7.0])
+def test_longer_embeddings_change_nothing(factor: float) -> None:
+    one = world(300, confident=1.0)
+    before = measured(one).values
+    one.norms = factor * one.norms
+    assert measured(one).values == pytest.approx(before, abs=1e-6)
+
+
+def test_norms_of_one_length_say_nothing() -> None:
+    """All pairs tie, and a constant column has no coefficient."""
+    one = world(300)
+    one.norms = np.full(300, 5.0)
+    found = measured(one).values
+    assert found["norm_auroc"] == 50
+    for measure in ("norm_coefficient", "norm_gain", "norm_gain_over_vote"):
+        assert found[measure] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_true_class_is_a_covariate() -> None:
+    """A norm that differs by class alone, where one class is easier, adds nothing."""
+    one = world(2000)
+    one.right = np.random.default_rng(1).random(2000) < np.where(one.truth, 0.8, 0.3)
+    one.norms = 1.0 + one.truth + 1e-3 * np.random.default_rng(2).random(2000)
+    found = measured(one).values
+    assert found["norm_auroc"] > 70
+    assert abs(found["norm_gain"]) < 0.3
+
+
+def test_equal_bytes_again() -> None:
+    one = world(300, confident=1.0)
+    assert measured(one).values == measured(one).values
+    assert measured(one).n == 300
+
+
+def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
+    one = world(60)
+    one.right = np.ones(60, dtype=bool)
+    assert all(math.isnan(value) for value in measured(one).values.values())
+    one.right[:4] = False  # fewer than folds
+    some = measured(one).values
+    assert {name for name, value in some.items() if math.isnan(value)} == {
+        "norm_gain",
+        "norm_gain_over_vote",
+        "norm_coefficient",
+        "covariates_auroc",
+    }
+    with pytest.raises(HypersphereError, match=r"^norm_confidence: folds: must be 2 or more"):
+        measured(one, folds=1)
+    one.norms[3] = 0
+    with pytest.raises(NotFiniteError, match=r"^the embeddings of 1 of 60 test images are zero"):
+        measured(one)
+
+
+def test_images_of_one_appearance_are_no_error() -> None:
+    one = world(200)
+    one.images_ = np.zeros_like(one.images_)
+    found = measured(one).values
+    assert found["contrast_auroc"] == found["brightness_auroc"] == found["edge_auroc"] == 50
+
+
+def test_a_class_without_a_right_vote_stays_finite() -> None:
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 5, 400)
+    right = (labels > 0) & (random.random(400) < 0.5)
+    looks = {"contrast": random.random(400)}
+    found = explained(right, random.random(400) + 1, looks, random.random(400), np.eye(5)[labels], 5)
+    assert all(math.isfinite(value) for value in found.values())
+    assert standardised(np.ones((3, 1))).tolist() == [[0], [0], [0]]
+
+
+def foreign(home: World, **others: World) -> World:
+    """Ninety other images."""
+    one = world(90, seed=5)
+    one.home_, one.others = home, others
+    one.splits = ("test", "train", *others)
+    return one
+
+
+def told(one: World) -> Measured:
+    stand_in: Any = one
+    return norm_ood(stand_in, k=2, temperature=0.5)
+
+
+def by_pairs(own: World, other: list[World], quantity: str) -> float:
+    def values(one: World) -> Array:
+        weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.5)
+        shares = (weights[0] / weights.sum(axis=0)).round(9)
+        return {"norm": one.norms, "vote": shares, "contrast": seen_contrast(one.images_).round(9)}[quantity]
+
+    found = [values(one) for one in (own, *other)]
+    return counted(np.arange(sum(map(len, found))) < len(found[0]), np.concatenate(found))
+
+
+@pytest.mark.parametrize("quantity", ["norm", "vote", "contrast"])
+def test_other_images_are_told_apart_as_pairs_say(quantity: str) -> None:
+    home, elsewhere = world(120, by="both"), foreign(world(120, by="both"))
+    elsewhere.home_ = home
+    elsewhere.norms = 0.9 * elsewhere.norms
+    found = told(elsewhere)
+    assert found.values[f"ood_{quantity}_auroc"] == pytest.approx(by_pairs(home, [elsewhere], quantity), abs=0.1)
+    assert found.n == 210
+
+
+def test_of_its_own_images_none_is_foreign() -> None:
+    assert set(told(world(120, by="both")).values.values()) == {50.0}
+
+
+def test_smaller_norms_are_foreign_and_larger_ones_are_not() -> None:
+    home = world(50)
+    elsewhere = foreign(home)
+    for norm, expected in ((0.1, 100), (1e3, 0)):
+        elsewhere.norms = np.full(90, norm)
+        assert told(elsewhere).values["ood_norm_auroc"] == expected
+
+
+def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
+    """By corruption, by severity and together; the clean test images of that set are the encoder's own."""
+    home = world(70)
+    ways = {f"{name}-{level}": world(20 + level, seed=level) for name in ("fog", "snow") for level in (1, 2)}
+    for at, one in enumerate(ways.values()):
+        one.norms = one.norms * (0.8 + 0.1 * at)
+    found = told(foreign(home, **ways))
+    groups = {
+        "": list(ways),
+        ";corruption=fog": ["fog-1", "fog-2"],
+        ";corruption=snow": ["snow-1", "snow-2"],
+        ";severity=1": ["fog-1", "snow-1"],
+        ";severity=2": ["fog-2", "snow-2"],
+    }
+    assert found.values.keys() == {
+        f"ood_{name}_auroc{group}" for name in ("norm", "vote", "contrast") for group in groups
+    }
+    for group, splits in groups.items():
+        others = [ways[split] for split in splits]
+        assert found.values[f"ood_norm_auroc{group}"] == pytest.approx(by_pairs(home, others, "norm"))
+        assert found.counts[f"ood_norm_auroc{group}"] == 70 + sum(len(one.norms) for one in others)
