@@ -70,13 +70,26 @@ def report(gains: pd.DataFrame, least: float) -> str:
     return "\n".join([f"n = {len(gains)}; the test images leave {least:.1f} open", *lines])
 
 
-@pytest.mark.parametrize("measure", [LINEAR, KNN])
-def test_every_method_learns(measure: str, plan: Plan) -> None:
+def not_learnt(measured: list[pd.DataFrame], least: float) -> list[str]:
+    """The methods that in some seed gain no more than ``least`` points by any measure, or lose as much by one."""
+    assert not any(gains.isna().any(axis=None) for gains in measured), "a seed of a column is missing"
+    gains = np.stack([one.to_numpy() for one in measured])
+    learnt = (gains.max(axis=0) > least) & (gains.min(axis=0) > -least)
+    return [str(name) for name, good in zip(measured[0].columns, learnt.all(axis=0), strict=True) if not good]
+
+
+def test_every_method_learns(plan: Plan) -> None:
+    """By the linear probe or by neighbours, in every seed, and none loses by either.
+
+    Another processor draws another training. One measure alone leaves some methods two points above the bound, which is
+    less than two such draws may differ by; the better of both leaves the last of them more than five.
+    """
     rows = measurements(plan, "lecture", "methods_untrained")
-    gains, least = gains_of_methods(rows, measure), noise(rows)
-    print(f"{measure}, {report(gains, least)}")
-    assert set(gains.columns) == set(METHODS)
-    assert no_better_than_untrained(gains, least) == []
+    measured, least = [gains_of_methods(rows, measure) for measure in (LINEAR, KNN)], noise(rows)
+    for measure, gains in zip((LINEAR, KNN), measured, strict=True):
+        print(f"{measure}, {report(gains, least)}")
+        assert set(gains.columns) == set(METHODS)
+    assert not_learnt(measured, least) == []
 
 
 @pytest.mark.parametrize("artifact", ["table5", "table5_linear"])
@@ -145,7 +158,16 @@ def test_a_method_that_learns_too_little_in_one_seed_is_named() -> None:
     assert no_better_than_untrained(gains, 4.4) == ["b"]
 
 
+def test_a_method_learns_by_either_measure_and_loses_by_none() -> None:
+    """By hand, against 4.4 points: b gains too little by both in its second seed, c loses by the other."""
+    linear = gains_of_methods(methods_table({"a": [9, 1], "b": [9, 4], "c": [9, 9]}), LINEAR)
+    knn = gains_of_methods(methods_table({"a": [0, 5], "b": [9, 3], "c": [9, -5]}), LINEAR)
+    assert not_learnt([linear, knn], 4.4) == ["b", "c"]
+
+
 def test_a_missing_seed_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="a seed of a column is missing"):
+        not_learnt([gains_of_methods(methods_table({"a": [9, 11], "b": [3]}), LINEAR)], 0)
     with pytest.raises(AssertionError, match="a seed of a column is missing"):
         no_better_than_untrained(gains_of_methods(methods_table({"a": [9, 11], "b": [3]}), LINEAR), 0)
 
