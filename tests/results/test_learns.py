@@ -81,8 +81,9 @@ def not_learnt(measured: list[pd.DataFrame], least: float) -> list[str]:
 def test_every_method_learns(plan: Plan) -> None:
     """By the linear probe or by neighbours, in every seed, and none loses by either.
 
-    Another processor draws another training. One measure alone leaves some methods two points above the bound, which is
-    less than two such draws may differ by; the better of both leaves the last of them more than five.
+    At quick, CMC's linear probe gains 6.5 points under AVX2 and 6.7 under AVX-512, but 1.5 with another seed, and the
+    test images leave 4.4 open. By the better of both measures CMC and SimSiam, which learn least, gain 8.6 to 17.4 over
+    three seeds. By the other they gain 1.5 or more, so that none is near to a loss of 4.4.
     """
     rows = measurements(plan, "lecture", "methods_untrained")
     measured, least = [gains_of_methods(rows, measure) for measure in (LINEAR, KNN)], noise(rows)
