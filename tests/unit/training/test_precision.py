@@ -124,8 +124,8 @@ def test_the_loss_is_computed_in_float32(make_run: Callable[..., Run]) -> None:
 
 @pytest.mark.trained
 def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Path) -> None:
-    """Three classes, each of one colour and noise. An encoder that tells none apart has the loss log 3, and training is
-    to leave less than a third of it: over 100 seeds the last loss is SPREAD.
+    """Three classes, each of one colour, which views keep, and noise. An encoder that tells none apart has a loss of
+    log 3, and training leaves less than a tenth of it: over twenty seeds 0.009, standard deviation 0.005, at most 0.02.
     """
     random, labels = np.random.default_rng(0), np.arange(24) % 3
     pixels = random.integers(0, 128, (24, 8, 8, 3)) + 127 * np.eye(3, dtype=int)[labels][:, None, None]
@@ -133,12 +133,13 @@ def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Pat
         method={"name": "supervised"},
         objective={"name": "cross_entropy"},
         encoder={"width": 4},
+        views={"brightness": 0, "contrast": 0, "saturation": 0, "hue": 0, "grayscale": 0},
         optimiser={"learning_rate": 0.5},
-        schedule={"epochs": 120},
+        schedule={"epochs": 40},
         batch={"size": 12, "micro": 12},
     )
     (tmp_path / "snapshots").mkdir()
     images = Images(pixels.astype(np.uint8), labels, np.arange(24))
     execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
     last = float((tmp_path / "history.csv").read_text().splitlines()[-1].split(",")[1])
-    assert last < np.log(3) / 3
+    assert last < np.log(3) / 10
