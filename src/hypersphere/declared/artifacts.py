@@ -7,7 +7,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PositiveFloat, Tag, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PositiveFloat,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from hypersphere import files
 from hypersphere.declared import coordinates, kinds, registry
@@ -168,7 +177,8 @@ class Measured(Strict):
     def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
         """Whether a cell is declared and not made."""
         return any(
-            all(point.get(key) in coordinates.alternatives(value) for key, value in one.items()) for one in self.left_out
+            all(point.get(key) in coordinates.alternatives(value) for key, value in one.items())
+            for one in self.left_out
         )
 
     def _measures(self) -> list[str]:

@@ -234,11 +234,11 @@ def _cross_check(config: Config) -> None:
             raise HypersphereError(f"{config.sources[field]}: {where}: {not_one_of(name, names)}")
 
     scale, papers = config.scale, config.papers
-    for name, paper in papers.items():
-        for method, source in paper.borrows.items():
-            known = [other for other, one in papers.items() if method in one.methods and other != name]
+    for document, declared in papers.items():
+        for borrowed, source in declared.borrows.items():
+            known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             if source not in known:
-                place = f"{config.paper_file(name)}: borrows.{method}"
+                place = f"{config.paper_file(document)}: borrows.{borrowed}"
                 raise HypersphereError(f"{place}: {not_one_of(source, known)}")
     for published, used in scale.datasets.items():
         check(published, sorted(config.datasets), "datasets", "datasets")

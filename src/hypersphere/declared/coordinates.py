@@ -19,8 +19,8 @@ READINGS = (
     *("augmentation", "corruption", "severity"),
     "measure",
 )
-"""``epoch`` counts epochs of the published schedule, or is a share of the training, ``25%``; ``target`` is the probed dataset, if it is another one; ``by`` is
-the protocol, where an artifact compares several."""
+"""``epoch`` counts epochs of the published schedule, or is a share of the training, ``25%``; ``target`` is the probed
+dataset, if it is another one; ``by`` is the protocol, where an artifact compares several."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+%?")

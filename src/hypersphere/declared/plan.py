@@ -126,10 +126,11 @@ class Plan:
         found = {}
         for (paper, artifact), cells in self.artifacts.items():
             declared = self.config.papers[paper]
-            study = declared.measured[artifact].plan
-            if study is not None and any(cell.run is not None and cell.run.name == run.name for cell in cells):
-                if run.seed not in declared.studies[study].seeds.tuning:
-                    found[f"{paper}/{study}"] = declared.studies[study].digest
+            study = declared.studies.get(declared.measured[artifact].plan or "")
+            if study is None or run.seed in study.seeds.tuning:
+                continue
+            if any(cell.run is not None and cell.run.name == run.name for cell in cells):
+                found[f"{paper}/{declared.measured[artifact].plan}"] = study.digest
         return ";".join(f"{key}={digest}" for key, digest in sorted(found.items()))
 
     def kept_epochs(self, run: Run) -> list[int]:

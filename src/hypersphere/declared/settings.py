@@ -131,8 +131,8 @@ class Scale(UsualEpochs):
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
     precision: Literal["float32", "bfloat16"] = "float32"
-    """bfloat16: matrix products and convolutions of training, where the device has instructions for it; the loss,
-    weights and probes stay in float32, and so does everything where it has not."""
+    """bfloat16: matrix products and convolutions of training on a GPU that has instructions for it; the loss, weights
+    and probes stay in float32, and so does everything on a processor."""
     compile: bool = False
     """Compile the encoder for training (``torch.compile``). Not timed on a GPU; on a CPU compiling takes longer than it
     saves (docs/performance.md)."""

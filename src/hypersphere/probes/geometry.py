@@ -1,4 +1,4 @@
-"""What an intervention is meant to change: length of weights and embeddings, their rank, and the angle to the positive."""
+"""What an intervention is meant to change: length of weights and embeddings, rank, and the angle to the positive."""
 
 import torch
 from jaxtyping import Float

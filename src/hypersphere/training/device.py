@@ -113,18 +113,13 @@ def describe(device: torch.device) -> str:
 
 
 def precision(wanted: str, device: torch.device) -> torch.dtype:
-    """bfloat16 if it is wanted and the device has instructions for it, else float32.
+    """bfloat16 if it is wanted and the device is a GPU that has instructions for it, else float32.
 
-    A processor without them would compute the same at a fraction of the speed.
+    Every processor computes in float32: some have no instructions for bfloat16, and numbers of two precisions would not
+    be comparable.
     """
-    if wanted == "float32":
-        return torch.float32
-    if device.type == "cuda":
-        able = torch.cuda.is_bf16_supported(including_emulation=False)
-    else:
-        features = torch.cpu.get_capabilities()
-        able = any(features.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
-    return torch.bfloat16 if able else torch.float32
+    able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.bfloat16 if able and wanted == "bfloat16" else torch.float32
 
 
 def free(device: torch.device) -> None:

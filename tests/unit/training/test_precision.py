@@ -27,21 +27,10 @@ EPSILON = 2.0**-8  # of bfloat16: 8 bits of significand
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 
 
-@pytest.mark.parametrize(
-    ("features", "wanted", "expected"),
-    [
-        ({"avx512_bf16": True}, "bfloat16", torch.bfloat16),
-        ({"amx_bf16": True}, "bfloat16", torch.bfloat16),
-        ({"avx512_f": True, "avx512_bf16": False}, "bfloat16", torch.float32),
-        ({}, "bfloat16", torch.float32),
-        ({"avx512_bf16": True}, "float32", torch.float32),
-    ],
-)
-def test_a_processor_computes_in_bfloat16_only_if_asked_and_able(
-    features: dict[str, bool], wanted: str, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: features)
-    assert device.precision(wanted, torch.device("cpu")) == expected
+@pytest.mark.parametrize("wanted", ["bfloat16", "float32"])
+def test_a_processor_computes_in_float32(wanted: str) -> None:
+    """Whatever its instructions: numbers of two precisions would not be comparable."""
+    assert device.precision(wanted, torch.device("cpu")) == torch.float32
 
 
 @pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])
