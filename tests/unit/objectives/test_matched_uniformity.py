@@ -1,6 +1,7 @@
 """Uniformity keeps its value and direction, and takes the gradient norm of distance polarization (ours)."""
 
 import math
+from typing import Literal
 
 import pytest
 import torch
@@ -46,7 +47,7 @@ def gradient(loss: Loss, *z: Tensor) -> Tensor:
 @reductions
 @pytest.mark.parametrize("weight", [0.1, 7.0])
 def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of_uniformity(
-    reduction: str, weight: float
+    reduction: Literal["mean", "sum"], weight: float
 ) -> None:
     z = draw(4, 3)
     ours = gradient(lambda a, b: matched_uniformity(a, b, weight=weight, reduction=reduction), *z)
