@@ -125,8 +125,8 @@ class Cells:
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
         target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
-        if artifact.leaves_out(point):
-            missing = LEFT_OUT
+        if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
+            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, LEFT_OUT)]
         try:
             resolved = self._resolve(paper, name, point)
         except NotSelectedError as error:
@@ -164,7 +164,7 @@ class Cells:
         return self.resolved[key]
 
     def _selected(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        """The paths into the run of a cell, with the selected value in place of each ``best``."""
+        """The paths into the run of a cell, with the arm's selected values in place of ``best``."""
         paths, study = coordinates.of_run(point), paper.measured[name].plan
         if BEST not in paths.values():
             return paths
@@ -175,8 +175,8 @@ class Cells:
         chosen = self.config.selected[paper.paper, study]
         if not chosen:
             raise NotSelectedError(f"not selected yet: `hypersphere select {paper.paper}/{study}` chooses its values")
-        arm = chosen[paper.studies[study].arm(point)]
-        return {key: arm[key] if value == BEST else value for key, value in paths.items()}
+        given = {key: value for key, value in paths.items() if value != BEST}
+        return {**given, **chosen[paper.studies[study].arm(point)]}
 
     def published(self, cell: Cell) -> Published:
         """The published number of a cell that has a run."""

@@ -6,7 +6,8 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 - ``<study>``: every arm at its own best values, on the confirmation seeds: the primary comparison;
 - ``<study>_printed``: the same arms at the values that their document prints;
 - ``<study>_curves``: further measures of the tuning runs, along the grid;
-- ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes.
+- ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes; and
+  ``further`` arms, which are outside the family of the primary comparison.
 
 ``hypersphere select`` writes the best values of each arm into ``config/selected/<document>/<study>.csv``.
 """
@@ -21,6 +22,7 @@ from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.declared import coordinates
+from hypersphere.declared.contrasts import Contrast
 from hypersphere.declared.coordinates import Coordinates, Scalar
 from hypersphere.declared.measures import MEASURES, MeasureName
 from hypersphere.declared.validation import NonNegativeInt, Strict
@@ -41,6 +43,7 @@ def _distinct(values: list[Any]) -> list[Any]:
     return values
 
 
+Product = dict[str, Scalar | list[Scalar]]
 SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
 
 
@@ -74,16 +77,24 @@ class Study(Strict):
 
     question: str
     title: str
-    arms: list[dict[str, Scalar | list[Scalar]]] = Field(min_length=1)
-    """Groups of arms, each a product of lists. The first arm of a group is the baseline of its others. A variant
-    ``again`` is the group's A/A arm; a group that compares epochs of the same runs needs none. A tuned field in a
-    group replaces the study's grid for that group."""
+    arms: list[Product | list[Product]] = Field(min_length=1)
+    """Groups of arms, each a product of lists, or several. The first arm of a group is the baseline of its others. A
+    variant ``again`` is the group's A/A arm; a group that compares readings of the same runs needs none. A tuned field
+    in a product replaces the study's grid for its arms."""
+    further: list[Product | list[Product]] = Field(default_factory=list)
+    """Groups that are measured by the checks alone, outside the family of the primary comparison. The baseline of one
+    may be an arm of the study."""
+    also: list[Contrast] = Field(default_factory=list)
+    """Comparisons of arms beside those with a baseline, in the same family."""
     tuned: dict[str, list[Scalar]] = Field(default_factory=dict)
-    """The grid of each tuned field, by its path into the run, in rising order."""
+    """The grid of each tuned field, by its path into the run, in rising order; empty: only the arms that give a grid
+    of their own have this field. All arms have the first one."""
     measure: MeasureName
     """The primary measure: what is tuned and confirmed."""
     by: str | None = None
     """The protocol of the primary measure, if several give it."""
+    at: list[Product] = Field(default_factory=list)
+    """Where it is measured, if not on the test images alone: ``target``, ``label``. Each is a part of the family."""
     checks: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
     """Coordinates of further measures of the confirmed arms: ``measure``, ``by``, ``epoch`` …"""
     curves: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
@@ -108,44 +119,63 @@ class Study(Strict):
             raise ValueError(
                 f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it"
             )
-        for at, group in enumerate(self.arms):
-            arms = self._arms_of(group)
-            if len(arms) < 2:
-                raise ValueError(f"arms.{at}: needs a baseline and at least one arm to compare with it")
-            if arms[0].get("variant") == AGAIN:
-                raise ValueError(f"arms.{at}: its first arm is its baseline, which cannot be '{AGAIN}'")
-            runs = {coordinates.text({k: v for k, v in arm.items() if k not in coordinates.READINGS}) for arm in arms}
-            if len(runs) > 1 and not any(arm.get("variant") == AGAIN for arm in arms):
-                raise ValueError(f"arms.{at}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
-            for key, grid in self._grids(group).items():
-                if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
-                    raise ValueError(f"arms.{at}: {key}: the grid must list two values or more, rising")
-        again = any(arm.get("variant") == AGAIN for group in self.arms for arm in self._arms_of(group))
+        for field, groups in (("arms", self.arms), ("further", self.further)):
+            for at, group in enumerate(groups):
+                self._check_group(f"{field}.{at}", group, needs_again=field == "arms")
+        if self.tuned and self.at:
+            raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
+        again = any(arm.get("variant") == AGAIN for arm, _ in self._each())
         for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
             if bool(seeds) != bool(needed):
                 what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
                 raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
+        if self.further and not self.checks:
+            raise ValueError("checks: further arms are measured by these alone; list at least one measure")
         return self
 
-    def _grids(self, group: Mapping[str, Scalar | list[Scalar]]) -> dict[str, list[Scalar]]:
-        """The grid of each tuned field for one group of arms."""
-        return {key: coordinates.alternatives(group.get(key, grid)) for key, grid in self.tuned.items()}
+    def _check_group(self, where: str, group: Product | list[Product], needs_again: bool) -> None:
+        arms = self._arms_of(group)
+        if len(arms) < 2:
+            raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
+        if arms[0].get("variant") == AGAIN:
+            raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
+        runs = {coordinates.text({k: v for k, v in arm.items() if k not in coordinates.READINGS}) for arm in arms}
+        if needs_again and len(runs) > 1 and not any(arm.get("variant") == AGAIN for arm in arms):
+            raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+        for product in _products(group):
+            grids = self._grids(product)
+            if first := [key for key in [*self.tuned][:1] if key not in grids]:
+                raise ValueError(f"{where}: {first[0]}: every arm needs a grid of this field")
+            for key, grid in grids.items():
+                if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
+                    raise ValueError(f"{where}: {key}: the grid must list two values or more, rising")
 
-    def _arms_of(self, group: Mapping[str, Scalar | list[Scalar]]) -> list[dict[str, Scalar]]:
-        return coordinates.points({key: value for key, value in group.items() if key not in self.tuned})
+    def _grids(self, product: Product) -> dict[str, list[Scalar]]:
+        """The grid of each field that is tuned for the arms of a product."""
+        grids = {key: coordinates.alternatives(product.get(key, grid)) for key, grid in self.tuned.items()}
+        return {key: grid for key, grid in grids.items() if grid}
+
+    def _arms_of(self, group: Product | list[Product]) -> list[dict[str, Scalar]]:
+        return coordinates.points(
+            [{key: value for key, value in product.items() if key not in self.tuned} for product in _products(group)]
+        )
+
+    def _each(self) -> list[tuple[dict[str, Scalar], dict[str, list[Scalar]]]]:
+        """Every arm, with its own grids, once."""
+        found: dict[str, tuple[dict[str, Scalar], dict[str, list[Scalar]]]] = {}
+        for group in [*self.arms, *self.further]:
+            for product in _products(group):
+                for arm in self._arms_of(product):
+                    found.setdefault(coordinates.text(arm), (arm, self._grids(product)))
+        return list(found.values())
 
     def grids(self) -> dict[str, dict[str, list[Scalar]]]:
         """The grid of each tuned field, by arm (its coordinates as text). A/A arms are their baseline's, not tuned."""
-        return {
-            coordinates.text(arm): self._grids(group)
-            for group in self.arms
-            for arm in self._arms_of(group)
-            if arm.get("variant") != AGAIN
-        }
+        return {coordinates.text(arm): grids for arm, grids in self._each() if arm.get("variant") != AGAIN}
 
     def arm(self, point: Coordinates) -> str:
         """The arm of a cell whose values are selected, as text. An A/A arm has its baseline's values."""
-        for group in self.arms:
+        for group in [*self.arms, *self.further]:
             arms = self._arms_of(group)
             for arm in arms:
                 if all(point.get(key) == value for key, value in arm.items()):
@@ -154,32 +184,34 @@ class Study(Strict):
 
     @property
     def digest(self) -> str:
-        """What a record says of the plan that it was made under: all that is declared here."""
-        return files.digest(self.model_dump(mode="json"), 8)
+        """What a record says of the plan that it was made under: all that is declared here.
+
+        A field that is added later, and that a plan leaves out, does not change that plan's digest.
+        """
+        return files.digest(self.model_dump(mode="json", exclude_defaults=True), 8)
 
     def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
         """The artifacts of runs, by id, as a document's YAML would declare them."""
-        groups = [self._arms_of(group) for group in self.arms]
-        tuned_arms = [arm for arms in groups for arm in arms if arm.get("variant") != AGAIN]
+        groups, further = ([self._arms_of(group) for group in of] for of in (self.arms, self.further))
         every = [arm for arms in groups for arm in arms]
-        contrasts = [
-            {"of": arm, "against": {key: arms[0][key] for key in arm if arms[0].get(key) != arm[key]}}
-            for arms in groups
-            for arm in arms[1:]
-        ]
+        checked = [arm for arm, _ in self._each()]
+        tuned_arms = [arm for arm in checked if arm.get("variant") != AGAIN]
+        also = [contrast.model_dump() for contrast in self.also]
         shared: dict[str, Any] = {"plan": name, "made_at": [self.scale], "test": self.test, "margin": self.margin}
         confirmed = shared | {
             "draw": "table",
-            "also": contrasts,
+            "also": _contrasts(groups) + also,
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
         primary = {"measure": self.measure, "by": self.by}
-        best, printed = dict.fromkeys(self.tuned, BEST), {key: 1 for key in self.tuned if key.endswith(TIMES)}
+        best = dict.fromkeys([*self.tuned][:1], BEST)  # one stands for all selected values of an arm
+        printed = {key: 1 for key in self.tuned if key.endswith(TIMES)}
         found: dict[str, dict[str, Any]] = {}
         if self.tuned:
             union = {
-                key: sorted({v for grid in self.grids().values() for v in grid[key]}, key=float) for key in self.tuned
+                key: sorted({v for grid in self.grids().values() for v in grid.get(key, [])}, key=float)
+                for key in self.tuned
             }
             x, *panels = union
             along = {
@@ -192,16 +224,16 @@ class Study(Strict):
                 "plan": name,
                 "made_at": [self.scale],
             }
-            several = {key: union[key] for key in panels}
-            found[f"{name}_tuning"] = along | primary | {"panels": several or None}
+            several = [{key: union[key] for key in panels if key in own} for own in self._panels()]
+            found[f"{name}_tuning"] = along | primary | {"panels": several if panels else None}
             if self.curves:
                 title = f"{self.title}: other measures along the grid"
-                panels_of_checks = [{**several, **check} for check in self.curves]
+                panels_of_checks = [{**one, **check} for one in several for check in self.curves]
                 found[f"{name}_curves"] = along | {"title": title, "panels": panels_of_checks}
-        found[name] = (
-            confirmed | primary | {"title": self.title, "rows": every, "columns": best or {"measure": self.measure}}
-        )
-        if not best:
+        places = self.at or [{}]
+        columns = [{**best, **place} for place in places] if best or self.at else {"measure": self.measure}
+        found[name] = confirmed | primary | {"title": self.title, "rows": every, "columns": columns}
+        if not (best or self.at):
             found[name] |= {"measure": None}
         if printed:
             found[f"{name}_printed"] = (
@@ -209,20 +241,38 @@ class Study(Strict):
             )
         if self.checks:
             title = f"{self.title}: checks"
-            found[f"{name}_checks"] = (
-                confirmed
-                | {"title": title, "rows": every, "columns": self.checks, "fixed": best, "left_out": self.left_out}
-            )
+            shown = {"title": title, "rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
+            found[f"{name}_checks"] = confirmed | shown | {"also": _contrasts([*groups, *further]) + also}
         return found
 
     def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:
         """The cells of the tuning artifact that are in no arm's own grid."""
         outside: list[dict[str, Scalar | list[Scalar]]] = []
-        for group in self.arms:
-            for key, grid in self._grids(group).items():
-                if others := [value for value in union[key] if value not in grid]:
-                    outside += [{**arm, key: others} for arm in self._arms_of(group)]
+        for arm, grids in self._each():
+            for key, values in union.items():
+                if others := [value for value in values if value not in grids.get(key, [])]:
+                    outside.append({**arm, key: others})
         return outside
+
+    def _panels(self) -> list[set[str]]:
+        """The sets of fields that arms tune, each once: some have a temperature of the loss, some of the logits."""
+        found: list[set[str]] = []
+        for grids in self.grids().values():
+            found += [] if set(grids) in found else [set(grids)]
+        return found
+
+
+def _products(group: Product | list[Product]) -> list[Product]:
+    return group if isinstance(group, list) else [group]
+
+
+def _contrasts(groups: list[list[dict[str, Scalar]]]) -> list[dict[str, Any]]:
+    """Each arm of each group against the group's first."""
+    return [
+        {"of": arm, "against": {key: arms[0][key] for key in arm if arms[0].get(key) != arm[key]}}
+        for arms in groups
+        for arm in arms[1:]
+    ]
 
 
 class Tried(NamedTuple):
@@ -277,7 +327,8 @@ def read_selection(path: Path, study: Study) -> Selection:
         if row["arm"] not in grids:
             raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
         values = coordinates.parse(row["value"], f"{where}: value")
-        if set(values) != set(study.tuned) or any(v not in grids[row["arm"]][key] for key, v in values.items()):
+        grid = grids[row["arm"]]
+        if values.keys() != grid.keys() or any(v not in grid[key] for key, v in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         if row["chosen"] not in ("", "yes"):
             raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
@@ -285,7 +336,8 @@ def read_selection(path: Path, study: Study) -> Selection:
             if row["arm"] in chosen:
                 raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
             if not row["n"].isdigit() or int(row["n"]) < len(study.seeds.tuning):
-                raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+                seeds = len(study.seeds.tuning)
+                raise HypersphereError(f"{where}: n: no {seeds} tuning runs support the chosen value")
             chosen[row["arm"]] = values
     if lacking := [arm for arm in grids if arm not in chosen]:
         raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")

@@ -44,8 +44,9 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
         raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
     values: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
-        tuned = coordinates.text({key: cell.coordinates[key] for key in study.tuned})
-        values.setdefault((study.arm(cell.coordinates), tuned), []).append(row)
+        arm = study.arm(cell.coordinates)
+        tuned = coordinates.text({key: cell.coordinates[key] for key in study.grids()[arm]})
+        values.setdefault((arm, tuned), []).append(row)
     curve = [_tried(arm, value, rows) for (arm, value), rows in values.items()]
     curves = {arm: [one for one in curve if one.arm == arm] for arm in study.grids()}
     chosen = [one for of_arm in curves.values() for one in _chosen(study, of_arm, f"{file}: studies.{name}")]
@@ -76,5 +77,5 @@ def _chosen(study: Study, curve: Sequence[Tried], where: str) -> list[Tried]:
 def _edges(study: Study, one: Tried) -> list[str]:
     """The rates of a choice that are the first or the last of their grid, in words."""
     values, grids = coordinates.parse(one.value, "selection"), study.grids()[one.arm]
-    rates = [key for key in study.tuned if key.endswith(f"learning_rate{TIMES}") or key.endswith("learning_rate")]
+    rates = [key for key in values if key.endswith(f"learning_rate{TIMES}") or key.endswith("learning_rate")]
     return [f"{one.arm} at {key}={values[key]}" for key in rates if values[key] in (grids[key][0], grids[key][-1])]

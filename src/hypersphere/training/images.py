@@ -22,11 +22,11 @@ class Images(NamedTuple):
     whole."""
 
 
-def training_images(data: "Prepared") -> Images:
-    """The training split with its main labels.
+def training_images(data: "Prepared", labels: str = CLASS) -> Images:
+    """The training split with its labels of this name.
 
     Raises:
-        HypersphereError: the dataset has no training split, or the split has no main labels.
+        HypersphereError: the dataset has no training split, or the split has no such labels.
     """
     split = data.split(TRAIN)
-    return Images(split.images, split.labels[CLASS], split.index)
+    return Images(split.images, split.labels[labels], split.index)

@@ -64,6 +64,10 @@ OBJECTIVES: dict[str, list[Setting]] = {
         for prior, beta in ((0.1, 1), (0, 0.5), (0.5, 2))
     ],
     "info_nce": [Setting("{temperature: 0.5}"), Setting("{temperature: 0.5, include_self: false}")],
+    "matched_uniformity": [
+        Setting("{weight: 1}", keeps=UNPAIRED, differentiates="none"),
+        Setting("{weight: 0.1, reduction: sum, t: 4}", keeps=UNPAIRED, differentiates="none"),
+    ],
     "momentum_contrast": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
     "multiview_coding": [Setting("{temperature: 0.5}")],
     "n_pair": [Setting("{}", keeps="turn", scale=1)],

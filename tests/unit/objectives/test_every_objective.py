@@ -201,8 +201,9 @@ SAME = [
         "generalised_info_nce {negatives: both_views} cosine_logits {temperature: 0.5}",
     },
     {"alignment {}", "normalised_squared_error {}"},
+    {"uniformity {}", "matched_uniformity {weight: 1}"},
 ]
-"""What is one loss under several names: NT-Xent, and BYOL's."""
+"""What is one loss under several names: NT-Xent, and BYOL's; and one value with two gradients."""
 
 
 def test_no_two_give_the_same_value() -> None:

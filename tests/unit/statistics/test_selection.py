@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hypersphere.declared.coordinates import text
 from hypersphere.declared.study import read_selection, write_selection
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.selection import select
@@ -71,3 +72,33 @@ def test_an_arm_that_diverged_everywhere_has_no_choice(tmp_path: Path) -> None:
     said = {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": {rate: [None, None] for rate in FLAT}}
     with pytest.raises(HypersphereError, match="variant=cut3;dataset=ten: a run diverged at every value"):
         select(_world(tmp_path, said).plan, "norms", "s")
+
+
+def test_arms_choose_among_their_own_fields(tmp_path: Path) -> None:
+    """One arm has a temperature of its loss, the other of its logits; each is read from its own grid alone."""
+    of_loss, of_logits = "objective.temperature", "logits.temperature"
+    fields = {"method": "simclr", "dataset": "ten"}
+    arms = [
+        fields | {"variant": ["default", "again"], of_loss: [0.2, 0.5]},
+        fields | {"variant": "margins", of_logits: [0.1, 0.3]},
+    ]
+    study = STUDY | {"arms": [arms], "tuned": {RATE: [0.1, 1, 10], of_loss: [], of_logits: []}}
+    paper = copy.deepcopy(PAPER) | {"studies": {"s": study}}
+    objective, logits = {"name": "generalised_info_nce", "negatives": "both_views"}, {"name": "cosine_logits"}
+    paper["variants"] |= {"again": {}, "margins": {"objective": objective, "logits": logits | {"temperature": 0.25}}}
+    world = World(tmp_path, "laptop", paper=paper)
+    best = {"default": (of_loss, 0.5), "margins": (of_logits, 0.1)}
+    for variant, (key, grid) in {"default": (of_loss, (0.2, 0.5)), "margins": (of_logits, (0.1, 0.3))}.items():
+        for t in grid:
+            for rate in (0.1, 1, 10):
+                value = 60.0 if (key, t) == best[variant] and rate == 1 else 50.0
+                place = text({**fields, "variant": variant, RATE: rate, key: t, "measure": "knn_top1"})
+                world.say("s_tuning", place, [value, value])
+    world.write("s_tuning")
+    curve = select(world.plan, "norms", "s")
+    assert len(curve) == 12
+    write_selection(tmp_path / "s.csv", curve)
+    chosen = read_selection(tmp_path / "s.csv", world.plan.config.papers["norms"].studies["s"])
+    assert {arm.split(";")[1]: values for arm, values in chosen.items()} == {
+        f"variant={variant}": {RATE: 1, key: t} for variant, (key, t) in best.items()
+    }

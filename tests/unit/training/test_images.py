@@ -1,6 +1,8 @@
 """What a run is trained on: the training split's images, main labels and original numbers, whatever else there is."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from hypersphere.datasets.store import Prepared
 from hypersphere.errors import HypersphereError
 from hypersphere.training.images import training_images
+from hypersphere.training.trainers import image as trainer
 
 
 def prepared(folder: Path, splits: dict[str, list[str]]) -> Prepared:
@@ -27,6 +30,29 @@ def test_training_split_and_main_labels(tmp_path: Path) -> None:
     assert (found.pixels == 1).all()
     assert found.labels.tolist() == [0, 11]
     assert found.numbers.tolist() == [7, 10]
+
+
+def test_other_labels_by_name(tmp_path: Path) -> None:
+    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
+    assert training_images(data, "digit_2").labels.tolist() == [0, 1]
+    with pytest.raises(HypersphereError, match=r"^dataset two: .*'digit_3'"):
+        training_images(data, "digit_3")
+
+
+@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 0]), ({"labels": "digit_2"}, [0, 1])])
+def test_a_method_is_trained_on_the_labels_that_it_names(
+    labels: dict[str, str],
+    expected: list[int],
+    make_run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two sets of labels, which differ in the second image."""
+    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+    monkeypatch.setattr(trainer, "train", lambda run, images, *rest: images.labels.tolist())
+    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
+    np.save(tmp_path / "train" / "labels-class.npy", np.array([0, 0]))
+    assert trainer.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("splits", [{"test": ["class"]}, {"train": ["coarse"]}])

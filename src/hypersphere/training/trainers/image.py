@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
+from hypersphere.datasets.types import CLASS
 from hypersphere.declared.run import Run
 from hypersphere.training import loop
 from hypersphere.training.contract import Execution, Outcome
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
-    """Train one run on the training images of a prepared dataset: see ``loop.train``."""
-    return train(run, training_images(data), execution, folder)
+    """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
+    labels = str(run.method.parameters.get("labels", CLASS))
+    return train(run, training_images(data, labels), execution, folder)
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
