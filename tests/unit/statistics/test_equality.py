@@ -101,7 +101,7 @@ def test_one_run_an_arm_shows_no_absence(make_world: Make) -> None:
 
 
 def test_two_arms_of_an_exact_study() -> None:
-    row = {**no_effect(), "setting": "", "level": 85.0, "reported": 0.1, "reported_std": None}
+    row = {**no_effect(), "setting": "", "level": 85.0, "reported": 0.1, "reported_std": None, "reported_n": None}
     said = Claim.model_validate(row)
     ours = rules.load(RULES.parents[1])
     arms = {"variant": np.array([85.1, 85.0, 84.9]), "baseline": np.array([85.0, 85.1, 84.9])}

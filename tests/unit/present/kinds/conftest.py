@@ -105,7 +105,7 @@ class Made:
 
     def _row(self, cell: Cell, mean: float, std: float, n: int) -> dict[str, Any]:
         low, high = (mean - 1.1 * std, mean + 1.1 * std) if n > 1 else (NAN, NAN)
-        spread = {"std": std if n > 1 else NAN, "n": n, "low": low, "high": high, "n_diverged": 0}
+        spread = {"std": std if n > 1 else NAN, "n": n, "low": low, "high": high, "n_diverged": 0, "n_declared": n}
         return self._described(cell.coordinates, cell) | {"mean": mean, **spread}
 
     def _measurement(self, cell: Cell) -> dict[str, Any]:
@@ -121,6 +121,7 @@ class Made:
                     kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "label", "measure")}
                     point = coordinates.ordered({**kept, "method": "control", "variant": variant})
                     known = {"mean": mean, "std": std, "low": NAN, "high": NAN, "n_diverged": 0, "epoch": 0}
+                    known |= {"n_declared": NAN}
                     row = self._described(point, cell) | known | {"n": 0 if math.isnan(std) else n, "final": True}
                     found.setdefault(coordinates.text(point), row)
         return list(found.values())
