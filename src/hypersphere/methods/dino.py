@@ -71,12 +71,12 @@ class DINO(Momentum):
         losses = [self.objective(student=s, teacher=t, centre=self.centre) for s, t in ((s_a, t_b), (s_b, t_a))]
         return Output(torch.stack(losses).mean(), torch.cat([z_a, z_b]).detach())
 
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Move the teacher towards the student, and the centre towards the teacher's mean output in the step."""
-        super().after_step(fraction)
+        super().after_step(before, after)
         self.centre.lerp_(torch.stack(self.means).mean(dim=0), 1 - self.centre_momentum)
         self.means.clear()
-        self.frozen.fill_(fraction < self.freeze)
+        self.frozen.fill_(after < self.freeze)
 
 
 def dino(
