@@ -18,31 +18,14 @@ from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made, why_not_measured
 from hypersphere.declared.rules import Rules
-from hypersphere.integrity import tables
+from hypersphere.integrity import columns, tables
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import NAN, Arms, Pooled, arms, layout, pool
 from hypersphere.theory.table import COLUMNS as THEORY
 
-COLUMNS = [
-    *["id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
-    *[
-        "reported_std",
-        "measured",
-        "measured_std",
-        "n",
-        "p",
-        "scale",
-        "reading",
-        "verdict",
-        "source",
-        "direction",
-        "why",
-    ],
-    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "measured_on"],
-    *["unstated", "sentence", "draws", "met", "violated", "counterexample", "study", "runs"],
-]
+COLUMNS = columns.CLAIMS
 Interval = tuple[float, float]
 NOTHING: dict[str, Any] = {
     **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
@@ -97,7 +80,7 @@ def build_studies(plan: Plan, paper: str) -> None:
 
 
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.
     for column in ("reported", "measured"):
         table[column] = [_text(value) for value in table[column]]
@@ -152,7 +135,7 @@ class Judge:
     def _is_measured(self) -> bool:
         return (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
 
-    def _read(self, name: str, columns: list[str]) -> pd.DataFrame:
+    def _read(self, name: str, columns: tables.Columns) -> pd.DataFrame:
         folder = self.plan.artifact_folder(self.paper.paper, self.name).relative_to(self.plan.config.results)
         return tables.read(check_tidy(self.plan.config.results, f"{folder.as_posix()}/{name}.csv"), columns)
 

@@ -16,15 +16,10 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.declared.rules import Rules
+from hypersphere.integrity import columns
 from hypersphere.means import is_constant, spread, t_interval, t_p
 
-COLUMNS = [
-    *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
-    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"],
-    *["test", "df", "pooled_std", "levene_p"],
-    *["n_variant", "n_baseline", "welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"],
-    *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
-]
+COLUMNS = columns.EFFECTS
 WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
@@ -295,4 +290,4 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, rules: Rules) -> pd.Dat
     for row, p, level in zip(rows, adjusted, levels, strict=True):
         low, high = row["primary"].interval(row["effect"], 1 - level)
         row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
