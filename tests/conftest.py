@@ -24,7 +24,7 @@ from hypersphere.declared.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A hook of git's, or a temporary folder in the checkout, must not turn a test's `git commit` into one of the checkout's.
+# Neither git's variables, which its hooks set, nor a temporary folder in the checkout lets a test commit to it.
 for variable in [name for name in os.environ if name.startswith("GIT_")]:
     del os.environ[variable]
 os.environ |= {

@@ -95,9 +95,11 @@ def dino(
     """Projector feature_dim -> hidden … -> bottleneck with GELU, and cosines of its output with the prototypes.
 
     This is the paper's head: the bottleneck is normalised, and the last layer has no bias and rows of norm 1, so
-    cut-initialisation of that layer changes no output and no embedding. Three things of the paper are missing: small
-    crops beside the two full-size ones (multi-crop), the teacher's rising temperature (the objective's is constant),
-    and initial weights from the authors' truncated normal (from memory).
+    cut-initialisation of that layer changes no output and no embedding. Of the paper and its code (from memory) these
+    are missing: small crops beside the two full-size ones (multi-crop); one pass over both full-size crops, so that
+    batch norm sees them together; the teacher's rising temperature (the objective's is constant); a weight decay that
+    rises from 0.04 to 0.4 along a cosine; gradients clipped to norm 3 for each parameter; a last layer that is frozen
+    in the first epoch (``freeze_last_layer``, 0 by default); initial weights from a truncated normal.
 
     Args:
         parts: encoder, objective and the like.
