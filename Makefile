@@ -12,8 +12,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
 MAKEFLAGS += --no-print-directory
-CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET)
-SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET),--set $(s))
+# A setting reaches the command as it was typed; one that brings single quotes of its own is left as it is.
+SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
+CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
+SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce evidence restore plan report verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
 

@@ -24,6 +24,16 @@ from hypersphere.declared.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Neither git's variables, which its hooks set, nor a temporary folder in the checkout lets a test commit to it.
+for variable in [name for name in os.environ if name.startswith("GIT_")]:
+    del os.environ[variable]
+os.environ |= {
+    "GIT_CEILING_DIRECTORIES": str(ROOT),
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.hooksPath",
+    "GIT_CONFIG_VALUE_0": str(ROOT / "tests" / "git_hooks"),
+}
+
 PROJECT = ROOT / "tests" / "project"
 """Two small papers with claims and errata: pipelines are tested on them, never on the real ones."""
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -130,13 +131,26 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return unsealed(path, read_json(path))
 
 
+def check_regular(path: Path) -> None:
+    """Check that reading a file can end: a pipe or a socket may never do, and a device may do anything.
+
+    Raises:
+        HypersphereError: it is one of these.
+        OSError: the system does not say what it is, for example because it is missing.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to read a folder is an error of the system's
+        raise HypersphereError(f"{path}: must be a regular file, and is a pipe, a socket or a device")
+
+
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, line endings as they are.
 
     Raises:
-        HypersphereError: the file is missing, cannot be read, or is no UTF-8.
+        HypersphereError: the file is missing, cannot be read, is no regular file, or is no UTF-8.
     """
     try:
+        check_regular(path)
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
@@ -196,7 +210,13 @@ def digest(value: Any, length: int = 16) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Hex sha256 of a file's bytes."""
+    """Hex sha256 of a file's bytes.
+
+    Raises:
+        HypersphereError: it is no regular file.
+        OSError: it cannot be read.
+    """
+    check_regular(path)
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

@@ -192,3 +192,46 @@ def test_no_place_has_a_hyperparameter_twice() -> None:
 )
 def test_tables_of_hyperparameters_are_whole(paper: str, source: str, numbers: int) -> None:
     assert len([row for row in rows() if (row.paper, row.source) == (paper, source)]) == numbers
+
+
+AUTHORS = {
+    "simclr": {"optimiser.nesterov": False, "method.layers": 2, "method.hidden": 256, "method.batch_norm": False},
+    "simsiam": {"optimiser.nesterov": True, "method.layers": 3, "method.hidden": 2048, "method.bottleneck": 512},
+    "byol": {"optimiser.nesterov": True, "method.layers": 3, "method.hidden": 2048, "method.dim": 2048}
+    | {"method.bottleneck": True, "method.momentum": 0.99, "method.momentum_schedule": "constant"},
+}
+"""What the norms paper leaves to its code: configs/<method>_default.yml and Projector, Predictor of
+CLA/training/models.py, where hidden layers are as wide as the output, for which SimCLR's text has 256."""
+
+
+@pytest.mark.parametrize("method", AUTHORS)
+def test_where_the_norms_paper_is_silent_its_code_decides(method: str) -> None:
+    runs = [cell.run for cell in printed_cells("embedding_norms") if cell.coordinates["method"] == method]
+    assert runs
+    for run in runs:
+        assert run is not None
+        adam = {"optimiser.nesterov": False} if run.optimiser.name == "adam" else {}
+        expected = AUTHORS[method] | adam
+        assert {path: fields(run)[path] for path in expected} == expected, run.name
+
+
+def test_jitter_is_halved_on_balanced_cifar_alone() -> None:
+    """get_transforms of CLA/utils/data_utils.py: s = 0.5 for cifar10 and cifar100, else 1 (erratum N34)."""
+    runs = [(cell.coordinates["dataset"], cell.run) for cell in printed_cells("embedding_norms")]
+    found = {(dataset, run.views.brightness, run.views.hue) for dataset, run in runs if run and run.views}
+    halved = {"cifar10", "cifar100"}
+    assert found == {(name, *((0.4, 0.1) if name in halved else (0.8, 0.2))) for name, *_ in found}
+    assert {name for name, *_ in found} > halved | {"imagenet100", "tiny_imagenet", "cifar10_lt"}
+
+
+def test_the_readings_that_errata_promise_are_trained() -> None:
+    """N22, N24, N25 and N41: what the authors' code does otherwise, each with and without the cut."""
+    cells = [cell for cell in plan().artifacts["embedding_norms", "table5_readings"] if cell.run is not None]
+    for path, one in (
+        ("method.last_batch_norm", "affine"),
+        ("objective.name", "decoupled_one_direction"),
+        ("batch.accumulate", "sum"),
+        ("schedule.counted_in", "passes"),
+    ):
+        here = {cell.coordinates["variant"] for cell in cells if value(cell, path) == one}
+        assert here == ({"default", "cut3"} if path == "objective.name" else {"default", "cut9"}), path

@@ -148,15 +148,31 @@ def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
 
 
 def read_literal(file: Path, constant: str, default: Any) -> Any:
-    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it."""
+    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it.
+
+    Raises:
+        HypersphereError: what it assigns is no literal.
+    """
     node = _assignments(file).get(constant)
-    return default if node is None else ast.literal_eval(node)
+    if node is None:
+        return default
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise HypersphereError(
+            f"{file}: {constant} must be a literal, because it is read without importing the file: {ast.unparse(node)}"
+        ) from None
 
 
 @cache
 def _assignments(file: Path) -> dict[str, ast.expr]:
-    body = ast.parse(file.read_text(encoding="utf-8")).body
-    return {ast.unparse(node.targets[0]): node.value for node in body if isinstance(node, ast.Assign)}
+    found: dict[str, ast.expr] = {}
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign):
+            found |= {ast.unparse(target): node.value for target in node.targets}
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            found[ast.unparse(node.target)] = node.value
+    return found
 
 
 @cache

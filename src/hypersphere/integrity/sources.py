@@ -6,6 +6,7 @@ assertions, notes and warnings are removed from the syntax tree before it is has
 """
 
 import ast
+import importlib.util
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -63,7 +64,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
             continue
         looked_at.add(module)
         if path := _path(PACKAGE, module):
-            found[module], imports = _parsed(path, path.stat().st_mtime_ns)
+            found[module], imports = _parsed(path, module, path.stat().st_mtime_ns)
             waiting += imports
     return dict(sorted(found.items()))
 
@@ -99,21 +100,23 @@ def _path(folder: Path, module: str) -> Path | None:
 
 
 @cache
-def _parsed(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
+def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = module if path.stem == "__init__" else module.rpartition(".")[0]
     source = stripped(tree)  # imports for annotations are gone from the tree
-    return source, frozenset(_imports(tree))
+    return source, frozenset(_imports(tree, package))
 
 
-def _imports(tree: ast.Module) -> set[str]:
-    """Dotted names of this package that a module imports, anywhere in it; a name may be a module's member."""
+def _imports(tree: ast.Module, package: str) -> set[str]:
+    """Dotted names of this package that a module of ``package`` imports, anywhere in it; some are modules' members."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
     return {name for name in names if name.split(".")[0] == "hypersphere"}
 
 

@@ -1,8 +1,9 @@
-"""Write tidy tables with their checksums, and read them; a column's name decides its type."""
+"""Write tidy tables with their checksums, and read them by the kinds of columns that each table declares."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,35 +12,38 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity.manifest import tidy_manifest
 
-EVALUATION = ("run", "epoch", "protocol", "measure", "target", "reading", "value", "n_test", "classes", "status")
-"""The columns of the measurements of one run by one protocol."""
-NUMBERS = {
-    *("value", "mean", "std", "low", "high", "effect", "p", "p_holm", "low_holm", "high_holm", "df", "pooled_std"),
-    *("levene_p", "welch_low", "welch_high", "welch_p", "paired_low", "paired_high", "paired_p", "correlation"),
-    *("pooled_low", "pooled_high", "pooled_p", "low_equal", "high_equal"),
-    *("detectable", "quantile", "loss", "norm", "learning_rate", "chance", "measured_std", "reported_std"),
-    *(
-        "n",
-        "n_test",
-        "n_diverged",
-        "n_declared",
-        "n_missing",
-        "n_variant",
-        "n_baseline",
-        "n_pairs",
-        "seed",
-        "epoch",
-        "epochs",
-        "threads",
-    ),
-    *("draws", "met", "violated", "worst", "margin", "top", "height", "width", "x", "y", "z"),
+Kind = Literal["text", "number", "flag"]
+"""What a column holds. An empty field is empty text, NaN or False."""
+Columns = Mapping[str, Kind]
+"""A table's columns in their order, each with what it holds."""
+
+
+def texts(*names: str) -> dict[str, Kind]:
+    """Columns of text."""
+    return dict.fromkeys(names, "text")
+
+
+def numbers(*names: str) -> dict[str, Kind]:
+    """Columns of numbers, which are float64."""
+    return dict.fromkeys(names, "number")
+
+
+def flags(*names: str) -> dict[str, Kind]:
+    """Columns of True and False."""
+    return dict.fromkeys(names, "flag")
+
+
+EVALUATION: Columns = {
+    **texts("run"),
+    **numbers("epoch"),
+    **texts("protocol", "measure", "target", "reading"),
+    **numbers("value", "n_test"),
+    **texts("classes", "status"),
 }
-"""Columns of numbers in any table; an empty field is NaN. All other columns are text."""
-FLAGS = {"final", "low_power"}
-"""Columns of True and False; an empty field is False."""
+"""The columns of the measurements of one run by one protocol."""
 
 
-def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]], also: Sequence[Path] = ()) -> None:
+def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]], also: Sequence[Path] = ()) -> None:
     """Write tidy tables, by name and each with its columns, and then the manifest with their checksums.
 
     ``also`` are files of the folder that have been written already, for the manifest.
@@ -49,7 +53,7 @@ def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Sequence[str]]]
     files.write_sealed(tidy_manifest(paths[0]), {"files": checksums})
 
 
-def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:
+def _write(path: Path, table: pd.DataFrame, columns: Iterable[str]) -> Path:
     """Write numbers with ten significant digits; a missing or infinite one is an empty field."""
     table = table[list(columns)].copy()
     for column in table.select_dtypes("float"):
@@ -59,31 +63,35 @@ def _write(path: Path, table: pd.DataFrame, columns: Sequence[str]) -> Path:
     return path
 
 
-def read(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a tidy table; numbers are float64, flags bool, the rest text.
+def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
+    """Read a tidy table.
 
     Args:
         path: of the CSV.
-        columns: required ones.
+        columns: those that it must have.
+        others: what any other column holds; None: there must be no other.
 
     Raises:
-        HypersphereError: a sentence naming the file, and the column that is missing or malformed.
+        HypersphereError: a sentence naming the file, and the column that is missing, unknown or malformed.
     """
     try:
+        files.check_regular(path)
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except (ValueError, pd.errors.ParserError) as error:
         raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise HypersphereError(f"{path}: column {missing[0]} is missing; expected: {', '.join(columns)}")
+    known = {**dict.fromkeys(table.columns, others), **columns} if others else columns
+    for column in (*known, *table.columns):
+        if column not in table.columns or column not in known:
+            what = "missing" if column in known else "unknown"
+            raise HypersphereError(f"{path}: column {column} is {what}; expected: {', '.join(columns)}")
     for column in table.columns:
-        if column in NUMBERS:
+        if known[column] == "number":
             try:
                 table[column] = [float(value) if value else math.nan for value in table[column]]
             except ValueError as error:
                 raise HypersphereError(f"{path}: column {column}: {error}") from None
-        elif column in FLAGS:
+        elif known[column] == "flag":
             table[column] = table[column] == "True"
     return table

@@ -100,8 +100,13 @@ class Method(nn.Module):
     def begin(self) -> None:
         """Make frozen copies. Called once, after the initial weights are drawn and cut."""
 
-    def after_step(self, fraction: float) -> None:
-        """Move targets and memories. Called after every optimiser step, when ``fraction`` of all steps is done."""
+    def after_step(self, before: float, after: float) -> None:
+        """Move targets and memories. Called after every optimiser step.
+
+        Args:
+            before: share of the schedule's steps that was done before this step: 0 at the first.
+            after: share that is done with it.
+        """
 
     def constant_rate(self) -> Iterator[nn.Parameter]:
         """Parameters whose learning rate is not annealed; by default none."""

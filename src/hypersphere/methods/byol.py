@@ -6,7 +6,7 @@ from pydantic import PositiveInt
 
 from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Method, Parts
-from hypersphere.methods.heads import mlp
+from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Bootstrap
 
 GIVES = ("pair",)
@@ -17,12 +17,15 @@ def byol(
     *,
     hidden: PositiveInt,
     dim: PositiveInt,
+    layers: PositiveInt = 2,
+    bottleneck: bool = False,
+    last_batch_norm: bool = False,
     bias: bool = True,
     momentum: Fraction = 0.996,
     momentum_schedule: Literal["constant", "cosine"] = "cosine",
     symmetric: bool = True,
 ) -> Method:
-    """Projector feature_dim -> hidden -> dim and predictor dim -> hidden -> dim, batch norm inside and not at the end.
+    """Projector feature_dim -> hidden -> dim and predictor dim -> hidden -> dim, batch norm inside.
 
     Grill et al. 2020, Sec. 3.1-3.3 (from memory; lecture, "BYOL"): loss(q(z), z') + loss(q(z'), z), which is a sum
     (erratum S13). With ``normalised_squared_error`` as in the paper, or an InfoNCE of beta 0 (margins paper, Eq. 3).
@@ -31,13 +34,17 @@ def byol(
         parts: encoder, objective and the like.
         hidden: width of the hidden layers; 4096 in the paper.
         dim: length of an embedding; 256 in the paper.
+        layers: linear layers of the projector; 2 in the paper.
+        bottleneck: the predictor's hidden layer has a quarter of ``dim``, not ``hidden`` (norms authors' code).
+        last_batch_norm: the projector ends with a batch norm, with scale and shift (norms authors' code).
         bias: whether the last linear layers have a bias; they have none in the authors' code, and the paper is silent.
         momentum: weight of the old target in each update.
         momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
         symmetric: each view is predicted from the other; else only the second view (the teacher's) from the first.
     """
-    projector = mlp([parts.features, hidden, dim], batch_norm=True, bias=bias)
-    predictor = mlp([dim, hidden, dim], batch_norm=True, bias=bias)
+    widths = sizes(parts.features, hidden, dim, layers)
+    projector = mlp(widths, batch_norm=True, last_batch_norm=last_batch_norm, last_affine=True, bias=bias)
+    predictor = mlp([dim, max(2, dim // 4) if bottleneck else hidden, dim], batch_norm=True, bias=bias)
     return Bootstrap(
         parts, projector, predictor, momentum=momentum, momentum_schedule=momentum_schedule, symmetric=symmetric
     )

@@ -71,12 +71,12 @@ class DINO(Momentum):
         losses = [self.objective(student=s, teacher=t, centre=self.centre) for s, t in ((s_a, t_b), (s_b, t_a))]
         return Output(torch.stack(losses).mean(), torch.cat([z_a, z_b]).detach())
 
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Move the teacher towards the student, and the centre towards the teacher's mean output in the step."""
-        super().after_step(fraction)
+        super().after_step(before, after)
         self.centre.lerp_(torch.stack(self.means).mean(dim=0), 1 - self.centre_momentum)
         self.means.clear()
-        self.frozen.fill_(fraction < self.freeze)
+        self.frozen.fill_(after < self.freeze)
 
 
 def dino(
@@ -95,9 +95,11 @@ def dino(
     """Projector feature_dim -> hidden … -> bottleneck with GELU, and cosines of its output with the prototypes.
 
     This is the paper's head: the bottleneck is normalised, and the last layer has no bias and rows of norm 1, so
-    cut-initialisation of that layer changes no output and no embedding. Three things of the paper are missing: small
-    crops beside the two full-size ones (multi-crop), the teacher's rising temperature (the objective's is constant),
-    and initial weights from the authors' truncated normal (from memory).
+    cut-initialisation of that layer changes no output and no embedding. Of the paper and its code (from memory) these
+    are missing: small crops beside the two full-size ones (multi-crop); one pass over both full-size crops, so that
+    batch norm sees them together; the teacher's rising temperature (the objective's is constant); a weight decay that
+    rises from 0.04 to 0.4 along a cosine; gradients clipped to norm 3 for each parameter; a last layer that is frozen
+    in the first epoch (``freeze_last_layer``, 0 by default); initial weights from a truncated normal.
 
     Args:
         parts: encoder, objective and the like.

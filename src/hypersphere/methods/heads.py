@@ -10,6 +10,7 @@ def mlp(
     *,
     batch_norm: bool,
     last_batch_norm: bool = False,
+    last_affine: bool = False,
     bias: bool = True,
     activation: type[nn.Module] = nn.ReLU,
 ) -> nn.Sequential:
@@ -18,7 +19,8 @@ def mlp(
     Args:
         sizes: input, hidden …, output.
         batch_norm: batch norm before each activation.
-        last_batch_norm: batch norm of the output too, without scale and shift (SimSiam, Sec. 3).
+        last_batch_norm: batch norm of the output too.
+        last_affine: that one has scale and shift; it has none in SimSiam (Sec. 3).
         bias: linear layers have a bias, except those before a batch norm, which would remove it again.
         activation: ReLU; DINO takes GELU.
     """
@@ -28,7 +30,7 @@ def mlp(
         normalised = last_batch_norm if last else batch_norm
         layers.append(nn.Linear(inputs, outputs, bias=bias and not normalised))
         if normalised:
-            layers.append(nn.BatchNorm1d(outputs, affine=not last))
+            layers.append(nn.BatchNorm1d(outputs, affine=last_affine or not last))
         if not last:
             layers.append(activation())
     return nn.Sequential(*layers)

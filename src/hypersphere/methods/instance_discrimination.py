@@ -54,7 +54,7 @@ class InstanceDiscrimination(Method):
         return torch.from_numpy(drawn).reshape(-1, self.noise)
 
     @torch.no_grad()
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Update the rows of the step's images. All passes of a step see the bank as it was before the step."""
         for places, embeddings in self.seen:
             self.bank[places] = unit(self.momentum * self.bank[places] + (1 - self.momentum) * embeddings)

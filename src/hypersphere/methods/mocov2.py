@@ -58,9 +58,9 @@ class MoCoV2(Momentum):
         loss = self.objective(self.gradient(queries), keys, queue=self.queue)
         return Output(loss, queries.detach())
 
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Move the target; add the step's keys to the queue, and drop as many of the oldest."""
-        super().after_step(fraction)
+        super().after_step(before, after)
         self.queue = torch.cat([self.queue, *self.waiting])[-len(self.queue) :]
         self.waiting.clear()
 

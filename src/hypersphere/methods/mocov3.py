@@ -64,6 +64,7 @@ def mocov3(
         momentum_schedule=momentum_schedule,
         symmetric=symmetric,
         weight=_two_tau(parts) if two_tau else 1.0,
+        late=True,
     )
 
 

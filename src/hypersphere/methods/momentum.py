@@ -23,11 +23,14 @@ class Momentum(Method):
         projector: nn.Module,
         momentum: float,
         momentum_schedule: Literal["constant", "cosine"] = "constant",
+        late: bool = False,
     ) -> None:
         super().__init__(parts)
         self.projector = projector
         self.momentum = momentum
         self.momentum_schedule = momentum_schedule
+        self.late = late
+        """The target moves when the next step begins, so its momentum is the next step's; else at this step's end."""
 
     @property
     def online(self) -> nn.Module:
@@ -43,13 +46,14 @@ class Momentum(Method):
         """Copy the initial weights to the target, after any cut (erratum N44)."""
         self.target = frozen_copy(self.online)
 
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Move the target a small part of the way to the new weights.
 
-        MoCo's codes do this in the next forward pass, just before they use the target, with the same weights and the
-        same scheduled momentum.
+        BYOL's and DINO's codes do this after step k, counted from 0, with the momentum of step k. MoCo's do it in the
+        forward pass of step k + 1, just before they use the target, with the momentum of step k + 1 (from memory).
         """
-        follow(self.target, self.online, momentum_at(self.momentum, self.momentum_schedule, fraction))
+        momentum = momentum_at(self.momentum, self.momentum_schedule, after if self.late else before)
+        follow(self.target, self.online, momentum)
 
 
 class Bootstrap(Momentum):
@@ -65,8 +69,9 @@ class Bootstrap(Momentum):
         momentum_schedule: Literal["constant", "cosine"],
         symmetric: bool,
         weight: float = 1.0,
+        late: bool = False,
     ) -> None:
-        super().__init__(parts, projector, momentum, momentum_schedule)
+        super().__init__(parts, projector, momentum, momentum_schedule, late)
         self.predictor = predictor
         self.directions = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
         self.weight = weight

@@ -1,6 +1,7 @@
 """SimSiam: two views, no negatives, a predictor on one side and a stop-gradient on the other."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import torch
 from pydantic import PositiveInt
@@ -38,7 +39,13 @@ class SimSiam(Method):
 
 
 def simsiam(
-    parts: Parts, *, hidden: PositiveInt, dim: PositiveInt, bottleneck: PositiveInt, layers: PositiveInt = 3
+    parts: Parts,
+    *,
+    hidden: PositiveInt,
+    dim: PositiveInt,
+    bottleneck: PositiveInt,
+    layers: PositiveInt = 3,
+    last_batch_norm: Literal["plain", "affine"] = "plain",
 ) -> Method:
     """Projector feature_dim -> hidden … -> dim, batch norm throughout; predictor dim -> bottleneck -> dim.
 
@@ -48,7 +55,10 @@ def simsiam(
         dim: length of an embedding.
         bottleneck: width of the predictor's hidden layer.
         layers: linear layers of the projector; 3 on ImageNet, 2 on CIFAR in the paper.
+        last_batch_norm: affine: the projector's last batch norm has scale and shift, so that cut-initialisation cuts
+            them (norms authors' code, erratum N22).
     """
-    projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=True, last_batch_norm=True)
+    widths = sizes(parts.features, hidden, dim, layers)
+    projector = mlp(widths, batch_norm=True, last_batch_norm=True, last_affine=last_batch_norm == "affine")
     predictor = mlp([dim, bottleneck, dim], batch_norm=True)
     return SimSiam(parts, projector, predictor)

@@ -44,10 +44,10 @@ class SwAV(Method):
         """Normalise the initial prototypes."""
         self._normalise()
 
-    def after_step(self, fraction: float) -> None:
+    def after_step(self, before: float, after: float) -> None:
         """Normalise the prototypes again, because the optimiser's step changes their norms."""
         self._normalise()
-        self.frozen.fill_(fraction < self.freeze)
+        self.frozen.fill_(after < self.freeze)
 
     @torch.no_grad()
     def _normalise(self) -> None:

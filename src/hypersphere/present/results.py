@@ -14,8 +14,8 @@ from hypersphere.declared.claims import Claim, load
 from hypersphere.declared.config import Config
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity import columns, tables
 from hypersphere.integrity import pictures as png
-from hypersphere.integrity import tables
 from hypersphere.integrity.manifest import check_tidy
 
 SETTLED = (
@@ -54,7 +54,7 @@ class Results:
         Raises:
             HypersphereError: a row below the published scale has a verdict of the published one.
         """
-        table = tables.read(check_tidy(self.config.results, "claims.csv"))
+        table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
         if not settles(self.config):
             wrong = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
             for row in wrong[:1]:
@@ -67,7 +67,7 @@ class Results:
     @cached_property
     def runs(self) -> pd.DataFrame:
         """runs.csv of the whole scale: status, device and torch release of every finished run."""
-        return tables.read(check_tidy(self.config.results, "statistics/runs.csv"))
+        return tables.read(check_tidy(self.config.results, "statistics/runs.csv"), columns.RUNS)
 
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
@@ -104,7 +104,7 @@ class Results:
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""
-        return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"))
+        return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"), columns.CLAIMS)
 
 
 @dataclass
@@ -191,7 +191,7 @@ class ArtifactResults:
         return {str(row["coordinates"]): {str(key): value for key, value in row.items()} for row in rows}
 
     def _read(self, name: str) -> pd.DataFrame:
-        return tables.read(self._checked(f"{name}.csv"))
+        return tables.read(self._checked(f"{name}.csv"), columns.TABLES[name])
 
     def _checked(self, file: str) -> Path:
         folder = self.results.plan.artifact_folder(self.paper.paper, self.name)

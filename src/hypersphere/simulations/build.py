@@ -25,13 +25,13 @@ def build(plan: Plan, paper: str) -> None:
         raise HypersphereError(f"'{paper}' is not one of {', '.join(plan.config.papers)}")
     make_deterministic(1)
     context = Context(plan.config, paper)
-    tables: dict[str, tuple[pd.DataFrame, list[str]]] = {}
+    tables: dict[str, tuple[pd.DataFrame, Iterable[str]]] = {}
     answers: list[dict[str, Any]] = []
     for name in plan.config.studies(paper):
         study = run(name, context)
         tables |= {artifact: (table, [str(column) for column in table]) for artifact, table in study.tables.items()}
         answers += _rows(name, study.answers)
-    rows = pd.DataFrame(answers, columns=COLUMNS)
+    rows = pd.DataFrame(answers, columns=list(COLUMNS))
     write(plan.config.results / "simulations" / paper, {**tables, "answers": (rows, COLUMNS)})
 
 

@@ -14,8 +14,12 @@ import pandas as pd
 
 from hypersphere.declared.claims import PRINTED
 from hypersphere.declared.config import Config
+from hypersphere.integrity import tables
 
-COLUMNS = ["study", "id", "reading", "arm", "place", "value"]
+COLUMNS: tables.Columns = {
+    **tables.texts("study", "id", "reading", "arm", "place"),
+    **tables.numbers("value"),
+}
 """Columns of answers.csv, which has one row for each number of an ``Answer``."""
 
 

@@ -19,43 +19,15 @@ from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made, why_not_measured
 from hypersphere.declared.rules import Rules
-from hypersphere.integrity import tables
+from hypersphere.integrity import columns, tables
 from hypersphere.integrity.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
 from hypersphere.theory.table import COLUMNS as THEORY
 
-COLUMNS = [
-    *["id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"],
-    *[
-        "reported_std",
-        "measured",
-        "measured_std",
-        "n",
-        "p",
-        "scale",
-        "reading",
-        "verdict",
-        "source",
-        "direction",
-        "why",
-    ],
-    *["baseline", "low", "high", "low_power", "margin", "verdict_half", "verdict_double", "n_diverged", "n_declared"],
-    *[
-        "n_missing",
-        "measured_on",
-        "unstated",
-        "sentence",
-        "draws",
-        "met",
-        "violated",
-        "counterexample",
-        "study",
-        "runs",
-    ],
-]
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
+COLUMNS = columns.CLAIMS
 Interval = tuple[float, float]
 NOTHING: dict[str, Any] = {
     **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
@@ -119,7 +91,7 @@ def build_studies(plan: Plan, paper: str) -> None:
 
 
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.
     for column in ("reported", "measured"):
         table[column] = [_text(value) for value in table[column]]
@@ -174,7 +146,7 @@ class Judge:
     def _is_measured(self) -> bool:
         return (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
 
-    def _read(self, name: str, columns: list[str]) -> pd.DataFrame:
+    def _read(self, name: str, columns: tables.Columns) -> pd.DataFrame:
         folder = self.plan.artifact_folder(self.paper.paper, self.name).relative_to(self.plan.config.results)
         return tables.read(check_tidy(self.plan.config.results, f"{folder.as_posix()}/{name}.csv"), columns)
 
@@ -294,6 +266,9 @@ class Judge:
             judged, direction = replace(judged, verdict=verdicts.INCONCLUSIVE, why=flat[0]), "unclear"
         elif judged.verdict == verdicts.REPRODUCED and (why := self._uninformative(claim, against)):
             judged = replace(judged, verdict=verdicts.DIRECTION_ONLY, why=why)
+        if self.limit is not None and claim.direction != "equal" and effect["level"]:
+            direction = "unclear"
+            said.append(f"an arm is {effect['level']}")
         if judged.why and (self.limit is None or claim.direction == "equal"):
             said.append(judged.why)
         low, high = (judged.low, judged.high) if self.limit is None else below

@@ -18,27 +18,12 @@ from hypersphere.declared import coordinates
 from hypersphere.declared.artifacts import Measured
 from hypersphere.declared.coordinates import Coordinates
 from hypersphere.declared.rules import Rules
+from hypersphere.declared.study import AGAIN
+from hypersphere.integrity import columns
 from hypersphere.means import is_constant, spread, t_interval, t_p
 
-COLUMNS = [
-    *["coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"],
-    *["effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"],
-    *["test", "df", "pooled_std", "levene_p"],
-    *[
-        "n_variant",
-        "n_baseline",
-        "n_declared",
-        "n_missing",
-        "welch_low",
-        "welch_high",
-        "welch_p",
-        "pooled_low",
-        "pooled_high",
-        "pooled_p",
-    ],
-    *["paired_low", "paired_high", "paired_p", "n_pairs", "correlation", "low_power", "detectable"],
-]
-WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
+COLUMNS = columns.EFFECTS
+WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
 NAN = float("nan")
@@ -258,20 +243,34 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
     return result
 
 
+def dunnett(variants: Sequence[pd.Series], baseline: pd.Series, confidence: float) -> list[tuple[float, float, float]]:
+    """p, low and high of each variant minus one shared baseline, simultaneous over the variants (Dunnett 1955).
+
+    The variance is pooled over all arms. scipy integrates by quasi-random points, drawn by a fixed seed here.
+    """
+    from scipy import stats
+
+    arms = [arm.to_numpy(dtype=float) for arm in (*variants, baseline)]
+    result = stats.dunnett(*arms[:-1], control=arms[-1], rng=np.random.default_rng(0))
+    interval = result.confidence_interval(confidence)
+    return [(float(p), float(a), float(b)) for p, a, b in zip(result.pvalue, interval.low, interval.high, strict=True)]
+
+
 def effect(
-    variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_same_weights: bool = False
+    variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_pairs: bool = False
 ) -> dict[str, Any]:
     """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled.
 
-    Two readings of the same encoders are compared by the paired test, over the encoders that have both.
+    ``of_pairs``: two readings of the same encoders, or arms that a study declares as paired, are compared by the paired
+    test, over the seeds that both have.
     """
     pooled = pool_for((variant, baseline), groups, rules)
-    if of_same_weights:
+    if of_pairs:
         shared = variant.index.intersection(baseline.index)
         variant, baseline = variant[shared], baseline[shared]
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
-    test = paired_test(variant, baseline) if of_same_weights else primary(variant, baseline, pooled)
+    test = paired_test(variant, baseline) if of_pairs else primary(variant, baseline, pooled)
     low, high = test.interval(difference, rules.confidence)
     low_equal, high_equal = test.interval(difference, rules.equivalence)
     row: dict[str, Any] = {
@@ -291,6 +290,9 @@ def effect(
         "low_power": test.df < rules.low_power_df,
         "detectable": detectable(test, rules),
         "primary": test,
+        "p_holm": NAN,
+        "low_holm": NAN,
+        "high_holm": NAN,
     }
     for name, other in ((WELCH, welch(variant, baseline)), (POOLED, pooled_test(variant, baseline, pooled))):
         low, high = other.interval(difference, rules.confidence)
@@ -302,8 +304,9 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
 
     A cell without a baseline is absent, and so is one that was not run or whose baseline was not; both count for Holm,
-    whose family is what the artifact declares. ``table`` holds the artifact's measurements, and ``declared`` the number
-    of seeds that each cell should have.
+    whose family is what the artifact declares. A/A comparisons are in no family: their interval is their own. A study
+    by Dunnett's test is adjusted once all its arms are there. ``table`` holds the artifact's measurements, and
+    ``declared`` the number of seeds that each cell should have.
     """
     points, comparisons = artifact.points, artifact.comparisons
     by_layout: dict[str, Arms] = {}
@@ -322,12 +325,32 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
             continue
         first = table[table["coordinates"] == cell].iloc[0]
         key = {name: first[name] for name in COLUMNS if name in table.columns}
-        row = effect(groups[cell], groups[baseline], groups, rules, same_weights(point, against))
+        in_family = AGAIN not in (point["variant"], against["variant"])
+        of_pairs = same_weights(point, against) or (artifact.test == PAIRED and in_family)
+        row = effect(groups[cell], groups[baseline], groups, rules, of_pairs)
+        row |= {"in_family": in_family, "margin": NAN if artifact.margin is None else artifact.margin}
+        row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
         row |= {"n_declared": max(declared[cell], declared[baseline])}
         row |= {"n_missing": sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))}
         rows.append(key | {"baseline": baseline} | row)
-    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, len(comparisons))
+    family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
+    _adjust([row for row in rows if row["in_family"]], artifact, by_layout, family, rules)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _adjust(
+    rows: list[dict[str, Any]], artifact: Measured, by_layout: Mapping[str, Arms], family: int, rules: Rules
+) -> None:
+    """Set the adjusted p and interval of each row of one family, in place. Other rows keep their own."""
+    if artifact.test == DUNNETT:
+        arms = {cell: arm for group in by_layout.values() for cell, arm in group.items()}
+        baselines = {row["baseline"] for row in rows}
+        if len(rows) == family and len(baselines) == 1 and all(len(arms[row["coordinates"]]) > 1 for row in rows):
+            found = dunnett([arms[row["coordinates"]] for row in rows], arms[baselines.pop()], rules.confidence)
+            for row, (p, low, high) in zip(rows, found, strict=True):
+                row |= {"test": DUNNETT, "p_holm": p, "low_holm": low, "high_holm": high}
+        return
+    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
     for row, p, level in zip(rows, adjusted, levels, strict=True):
         low, high = row["primary"].interval(row["effect"], 1 - level)
         row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
-    return pd.DataFrame(rows, columns=COLUMNS)

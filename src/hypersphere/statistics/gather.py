@@ -8,21 +8,21 @@ import pandas as pd
 
 from hypersphere.declared import coordinates, recorded, registry
 from hypersphere.declared.artifacts import HISTORY, Measured
-from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
+from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import tables
+from hypersphere.integrity import columns, tables
 from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
 from hypersphere.integrity.tables import EVALUATION
 from hypersphere.means import mean_interval, spread
 from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
 
-CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"]
-PROBE = ["epoch", "final", "protocol", "protocol_digest"]
-MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
-SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_declared", "n_test"]
-RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
+CELL = columns.CELL
+PROBE = columns.PROBE
+MEASUREMENTS = columns.MEASUREMENTS
+SUMMARY = columns.SUMMARY
+RUNS = columns.RUNS
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
@@ -109,7 +109,7 @@ class Measurer:
             record = self.plan.records[run][0]
             return pd.DataFrame(record.history, dtype="float64").assign(diverged=record.status == "diverged")
         manifest = check_run(self.plan, run, "history.csv")
-        rows = tables.read(self.plan.run_folder(run) / "history.csv", ("epoch", measure))
+        rows = tables.read(self.plan.run_folder(run) / "history.csv", tables.numbers("epoch", measure), others="number")
         return rows.assign(diverged=manifest["status"] == "diverged")
 
     def _from_probe(self, cell: Cell, subject: str) -> Answer:
@@ -233,12 +233,12 @@ class Measurer:
 
 def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
     """measurements.csv; accuracies in points."""
-    table = pd.DataFrame(list(rows), columns=MEASUREMENTS)
+    table = pd.DataFrame(list(rows), columns=list(MEASUREMENTS))
     numbers = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
     return table.astype(numbers)
 
 
-def stack(rows: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def stack(rows: Sequence[pd.DataFrame], columns: tables.Columns) -> pd.DataFrame:
     """Tables one below the other, without empty ones."""
     full = [table for table in rows if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=list(columns))
@@ -262,7 +262,36 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
             | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
             | {"n_declared": declared.get(str(cell), pd.NA)}
         )
-    return pd.DataFrame(rows, columns=SUMMARY).astype({"n_test": "Int64", "n_declared": "Int64"})
+    return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
+
+
+LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}
+
+
+def levels(summaries: pd.DataFrame) -> dict[str, str]:
+    """Which control an accuracy is level with, in words, by coordinates; cells above their controls are not listed.
+
+    A cell is level with a control if the 95 % interval of its mean, or its only run, does not lie above the control's
+    mean. From such a cell no direction is read.
+    """
+    means: dict[str, float] = dict(zip(summaries["coordinates"], summaries["mean"], strict=True))
+    found: dict[str, str] = {}
+    for row in summaries.to_dict("records"):
+        measure = MEASURES[str(row["measure"])]
+        if (
+            row["method"] == CONTROL
+            or measure.margin != "accuracy"
+            or measure.better != "higher"
+            or math.isnan(row["mean"])
+        ):
+            continue
+        least = row["mean"] if math.isnan(row["low"]) else row["low"]
+        point = coordinates.parse(str(row["coordinates"]), "coordinates")
+        for variant, words in LEVELS.items():
+            other = coordinates.text(control(point, variant))
+            if not least > means.get(other, -math.inf):
+                found.setdefault(str(row["coordinates"]), words)
+    return found
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
@@ -270,13 +299,13 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
     rows = []
     if plan.records is not None:
         named = [record for name in sorted(set(names)) for record in plan.records.get(name, ())[:1]]
-        return pd.DataFrame([_run_row(record.model_dump()) for record in named], columns=RUNS)
+        return pd.DataFrame([_run_row(record.model_dump()) for record in named], columns=list(RUNS))
     for name in sorted(set(names)):
         path = plan.run_folder(name) / MANIFEST
         if not path.is_file():
             continue
         rows.append(_run_row(read_manifest(path.parent)))
-    return pd.DataFrame(rows, columns=RUNS)
+    return pd.DataFrame(rows, columns=list(RUNS))
 
 
 def _run_row(about: dict[str, Any]) -> dict[str, Any]:

@@ -29,11 +29,19 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     rows = gather.measurements(measurer.rows(cells, declared))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
     seeds = Counter(cell.text for cell in cells)  # a seed that is not there was declared all the same
-    summaries = [gather.summary(table, judged_by.confidence, seeds) for table in (rows, controls) if len(table)]
+    of_tables = [gather.summary(table, judged_by.confidence, seeds) for table in (rows, controls) if len(table)]
+    summaries = gather.stack(of_tables, gather.SUMMARY)
+    found = effects.of_artifact(rows, declared, seeds, judged_by)
+    level = gather.levels(summaries)
+    summaries["level"] = [level.get(cell, "") for cell in summaries["coordinates"]]
+    found["level"] = [
+        level.get(cell) or level.get(baseline, "")
+        for cell, baseline in zip(found["coordinates"], found["baseline"], strict=True)
+    ]
     written = {
         "measurements": (gather.stack([rows, controls], gather.MEASUREMENTS), gather.MEASUREMENTS),
-        "summary": (gather.stack(summaries, gather.SUMMARY), gather.SUMMARY),
-        "effects": (effects.of_artifact(rows, declared, seeds, judged_by), effects.COLUMNS),
+        "summary": (summaries, gather.SUMMARY),
+        "effects": (found, effects.COLUMNS),
         "runs": (gather.runs(plan, plan.runs_of(paper, artifact)), gather.RUNS),
     }
     folder, images, also = plan.artifact_folder(paper, artifact), kinds.kind(declared.draw).images, []

@@ -13,16 +13,17 @@ from hypersphere.declared.artifacts import HISTORY
 from hypersphere.declared.cells import Cell
 from hypersphere.declared.plan import Plan, pictures_name, table_name
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity import columns
 from hypersphere.integrity import pictures as png
 from hypersphere.integrity.manifest import check_evaluation
 
-DISTRIBUTION = ["coordinates", "seed", "run", "quantile", "value"]
+DISTRIBUTION = columns.DISTRIBUTION
 QUANTILES = np.linspace(0, 1, 101)
 """Levels at which the distribution over images is stored."""
-PICTURES = ["coordinates", "seed", "run", "row", "column", "caption", "top", "height", "width"]
+PICTURES = columns.PICTURES
 PLACES = ("row", "column", "caption")
 """The columns of a probe's table that say where its pictures are drawn."""
-POINTS = ["coordinates", "seed", "run", "image", "class", "x", "y", "z"]
+POINTS = columns.POINTS
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where every run diverged."""
 
@@ -63,7 +64,7 @@ def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> p
         values = found.rows()[found.cell.measure]
         for quantile, value in zip(QUANTILES, np.quantile(values, QUANTILES), strict=True):
             rows.append({**found.of, "quantile": quantile, "value": value})
-    return pd.DataFrame(rows, columns=DISTRIBUTION)
+    return pd.DataFrame(rows, columns=list(DISTRIBUTION))
 
 
 def pictures(
@@ -101,7 +102,7 @@ def pictures(
             rows.append({**found.of, **{name: row[name] for name in PLACES}, **where})
             images.append(image)
             top += len(image)
-    return pd.DataFrame(rows, columns=PICTURES), images or [BLANK]
+    return pd.DataFrame(rows, columns=list(PICTURES)), images or [BLANK]
 
 
 def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
@@ -115,12 +116,12 @@ def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.Data
     first: dict[str, pd.DataFrame] = {}
     for found in _tables(plan, cells, measured):
         rows = found.rows()
-        if not set(POINTS[3:]) <= set(rows):
+        if not POINTS.keys() - found.of.keys() <= set(rows):
             raise HypersphereError(
                 f"{found.file}: the protocol {found.cell.protocol} has no points in space; ask for a probe that has"
             )
-        first.setdefault(found.cell.text, rows.assign(**found.of)[POINTS])
-    return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=POINTS)
+        first.setdefault(found.cell.text, rows.assign(**found.of)[list(POINTS)])
+    return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=list(POINTS))
 
 
 def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterator[_Table]:

@@ -34,7 +34,7 @@ def build(plan: Plan) -> None:
     make_deterministic(1)
     papers = [name for name in plan.config.papers if name in documents()]
     rows = [_row(paper, statement, examine(statement, DRAWS)) for paper in papers for statement in statements(paper)]
-    write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=COLUMNS), COLUMNS)})
+    write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=list(COLUMNS)), COLUMNS)})
 
 
 def _row(paper: str, statement: Statement, finding: Finding) -> dict[str, Any]:

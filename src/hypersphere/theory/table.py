@@ -1,6 +1,12 @@
 """Columns and verdicts of theory.csv. This file imports no torch, because statistics/ reads it."""
 
-COLUMNS = ["id", "paper", "reading", "draws", "met", "violated", "worst", "counterexample", "verdict"]
+from hypersphere.integrity import tables
+
+COLUMNS: tables.Columns = {
+    **tables.texts("id", "paper", "reading"),
+    **tables.numbers("draws", "met", "violated", "worst"),
+    **tables.texts("counterexample", "verdict"),
+}
 
 NO_COUNTEREXAMPLE = "no counterexample"
 """A printed statement held on all draws: a test, and no proof."""

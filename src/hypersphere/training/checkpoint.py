@@ -22,6 +22,7 @@ from hypersphere import files
 from hypersphere.declared.plan import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import stop
+from hypersphere.training import device as devices
 from hypersphere.training import optimisation
 from hypersphere.training.contract import Execution
 from hypersphere.training.weights import plain
@@ -278,7 +279,7 @@ def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
             raise ValueError("its bytes have changed since it was saved")
         return Progress(**json.loads(metadata["progress"])), tensors
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        if "memory" in str(error):  # torch is out of memory: the state is sound, and must not be thrown away
+        if devices.is_out_of_memory(error):  # the state may be sound, and must not be thrown away
             raise
         raise HypersphereError(f"{path}: the resume state is damaged ({error})") from None
 

@@ -1,7 +1,9 @@
 """Which device a process computes on, and a lock that keeps other hypersphere jobs off it."""
 
+import errno
 import gc
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +11,15 @@ from pathlib import Path
 
 import torch
 from filelock import FileLock, Timeout
+from safetensors import SafetensorError
 
 from hypersphere.errors import HypersphereError
 
 WAIT_SECONDS = 1.0
+_MEMORY = re.compile(
+    r"CUDA error: out of memory|CUDA out of memory|_STATUS_ALLOC_FAILED"
+    r"|DefaultCPUAllocator: (can't allocate|not enough) memory|std::bad_alloc|Cannot allocate memory"
+)
 
 
 def devices(setting: str) -> list[torch.device]:
@@ -87,6 +94,15 @@ def _drop(candidates: list[torch.device], device: torch.device, error: Exception
     if not candidates:
         raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
     print(f"note: {problem}; it is skipped", flush=True)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether this computer or its GPU is short of memory, and not a word of a path or of another error says so."""
+    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, RuntimeError | SafetensorError) and bool(_MEMORY.search(first_line(error)))
 
 
 def first_line(error: Exception) -> str:

@@ -3,7 +3,6 @@
 Any other error in training is a defect of the program, and gets a traceback.
 """
 
-import errno
 import re
 import traceback
 from typing import Literal, NamedTuple
@@ -15,10 +14,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import Progress
 
-_MEMORY = re.compile(
-    r"CUDA error: out of memory|CUDA out of memory|_STATUS_ALLOC_FAILED"
-    r"|DefaultCPUAllocator: (can't allocate|not enough) memory|std::bad_alloc|Cannot allocate memory"
-)
 _ON_GPU = re.compile(r"CUDA|_STATUS_")
 _DEVICE = re.compile(r"^(CUDA|HIP) (driver |unknown )?error|(CUBLAS|CUDNN|CUSOLVER|CUFFT)_STATUS_")
 _REFUSED = re.compile(r"_STATUS_(NOT_SUPPORTED|BAD_PARAM|INVALID_VALUE)")
@@ -57,7 +52,7 @@ def diagnose(error: Exception, run: Run, device: torch.device, name: str) -> Fai
     """
     text, at = devices.first_line(error), _at(step_of(error))
     place = f"{device} ({name})" if device.type != "cpu" else "cpu"
-    if _is_memory(error):
+    if devices.is_out_of_memory(error):
         on_gpu = isinstance(error, torch.cuda.OutOfMemoryError) or _ON_GPU.search(text)
         what = f"out of memory on {place if on_gpu else 'cpu'} {at}, in passes of {run.batch.micro} images"
         remedy = "run again on a machine with more memory (a smaller batch.micro would be another run)"
@@ -84,14 +79,6 @@ def step_of(error: BaseException) -> int | None:
 
 def _at(step: int | None) -> str:
     return "before the first step" if step is None else f"at step {step}"
-
-
-def _is_memory(error: Exception) -> bool:
-    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
-        return True
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    return isinstance(error, RuntimeError) and bool(_MEMORY.search(devices.first_line(error)))
 
 
 def _is_device(error: Exception) -> bool:

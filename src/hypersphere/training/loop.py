@@ -139,6 +139,7 @@ def _epoch(
     source.start(progress.epoch)
     steps = order[: per_epoch * run.batch.size].split(run.batch.size)
     peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
+    scheduled = (run.schedule.horizon or run.schedule.epochs) * per_epoch
     total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
     method.train()
     views = passes_of(source, steps, first, run.batch.micro, execution.group)
@@ -149,7 +150,7 @@ def _epoch(
         moment = run.seed, progress.epoch, i
         total += _step(run, method, optimiser, views, steps[i], source.labels, moment, execution)
         progress.step += 1
-        method.after_step(progress.step / (run.schedule.epochs * per_epoch))
+        method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
         progress.seconds += time.perf_counter() - start
         if i + 1 < per_epoch and keeper.due():  # at the end of an epoch the caller saves
             progress.sums = total.tolist()

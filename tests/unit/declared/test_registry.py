@@ -140,3 +140,25 @@ def test_reading_signatures_imports_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["hypersphere.declared.validation", "hypersphere.declared.registry"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('GIVES = ("a", "b")', ("a", "b")),
+        ('GIVES: tuple[str, ...] = ("a", "b")', ("a", "b")),
+        ('USES = GIVES = ("a",)', ("a",)),
+        ("GIVES: tuple[str, ...]", "default"),
+        ("", "default"),
+    ],
+)
+def test_a_constant_is_read_however_it_is_assigned(tmp_path: Path, text: str, value: object) -> None:
+    (tmp_path / "x.py").write_text(text)
+    assert registry.read_literal(tmp_path / "x.py", "GIVES", "default") == value
+
+
+@pytest.mark.parametrize("text", ["GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"])
+def test_a_constant_that_is_no_literal_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.py").write_text(text)
+    with pytest.raises(HypersphereError, match=r"x\.py: GIVES must be a literal, .*NAME"):
+        registry.read_literal(tmp_path / "x.py", "GIVES", ())

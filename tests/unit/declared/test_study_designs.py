@@ -183,7 +183,10 @@ def test_a_field_that_a_plan_leaves_out_does_not_change_its_digest() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no grid of the first tuned field": (TUNED | {"tuned": {RATE: [], OF_LOSS: []}}, "every arm needs a grid"),
     "tuned without seeds": (TUNED | {"seeds": PLAIN["seeds"]}, "seeds.tuning: seeds and a tuned field belong together"),
-    "seeds without tuning": (PLAIN | {"seeds": TUNED["seeds"]}, "seeds.tuning: seeds and a tuned field belong together"),
+    "seeds without tuning": (
+        PLAIN | {"seeds": TUNED["seeds"]},
+        "seeds.tuning: seeds and a tuned field belong together",
+    ),
     "several places to choose by": (TUNED | {"at": [{"split": ["train", "test"]}]}, "at: a study that tunes has one"),
     "further arms that nothing measures": (
         PLAIN | {"checks": [], "further": [CATS | {"variant": ["baseline", "hot"]}]},

@@ -194,6 +194,23 @@ def test_a_closure_follows_imports_but_not_through_silent_modules(
     assert sources.closure(["hypersphere.errors", "hypersphere.nowhere", "json"]) == {}
 
 
+def test_relative_imports_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a module, and from the __init__ of a package, where one dot is the package itself."""
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+    (tmp_path / "inner").mkdir()
+    texts = {
+        "__init__": "",
+        "top": "from .inner import deep",
+        "inner/__init__": "from .aside import x",
+        "inner/deep": "from .. import beside\nfrom . import sibling",
+        **dict.fromkeys(("inner/aside", "inner/sibling", "beside", "alone"), ""),
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    modules = ("inner", "inner.aside", "inner.deep", "inner.sibling", "beside", "top")
+    assert set(sources.closure(["hypersphere.top"])) == {"hypersphere", *(f"hypersphere.{name}" for name in modules)}
+
+
 def test_which_modules_exist() -> None:
     assert sources.exists("hypersphere.keyed")
     assert sources.exists("hypersphere.training")

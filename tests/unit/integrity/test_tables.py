@@ -1,4 +1,4 @@
-"""Tidy tables: one spelling of every number, and types that follow from the names of columns."""
+"""Tidy tables: one spelling of every number, and the types that a table declares."""
 
 import math
 from pathlib import Path
@@ -51,13 +51,18 @@ def test_pages_of_their_own_have_manifests_of_their_own(tmp_path: Path, name: st
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.csv", f"{name}.json"}
 
 
-def test_types_follow_from_the_names_of_columns(tmp_path: Path) -> None:
+def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
     lines = [
         "coordinates,value,seed,final,low_power,run,protocol_digest",
         "epoch=5,,3,True,,1e5,00123456",
         ",2.5,,,True,,",
     ]
-    found = tables.read(write(tmp_path / "t.csv", "\n".join(lines) + "\n"))
+    columns = {
+        **tables.texts("coordinates", "run", "protocol_digest"),
+        **tables.numbers("value", "seed"),
+        **tables.flags("final", "low_power"),
+    }
+    found = tables.read(write(tmp_path / "t.csv", "\n".join(lines) + "\n"), columns)
     assert [math.isnan(value) for value in found["value"]] == [True, False]
     assert found["seed"][0] == 3.0
     assert math.isnan(found["seed"][1])
@@ -71,12 +76,19 @@ def test_types_follow_from_the_names_of_columns(tmp_path: Path) -> None:
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
-    tables.write(tmp_path, {"t": (table, list(table))})
-    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", list(table)), table, check_dtype=False)
+    columns = {**tables.texts("coordinates"), **tables.numbers("value"), **tables.flags("final")}
+    tables.write(tmp_path, {"t": (table, columns)})
+    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table, check_dtype=False)
 
 
 def test_infinity_that_was_written_as_text_is_a_number(tmp_path: Path) -> None:
-    assert tables.read(write(tmp_path / "t.csv", "value\ninf\n-inf\n"))["value"].tolist() == [math.inf, -math.inf]
+    found = tables.read(write(tmp_path / "t.csv", "value\ninf\n-inf\n"), tables.numbers("value"))
+    assert found["value"].tolist() == [math.inf, -math.inf]
+
+
+def test_columns_that_a_table_need_not_have_are_of_one_kind(tmp_path: Path) -> None:
+    found = tables.read(write(tmp_path / "t.csv", "epoch,entropy\n1,0.5\n"), tables.numbers("epoch"), others="number")
+    assert found["entropy"].tolist() == [0.5]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +98,7 @@ def test_infinity_that_was_written_as_text_is_a_number(tmp_path: Path) -> None:
         ("", r"t\.csv: cannot be read as a CSV table \(No columns"),
         ('a,b\n1,"2\n', r"t\.csv: cannot be read as a CSV table"),
         ("value\n1\n", r"t\.csv: column epoch is missing; expected: epoch, value$"),
+        ("epoch,value,entropy\n1,2,0.5\n", r"t\.csv: column entropy is unknown; expected: epoch, value$"),
         ("epoch,value\n1,many\n", r"t\.csv: column value: could not convert string to float: 'many'$"),
     ],
 )
@@ -94,13 +107,14 @@ def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, text: str | None,
     if text is not None:
         write(path, text)
     with pytest.raises(HypersphereError, match=sentence) as caught:
-        tables.read(path, ["epoch", "value"])
+        tables.read(path, tables.numbers("epoch", "value"))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
 def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
-    tables.write(tmp_path, {"t": (pd.DataFrame(columns=["value", "final", "run"]), ["value", "final", "run"])})
-    found = tables.read(tmp_path / "t.csv", ["value", "final", "run"])
+    columns = {**tables.numbers("value"), **tables.flags("final"), **tables.texts("run")}
+    tables.write(tmp_path, {"t": (pd.DataFrame(columns=list(columns)), columns)})
+    found = tables.read(tmp_path / "t.csv", columns)
     assert list(found.columns) == ["value", "final", "run"]
     assert found.empty

@@ -1,9 +1,11 @@
 """Tables of docs/laptop.md on the norms paper."""
 
+import json
+
 import numpy as np
 
 from ..printed import table as printed
-from .records import Record, Row, difference, laptop, mean, measured, paired, records, value, values
+from .records import EVIDENCE, Record, Row, difference, laptop, mean, measured, paired, records, value, values
 
 PAPER = "embedding_norms"
 EPOCHS = (0, 10, 25, 50, 100)
@@ -160,13 +162,15 @@ def probe_rows(lines: list[Row]) -> list[Row]:
 
 
 def precision_rows(lines: list[Row]) -> list[Row]:
-    """bfloat16 beside float32, whose records are no longer kept: that column is the page's."""
+    """bfloat16 beside float32, whose records were replaced and count in no other table."""
     rows = []
-    for run, before, _ in lines:
+    for run, *_ in lines:
         variant = "cut3" if run.startswith("cut") else "default"
         (record,) = (one for one in of_table5("simclr", variant, "cifar10_lt") if one["run"]["seed"] == int(run[-1]))
-        assert record["numerics"]["precision"] == "bfloat16"
-        rows.append([run, before, mean(values([record], PAPER, "knn", "knn_top1"))])
+        (file,) = (EVIDENCE / "replaced").glob(f"{record['name']}-*.json")
+        before = json.loads(file.read_text(encoding="utf-8"))
+        assert [one["numerics"]["precision"] for one in (before, record)] == ["float32", "bfloat16"]
+        rows.append([run, *(mean(values([one], PAPER, "knn", "knn_top1")) for one in (before, record))])
     return rows
 
 

@@ -90,7 +90,7 @@ def step(method: Method, *batches: Batch, fraction: float = 0.5, rate: float = 0
     with torch.no_grad():
         for parameter, move in zip(trained(method), moves, strict=True):
             parameter.sub_(rate * move)
-    method.after_step(fraction)
+    method.after_step(fraction, fraction)
 
 
 def batches_seen(module: nn.Module) -> list[int]:

@@ -118,7 +118,7 @@ def test_a_method_without_a_memory_does_nothing_between_steps() -> None:
     method = simclr(make_parts(zero), hidden=7, dim=4)
     before = copy.deepcopy(method.state_dict())
     method.begin()
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     after = method.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)

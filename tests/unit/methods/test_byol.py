@@ -14,14 +14,14 @@ from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.training.build import build_method
 
-from .shared import described, make_batch, make_parts, make_run
+from .shared import Layer, described, make_batch, make_parts, make_run
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 from lightly.models.modules.heads import BYOLPredictionHead, BYOLProjectionHead
 
 
 def make(objective: Any = normalised_squared_error, **options: Any) -> Method:
-    method = byol(make_parts(objective), hidden=7, dim=4, **options)
+    method = byol(make_parts(objective), **{"hidden": 7, "dim": 4} | options)
     method.begin()
     return method
 
@@ -32,6 +32,21 @@ def test_its_heads_are_the_papers() -> None:
     projector, predictor = (method.get_submodule(name) for name in ("projector", "predictor"))
     assert described(projector) == described(BYOLProjectionHead(6, 7, 4).layers)
     assert described(predictor) == described(BYOLPredictionHead(4, 7, 4).layers)
+
+
+def test_the_heads_of_the_norms_papers_authors() -> None:
+    """Projector and Predictor of CLA/training/models.py; a bias before a batch norm does nothing and is left out."""
+    method = make(hidden=8, dim=8, layers=3, bottleneck=True, last_batch_norm=True)
+    normed: list[Layer] = [("batch norm", 8, True)]
+    assert described(method.get_submodule("projector")) == [
+        *[("linear", 6, 8, False), *normed, ("ReLU",)],
+        *[("linear", 8, 8, False), *normed, ("ReLU",)],
+        *[("linear", 8, 8, False), *normed],
+    ]
+    assert described(method.get_submodule("predictor")) == [
+        *[("linear", 8, 2, False), ("batch norm", 2, True), ("ReLU",)],
+        ("linear", 2, 8, True),
+    ]
 
 
 def test_its_heads_without_bias() -> None:

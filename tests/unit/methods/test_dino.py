@@ -226,7 +226,7 @@ def descend(method: Method, fractions: list[float]) -> list[Tensor]:
         optimiser.zero_grad(set_to_none=True)
         method(make_batch(seed=k)).loss.backward()
         optimiser.step()
-        method.after_step(fraction)
+        method.after_step(fraction, fraction)
         found.append(method.get_parameter("prototypes.weight").detach().clone())
     return found
 
@@ -253,7 +253,7 @@ def test_zero_bottlenecks_are_finite() -> None:
     loss = method(batch).loss
     assert loss.item() == pytest.approx(math.log(9), abs=1e-6)  # all outputs 0: uniform
     assert all(part.isfinite().all() for part in gradients(method, loss))
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
 
 
@@ -272,7 +272,7 @@ def test_what_it_remembers_is_in_its_state(altered: str | None) -> None:
         losses = [each(make_batch(seed=7)).loss for each in (method, resumed)]
         same.append(torch.equal(*ends) and torch.equal(*losses))
         for each in (method, resumed):
-            each.after_step(fraction)
+            each.after_step(fraction, fraction)
     assert same == [altered is None] * 3
 
 
@@ -294,5 +294,5 @@ def test_a_run_builds_it_from_keyed_draws_alone_and_cuts_the_teacher_with_the_st
     before = torch.get_rng_state()
     pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     method(Batch(pixels, torch.arange(4), torch.arange(4)))
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     assert torch.equal(torch.get_rng_state(), before)

@@ -64,7 +64,7 @@ def trained(name: str) -> Method:
     with torch.no_grad():
         for seed in range(1, 4):
             method(batch_for(name, seed))
-            method.after_step(0.5)
+            method.after_step(0.5, 0.5)
     return method.eval()
 
 

@@ -165,7 +165,7 @@ def test_no_gradient_reaches_the_bank_and_the_head_gets_it() -> None:
         torch.testing.assert_close(mine, theirs)
         assert mine.isfinite().all()
     assert not method.get_buffer("bank").requires_grad
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     assert not method.get_buffer("bank").requires_grad
 
 
@@ -175,8 +175,8 @@ def test_the_gradient_transform_acts_on_embeddings_and_not_on_values_or_the_bank
     assert torch.equal(*losses)
     for a, b in zip(gradients(plain, losses[0])[-2:], gradients(scaled, losses[1])[-2:], strict=True):
         assert (a - b).abs().max() > 1e-4
-    plain.after_step(0.5)
-    scaled.after_step(0.5)
+    plain.after_step(0.5, 0.5)
+    scaled.after_step(0.5, 0.5)
     assert torch.equal(plain.get_buffer("bank"), scaled.get_buffer("bank"))
 
 
@@ -190,7 +190,7 @@ def test_zero_embeddings_are_finite_and_leave_their_rows(loss: Callable[..., Ten
     value = method(batch_of(0, 3, 6)).loss
     assert value.isfinite()
     assert all(part.isfinite().all() for part in gradients(method, value))
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     torch.testing.assert_close(method.get_buffer("bank"), before)
 
 
@@ -211,7 +211,7 @@ def test_what_it_remembers_is_in_its_state() -> None:
         assert torch.equal(loss, resumed(batch).loss)
         assert abs(loss - altered(batch).loss) > 1e-4
         for part in (method, resumed, altered):
-            part.after_step(1.0)
+            part.after_step(1.0, 1.0)
 
 
 def test_its_defaults_are_the_authors() -> None:
@@ -240,7 +240,7 @@ def test_a_run_builds_it_for_its_images_from_keyed_draws_alone(name: str) -> Non
     batch = Batch(pixels, torch.tensor([10, 0, 5]), torch.zeros(3, dtype=torch.int64))
     losses = [part(batch).loss for part in (method, again)]
     assert torch.equal(*losses)
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     assert torch.equal(torch.get_rng_state(), before[0])
     assert pickle.dumps(np.random.get_state()) == before[1]
     assert method.get_buffer("bank").shape == (11, 4)

@@ -150,10 +150,10 @@ def test_the_keys_of_a_steps_passes_wait_for_its_end() -> None:
     seen = [given(method, batch)[2] for batch in passes]
     assert all(torch.equal(queue, start) for queue in seen)
     assert torch.equal(method.get_buffer("queue"), start)
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     torch.testing.assert_close(method.get_buffer("queue"), torch.cat([start[9:], *joining]))
     once = method.get_buffer("queue").clone()
-    method.after_step(0.5)  # nothing is waiting any more
+    method.after_step(0.5, 0.5)  # nothing is waiting any more
     assert torch.equal(method.get_buffer("queue"), once)
 
 

@@ -3,6 +3,7 @@
 import copy
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from torch import Tensor, nn
 
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.byol import byol
+from hypersphere.methods.dino import dino
 from hypersphere.methods.mocov2 import mocov2
 from hypersphere.methods.mocov3 import mocov3
 from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
+from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 
@@ -48,6 +51,13 @@ def make_mocov3(gradient: Any = identity, **options: Any) -> Method:
     method = mocov3(
         make_parts(lambda q, k: info_nce(q, k, temperature=0.2), gradient), hidden=7, dim=4, layers=2, **options
     )
+    method.begin()
+    return method
+
+
+def make_dino(**options: Any) -> Method:
+    objective = partial(self_distillation, student_temperature=0.1, teacher_temperature=0.04)
+    method = dino(make_parts(objective), hidden=7, bottleneck=4, prototypes=5, **options)
     method.begin()
     return method
 
@@ -150,6 +160,23 @@ def test_the_target_slows_along_half_a_cosine(make: Make) -> None:
             expected[name] = momentum * expected[name] + (1 - momentum) * online(method)[name].double()
     for name, tensor in expected.items():
         torch.testing.assert_close(target(method)[name].double(), tensor, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "moves"), [(make_byol, True), (make_mocov3, False), (make_dino, True)], ids=["byol", "mocov3", "dino"]
+)
+def test_the_step_whose_momentum_is_read(make: Make, moves: bool) -> None:
+    """The only step of a schedule: BYOL's and DINO's codes read entry 0 of it after the step, so momentum 0 makes the
+    target the online network. MoCo v3's read the next step's, which is the end: its target stands still."""
+    method = make(momentum=0.0)
+    method(make_batch())
+    before = copy.deepcopy(target(method))
+    with torch.no_grad():
+        for parameter in trained(method):
+            parameter += 1
+    method.after_step(0.0, 1.0)
+    for name in weights(method):
+        torch.testing.assert_close(target(method)[name], before[name] + moves)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def test_a_projector_of_two_layers() -> None:
     ]
 
 
+def test_the_last_batch_norm_may_have_scale_and_shift() -> None:
+    """As in the norms paper's authors' code, ``Projector`` of CLA/training/models.py."""
+    head = described(make(last_batch_norm="affine").get_submodule("projector"))
+    assert head[-2:] == [("linear", 7, 4, False), ("batch norm", 4, True)]
+
+
 def test_it_is_algorithm_1() -> None:
     """Chen & He 2021, Alg. 1: L = D(p1, z2)/2 + D(p2, z1)/2."""
     method = make()

@@ -169,7 +169,7 @@ def descend(method: Method, fractions: list[float]) -> list[Tensor]:
         optimiser.zero_grad(set_to_none=True)
         method(make_batch(seed=k)).loss.backward()
         optimiser.step()
-        method.after_step(fraction)
+        method.after_step(fraction, fraction)
         found.append(prototypes(method).detach().clone())
     return found
 
@@ -210,7 +210,7 @@ def test_zero_embeddings_are_finite() -> None:
     loss = method(make_batch()).loss
     assert loss.isfinite()
     assert all(part.isfinite().all() for part in gradients(method, loss))
-    method.after_step(1.0)
+    method.after_step(1.0, 1.0)
     assert is_on_the_sphere(prototypes(method))
 
 
@@ -244,7 +244,7 @@ def test_a_run_builds_it_from_keyed_draws_alone_and_cutting_does_not_reach_its_p
     before = torch.get_rng_state()
     pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     method(Batch(pixels, torch.arange(4), torch.arange(4)))
-    method.after_step(0.5)
+    method.after_step(0.5, 0.5)
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -44,7 +44,7 @@ def test_a_table_for_each_artifact_answers_and_a_manifest(project_root: Path) ->
     artifacts = plan.config.studied(PAPER)
     assert set(folder(plan)) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
     answers = pd.read_csv(plan.config.results / "simulations" / PAPER / "answers.csv")
-    assert list(answers) == COLUMNS
+    assert list(answers) == list(COLUMNS)
     assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
 
 

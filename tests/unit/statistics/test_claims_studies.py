@@ -113,7 +113,7 @@ def test_a_papers_studies_and_theorems_are_judged_without_any_run(make_studied: 
     assert list(whole) == ["s", "d", "norms.ok"]
     for name in alone.index:  # the same rows as among all claims
         assert {"id": name} | alone.loc[name].to_dict() == whole[name]
-    assert list(alone.reset_index().columns) == claims.COLUMNS
+    assert list(alone.reset_index().columns) == list(claims.COLUMNS)
 
 
 def test_never_is_written_as_inf_and_nothing_as_an_empty_field(make_studied: Make) -> None:

@@ -41,7 +41,7 @@ def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Mak
     del world.images[diverged.name]
     world.measure("globe")
     found = world.table("globe", "points")
-    assert list(found.columns) == POINTS
+    assert list(found.columns) == list(POINTS)
     for variant, seed in (("default", 0), ("cut3", 1)):
         for epoch in (50, 100):
             cell = at(variant=variant, epoch=epoch, measure="spread")

@@ -172,7 +172,7 @@ def answered(tmp_path: Path) -> Answered:
             datasets={},
             sources={},
         )
-        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=COLUMNS)
+        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=list(COLUMNS))
         write(config.results / "simulations" / "lecture", {"answers": (table, COLUMNS)})
         return studies.judge(claims, config, "lecture", RULES)
 

@@ -13,7 +13,7 @@ ROWS = [
     ("a", "p", "as printed", 10, 9, 2, 0.5, "{}", "refuted"),
     ("a", "p", "M1", 10, 9, 0, 1e-16, "", "no counterexample (erratum)"),
 ]
-TABLE = pd.DataFrame(ROWS, columns=COLUMNS)
+TABLE = pd.DataFrame(ROWS, columns=list(COLUMNS))
 
 
 def test_id_and_reading_choose_the_row() -> None:

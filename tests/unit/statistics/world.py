@@ -19,6 +19,7 @@ from hypersphere.declared.cells import Cell, on_pixels
 from hypersphere.declared.coordinates import parse, text
 from hypersphere.declared.plan import MANIFEST, Plan
 from hypersphere.integrity import pictures, tables
+from hypersphere.integrity.columns import TABLES
 from hypersphere.statistics import claims, gather, measure, theorems
 
 RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"
@@ -237,7 +238,7 @@ class World:
 
     def theory(self, *rows: Sequence[Any]) -> None:
         """Write theory.csv, as the command `theory` does."""
-        table = pd.DataFrame(rows, columns=theorems.COLUMNS)
+        table = pd.DataFrame(rows, columns=list(theorems.COLUMNS))
         tables.write(self.plan.config.results, {"theory": (table, theorems.COLUMNS)})
 
     def cells(self, artifact: str, coordinates: str) -> list[Cell]:
@@ -325,7 +326,7 @@ class World:
     def table(self, artifact: str, name: str) -> pd.DataFrame:
         """One of an artifact's tidy tables, by the coordinates of its rows."""
         path = self.plan.artifact_folder("norms", artifact) / f"{name}.csv"
-        return tables.read(path).set_index("coordinates", drop=False)
+        return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
 
     def judged(self, *rows: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """claims.csv as text, by the claims' ids."""

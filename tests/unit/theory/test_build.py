@@ -55,7 +55,7 @@ def test_the_table_is_as_documented_and_comes_out_twice(tmp_path: Path, monkeypa
         files.append(config.results / "theory.csv")
     assert files[0].read_bytes() == files[1].read_bytes()
     table = pd.read_csv(files[0], keep_default_na=False)
-    assert list(table.columns) == COLUMNS
+    assert list(table.columns) == list(COLUMNS)
     assert set(table["paper"]) == set(build.documents())
     assert set(table["verdict"]) == {"no counterexample", "no counterexample (erratum)", "refuted"}
     assert (table["draws"] == 200).all()

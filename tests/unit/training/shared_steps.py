@@ -47,7 +47,7 @@ def steps(run: Run, images: Images, group: Group, checked: bool = True) -> dict[
     for number, index in enumerate(indices):
         moment = run.seed, 0, number
         means.append(loop._step(run, method, optimiser, views, index, source.labels, moment, execution))
-        method.after_step((number + 1) / 2)
+        method.after_step(number / 2, (number + 1) / 2)
     gradients = {f"gradient.{name}": p.grad for name, p in method.named_parameters() if p.grad is not None}
     if checked:
         group.check(method, 2)

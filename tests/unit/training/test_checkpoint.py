@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
@@ -179,7 +180,23 @@ def test_a_buffer_without_elements_and_one_without_dimensions_come_back(make_run
     assert other.get_buffer("queue").shape == (0, 4)
 
 
-def test_a_state_that_is_a_folder_is_said(make_run: MakeRun, tmp_path: Path) -> None:
-    (tmp_path / checkpoint.RESUME).mkdir()
+@pytest.mark.parametrize("place", ["plain", "memory"])
+def test_a_state_that_is_a_folder_is_said(make_run: MakeRun, tmp_path: Path, place: str) -> None:
+    """Also where the path looks like a word about memory."""
+    (tmp_path / place / checkpoint.RESUME).mkdir(parents=True)
     with pytest.raises(HypersphereError, match=r"resume\.safetensors: the resume state is damaged"):
+        checkpoint.load_state(tmp_path / place, {}, (), *built(make_run()))
+
+
+@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), SafetensorError("Cannot allocate memory")])
+def test_a_state_that_there_is_no_memory_for_is_not_called_damaged(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def short(path: Path) -> None:
+        raise error
+
+    method, optimiser = built(make_run())
+    checkpoint.save_state(tmp_path, method, optimiser, Progress({}))
+    monkeypatch.setattr(checkpoint, "load_file", short)
+    with pytest.raises(type(error), match="Cannot allocate memory"):
         checkpoint.load_state(tmp_path, {}, (), *built(make_run()))

@@ -19,9 +19,9 @@ from hypersphere.declared.cells import Cell
 from hypersphere.declared.claims import load
 from hypersphere.declared.plan import Plan
 from hypersphere.integrity import pictures, tables
+from hypersphere.integrity.columns import CLAIMS, DISTRIBUTION, EFFECTS, PICTURES, POINTS, TABLES
 from hypersphere.present import shown
 from hypersphere.present.results import Results
-from hypersphere.statistics import claims, effects, gather, single_images
 
 PROJECT = Path(__file__).parent / "project"
 PAPER = "made_up"
@@ -78,14 +78,15 @@ class Made:
             "summary": pd.DataFrame([*summary, *self._controls(list(each.values()), len(seeds))]),
             "effects": self._effects(artifact, each, len(seeds)),
             "distribution": pd.DataFrame(
-                [quantile for cell in own for quantile in self._quantiles(cell)], columns=single_images.DISTRIBUTION
+                [quantile for cell in own for quantile in self._quantiles(cell)],
+                columns=list(DISTRIBUTION),
             ),
             "pictures": pd.DataFrame(
                 [picture for place, cell in enumerate(each.values()) for picture in self._pictures(place, cell)],
-                columns=single_images.PICTURES,
+                columns=list(PICTURES),
             ),
             "points": pd.DataFrame(
-                [point for cell in each.values() for point in self._points(cell)], columns=single_images.POINTS
+                [point for cell in each.values() for point in self._points(cell)], columns=list(POINTS)
             ),
             "runs": pd.DataFrame(
                 [self._run(cell) for cell in {cell.run.name: cell for cell in own if cell.run}.values()]
@@ -134,8 +135,8 @@ class Made:
                 effect = mean_of(cell) - mean_of(cells[coordinates.text(other)])
                 bounds = {"low_holm": effect - 1.5, "high_holm": effect + 1.5, "p_holm": 0.0002, "low_power": n < 3}
                 known = {"coordinates": text, "baseline": coordinates.text(other), "effect": effect}
-                rows.append({**dict.fromkeys(effects.COLUMNS, NAN), **known, **bounds})
-        return pd.DataFrame(rows, columns=effects.COLUMNS)
+                rows.append({**dict.fromkeys(EFFECTS, NAN), **known, **bounds})
+        return pd.DataFrame(rows, columns=list(EFFECTS))
 
     def _quantiles(self, cell: Cell) -> list[dict[str, Any]]:
         assert cell.run is not None
@@ -186,11 +187,8 @@ class Made:
 
     def results(self, *names: str) -> Results:
         """Write the tidy tables of artifacts, of all if none is named, as the statistics do, and read them anew."""
-        columns = {"measurements": gather.MEASUREMENTS, "summary": gather.SUMMARY, "effects": effects.COLUMNS}
-        columns |= {"distribution": single_images.DISTRIBUTION, "runs": gather.RUNS}
-        columns |= {"pictures": single_images.PICTURES, "points": single_images.POINTS}
         for name in [name for _, name in self.plan.artifacts if name in names or not names]:
-            written = {table: (rows, columns[table]) for table, rows in self.tables[name].items()}
+            written = {table: (rows, TABLES[table]) for table, rows in self.tables[name].items()}
             folder, count = self.plan.artifact_folder(PAPER, name), len(self.tables[name]["pictures"])
             pictures.write(folder / "pictures.png", [SHADES * shade for shade in range(1, count + 1)] or [SHADES])
             tables.write(folder, written, [folder / "pictures.png"])
@@ -204,7 +202,7 @@ class Made:
         tables.write(folder / "simulations" / PAPER, {"sketch": (study, columns), "steps": (study, columns)})
         printed = load(self.plan.config.root / "paper" / "claims" / f"{PAPER}.csv")
         rows = [
-            {**dict.fromkeys(claims.COLUMNS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
+            {**dict.fromkeys(CLAIMS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
             | {"kind": claim.kind, "source": claim.source, "variant": claim.variant, "metric": claim.metric or ""}
             | {"reported": "" if claim.reported is None else str(claim.reported), "measured": "7"}
             | {"verdict": "exact" if claim.kind == "theorem" else "reproduced"}
@@ -212,7 +210,8 @@ class Made:
             if claim.artifact in ("steps", "theorem1")
         ]
         tables.write(
-            folder / "statistics" / PAPER, {"studies": (pd.DataFrame(rows, columns=claims.COLUMNS), claims.COLUMNS)}
+            folder / "statistics" / PAPER,
+            {"studies": (pd.DataFrame(rows, columns=list(CLAIMS)), CLAIMS)},
         )
 
     def build(self, *names: str) -> Path:

@@ -14,6 +14,7 @@ from hypersphere import files
 from hypersphere.declared import coordinates, plan
 from hypersphere.declared.plan import Plan
 from hypersphere.integrity import tables
+from hypersphere.integrity.columns import CLAIMS, EFFECTS, SUMMARY
 from hypersphere.integrity.manifest import tidy_manifest
 from hypersphere.present import captions, pages, paper, scorecard
 from hypersphere.present.results import Results
@@ -96,16 +97,6 @@ SCALE: dict[str, Any] = {
 PUBLISHED = {"level": "paper", "epochs": "published", "batch_divisor": 1}
 ERRATUM = {"kind": "typo", "place": "Eq. 1", "printed": "1 + 1", "chosen": "2", "decided": "by counting", "tests": []}
 ERRATA = [{"id": "X1", "document": "margins", **ERRATUM}, {"id": "X2", "document": "several", **ERRATUM}]
-
-CLAIM_TEXT = (
-    *("id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"),
-    *("measured", "scale", "reading", "verdict", "source", "direction", "why", "baseline", "verdict_half"),
-    *("verdict_double", "measured_on", "unstated", "sentence", "counterexample", "study", "runs"),
-)
-CLAIM_NUMBERS = (
-    *("reported_std", "measured_std", "n", "p", "low", "high", "low_power", "margin", "n_diverged", "draws", "met"),
-    *("n_missing", "violated"),
-)
 
 
 def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any) -> dict[str, Any]:
@@ -195,9 +186,9 @@ class World:
 
     def write_claims(self) -> None:
         """claims.csv."""
-        table = pd.DataFrame(self.claims).reindex(columns=[*CLAIM_TEXT, *CLAIM_NUMBERS])
+        table = pd.DataFrame(self.claims).reindex(columns=list(CLAIMS))
         table["scale"] = self.plan.config.scale_name
-        tables.write(self.folder, {"claims": (table, list(table.columns))})
+        tables.write(self.folder, {"claims": (table, CLAIMS)})
 
     def draw(self, name: str) -> None:
         """A figure's file."""
@@ -225,21 +216,11 @@ class World:
         control = {**summary[0], "method": "control", "variant": "chance", "mean": 10.0, "n": 0}
         control["coordinates"] = "method=control;variant=chance;dataset=photos;measure=knn_top1"
         summary.append(control)
-        columns = [
-            *summary[0],
-            "effect",
-            "baseline",
-            "low_holm",
-            "high_holm",
-            "pooled_low",
-            "pooled_high",
-            "p_holm",
-            "test",
-        ]
-        columns += ["paired_low", "paired_high", "detectable", "n_variant", "n_baseline", "low_power"]
         folder = self.plan.artifact_folder("alpha", name)
-        table = pd.DataFrame(effects).reindex(columns=columns)
-        tables.write(folder, {"summary": (pd.DataFrame(summary), list(summary[0])), "effects": (table, columns)})
+        columns = {"summary": SUMMARY, "effects": EFFECTS}
+        rows = {"summary": summary, "effects": effects}
+        made = {file: pd.DataFrame(rows[file]).reindex(columns=list(columns[file])) for file in rows}
+        tables.write(folder, {file: (table, columns[file]) for file, table in made.items()})
 
     def build(self) -> None:
         """Scorecard and paper."""

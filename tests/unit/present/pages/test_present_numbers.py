@@ -54,7 +54,7 @@ def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> 
 
 def test_a_diverged_cell_has_no_mean_and_says_how_many_diverged(make: Any) -> None:
     world = make()
-    world.edit("statistics/alpha/table1/summary.csv", "digits,64,2,0", "digits,,0,2")
+    world.edit("statistics/alpha/table1/summary.csv", "digits,,,,,,64,,2,,,0,", "digits,,,,,,,,0,,,2,")
     world.build()
     table = of(world)["alpha"]["table1"]
     assert table[CUT] == {"n": 0, "diverged": 2, "measured_on": "digits"}
@@ -63,6 +63,6 @@ def test_a_diverged_cell_has_no_mean_and_says_how_many_diverged(make: Any) -> No
 
 def test_a_cell_without_any_number_is_left_out(make: Any) -> None:
     world = make()
-    world.edit("statistics/alpha/table1/summary.csv", "digits,64,2,0", "digits,,0,0")
+    world.edit("statistics/alpha/table1/summary.csv", "digits,,,,,,64,,2,,,0,", "digits,,,,,,,,0,,,0,")
     world.build()
     assert CUT not in of(world)["alpha"]["table1"]

@@ -12,19 +12,24 @@ from jaxtyping import UInt8
 from safetensors.torch import load_file
 from torch import Tensor
 
+from hypersphere.datasets import store
+from hypersphere.declared.plan import Plan
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import ENCODER, HEADS, heads_name, snapshot_name
 from hypersphere.training.contract import Execution, Outcome
+from hypersphere.training.images import training_images
 from hypersphere.training.trainers import image as module
 from hypersphere.training.trainers.image import Views, train
 from hypersphere.views.draws import draw
 from hypersphere.views.ops import make_views
 
-from ..conftest import numbered
+from ....of_images import METHODS
+from ..conftest import numbered, of_method
 
 CPU = torch.device("cpu")
 Images = UInt8[np.ndarray, "n h w 3"]
@@ -171,10 +176,10 @@ def test_the_history_of_summed_passes_has_the_mean_loss(make_run: MakeRun, image
 def test_a_method_is_told_what_it_sees_and_when(
     make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Places, labels, the moment of each pass, and the share of training done after each step."""
+    """Places, labels, the moment of each pass, and the share of training done before and after each step."""
     seen: list[Batch] = []
     counts: list[int] = []
-    shares: list[float] = []
+    shares: list[tuple[float, float]] = []
     forward = SimCLR.forward
 
     def building(run: Run, images: int, classes: int) -> Method:
@@ -186,11 +191,11 @@ def test_a_method_is_told_what_it_sees_and_when(
         return forward(self, batch)
 
     monkeypatch.setattr(SimCLR, "forward", recording)
-    monkeypatch.setattr(SimCLR, "after_step", lambda self, fraction: shares.append(fraction))
+    monkeypatch.setattr(SimCLR, "after_step", lambda self, *share: shares.append(share))
     monkeypatch.setattr(loop, "build_method", building)
     execute(make_run(seed=5), images, tmp_path)
     assert counts == [19, 3]
-    assert shares == [step / 8 for step in range(1, 9)]
+    assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
     assert [batch.moment for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
     for epoch in range(4):
         places = torch.cat([batch.places for batch in seen[4 * epoch : 4 * epoch + 4]])
@@ -342,3 +347,31 @@ def test_a_diverged_run_has_equal_bytes_too(make_run: MakeRun, images: Images, t
     for name in ("a", "b"):
         execute(run, images, tmp_path / name)
     assert result(tmp_path / "a") == result(tmp_path / "b")
+
+
+# A run that stops before its schedule does
+
+FROZEN = {"dino": {"freeze_last_layer": 0.1}, "swav": {"frozen_prototypes": 0.1}}
+"""For two of twenty epochs; of five it would be for the first step."""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
+    methods_plan: Plan, tmp_path: Path, method: str
+) -> None:
+    """Five of twenty epochs: rates, momenta and frozen prototypes follow the schedule, not its end, in every method."""
+    run = of_method(methods_plan, method)
+    data = training_images(store.open(methods_plan.data_folder(run.dataset)))
+    fields = run.model_dump()
+    fields["method"] |= FROZEN.get(method, {})
+    found = {}
+    for epochs in (20, 5):
+        schedule = fields["schedule"] | {"epochs": epochs, "horizon": 20}
+        one, folder = Run.model_validate(fields | {"schedule": schedule}), tmp_path / str(epochs)
+        train(one, data, Execution(CPU, frozenset({5}), {}), folder)
+        found[epochs] = folder
+    snapshots = [found[20] / name for name in (snapshot_name(5), heads_name(5))]
+    ends = [found[5] / name for name in (ENCODER, HEADS)]
+    assert [path.read_bytes() for path in snapshots] == [path.read_bytes() for path in ends]
+    histories = [(found[epochs] / "history.csv").read_text().splitlines() for epochs in (20, 5)]
+    assert histories[0][:6] == histories[1]
