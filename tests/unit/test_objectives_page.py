@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hypersphere import files
 from hypersphere.declared import registry
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "objectives.md").read_text(encoding="utf-8")
@@ -25,6 +26,13 @@ def test_every_component_has_its_row(section: str) -> None:
         name for row in re.findall(r"^\| (`[^|]*)\|", text, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     )
     assert listed == Counter(name for kind in KINDS[section] for name in registry.names(kind))
+
+
+@pytest.mark.parametrize(("variant", "authors"), [("wang_isola", "Wang & Isola"), ("wang_liu", "Wang & Liu")])
+def test_the_page_names_the_loss_that_table_7_trains(variant: str, authors: str) -> None:
+    config = files.read_yaml(Path(__file__).resolve().parents[2] / "config" / "papers" / "double_metric.yaml")
+    (row,) = re.findall(rf"^\|.*{authors}.*double metric Table 7.*$", PAGE, re.MULTILINE)
+    assert f"`{config['variants'][variant]['objective']['name']}`" in row
 
 
 COMPONENTS = [name for kinds in KINDS.values() for kind in kinds for name in registry.names(kind)]
