@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from hypersphere import files, strict_yaml
 from hypersphere.declared import coordinates, registry
@@ -40,7 +40,7 @@ class Config(BaseModel):
     """What the command line set."""
     papers: dict[str, Paper]
     datasets: dict[str, Dataset]
-    selected: dict[tuple[str, str], Selection]
+    selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
     sources: dict[str, Path]
     """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""

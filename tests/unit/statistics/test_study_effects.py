@@ -62,7 +62,7 @@ def test_pairs_are_compared_seed_by_seed_and_the_a_a_arm_is_not(tmp_path: Path) 
 
 
 def test_one_shared_baseline_by_dunnett(tmp_path: Path) -> None:
-    """By the definition: a t distribution's maximum over the arms, whose differences have correlation 1/2, simulated."""
+    """By the definition, simulated: the maximum of t statistics that share a baseline, and so correlate by a half."""
     effects = _effects(tmp_path, test="dunnett")
     arms = np.array([SAID[name] for name in ("default", "cut3", "cut9")])
     error = np.sqrt(arms.var(axis=1, ddof=1).mean() * 2 / 4)
