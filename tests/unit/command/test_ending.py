@@ -98,3 +98,10 @@ def test_a_rebuild_that_failed_says_how_far_it_came() -> None:
     assert said.startswith(
         "stopped after 12:31: 20 of 57 jobs done, 1 failed as shown above. Mend the cause and run the same"
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0:00"), (65, "1:05"), (59.6, "1:00"), (3600, "1:00:00"), (7210, "2:00:10")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert ending.clock(seconds) == text
