@@ -135,7 +135,8 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
     ]
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
-    return files.digest([asked, document.open_choices, cells, _scale(plan), code])
+    choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
+    return files.digest([asked, choices, cells, _scale(plan), code])
 
 
 def _protocol(plan: Plan, cell: Cell) -> str:
