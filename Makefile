@@ -17,7 +17,7 @@ SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce evidence restore plan report verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce evidence restore plan verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,12 +49,6 @@ restore: $(READY) ## fetch a release's results with DVC instead of computing the
 
 plan: $(READY) ## what is done, what would run, and why; VERBOSE=1 lists every artifact, run and job
 	@hypersphere plan $(SETTINGS) $(if $(VERBOSE),--verbose)
-
-report: $(READY) ## results/<scale>/report.html: all results of a finished scale on one page, and how they were made
-	@folder=$$(hypersphere plan $(SETTINGS) | awk '$$1 == "results" {print $$2}'); \
-	  test -n "$$folder" || exit 2; \
-	  snakemake --report "$$folder/.part.html" --config $(CHOSEN) && \
-	  mv "$$folder/.part.html" "$$folder/report.html" && echo "$$folder/report.html"
 
 verify: $(READY) ## compare results with their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))

@@ -13,7 +13,7 @@ from mpl_toolkits.mplot3d.art3d import Text3D
 
 from hypersphere.declared import config as cfg
 from hypersphere.declared.plan import Plan
-from hypersphere.present import captions, shown, studies, style
+from hypersphere.present import shown, studies, style
 from hypersphere.present.results import Results
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -97,8 +97,8 @@ def test_tables_have_a_head_for_every_cell_and_say_their_size(plan: Plan, name: 
 
 @pytest.mark.parametrize(("name", "artifact"), QUICK)
 def test_captions_say_what_was_computed_and_what_came_of_the_claims(plan: Plan, name: str, artifact: str) -> None:
-    notes = captions.of_artifact(plan, name, artifact)["notes"]
-    assert notes[0] == captions.escape(studies.SIZE_NOTICE)
+    notes = shown.show(Results(plan), name, artifact).notes
+    assert notes[0] == studies.SIZE_NOTICE
     assert len(notes[1]) > 40
     assert "Its claims: " in " ".join(notes) or "It shows " in " ".join(notes)
 

@@ -1,4 +1,4 @@
-"""DESIGN.md, Determinism: neither cores, nor the batch of a run, nor what was there before, changes a byte."""
+"""Determinism: neither cores, nor the batch of a run, nor what was there before, changes a byte."""
 
 import shutil
 

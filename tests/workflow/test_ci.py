@@ -27,14 +27,14 @@ from .conftest import REPOSITORY
 CHECK = REPOSITORY / ".ci" / "check_smoke.py"
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
-DOCUMENTS = ("claims.csv", "scorecard.html", "paper.pdf", "report.html")
+DOCUMENTS = ("claims.csv", "scorecard.html", "paper.pdf")
 MAKE = """\
 #!/bin/sh
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and for which processor.
 echo "$*${ATEN_CPU_CAPABILITY:+ under $ATEN_CPU_CAPABILITY, $ONEDNN_MAX_CPU_ISA}" >> asked.log
 case "$*" in
-plan*) echo "results   results/smoke-0" ;;
-report*) echo results/quick-0/report.html ;;
+plan*smoke*) echo "results   results/smoke-0" ;;
+plan*) echo "results   results/quick-0" ;;
 esac
 """
 
@@ -72,7 +72,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
     assert [line.split(" SET=")[0] for line in asked] == [
         *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
-        *("reproduce", "report", "test-results"),
+        *("reproduce", "plan", "test-results"),
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
     assert settings == {"seeds=[0] leaves_out=[paper/table]"}

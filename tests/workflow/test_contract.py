@@ -11,7 +11,7 @@ from hypersphere.command import preview
 
 from .conftest import RUNS, Checkout
 
-# DESIGN.md, Contracts.
+# What docs/results.md promises to other tools.
 CLAIMS = """
     id kind paper artifact method variant dataset setting metric reported reported_std measured measured_std n p
     scale reading verdict source
@@ -30,6 +30,27 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(fi
     assert [row["id"] for row in rows if row["kind"] == "value"]
     assert set(published) <= {row["id"] for row in rows}
     assert {row["scale"] for row in rows} == {finished.results.name}
+
+
+def test_each_artifact_has_the_verdicts_of_claims_csv_and_a_table_shows_them(finished: Checkout) -> None:
+    """Whoever makes one table alone (`ONLY`) sees what the whole rebuild says of it."""
+    with (finished.results / "claims.csv").open() as handle:
+        every = {row["id"]: row for row in csv.DictReader(handle) if not row["study"]}
+    tables = [path for path in finished.results.glob("statistics/*/*/claims.csv")]
+    assert len(tables) == len(TABLES) + len(FIGURES) - 3  # three figures are of exact studies
+    judged = {}
+    for path in tables:
+        with path.open() as handle:
+            judged |= {row["id"]: row for row in csv.DictReader(handle)}
+    assert judged
+    assert judged == {name: every[name] for name in judged}
+    page = (finished.results / "tables" / "embedding_norms" / "table5.md").read_text()
+    shown = page.partition("### Verdicts on table5\n")[2]
+    answered = [row for row in judged.values() if row["artifact"] == "table5" and row["verdict"] != "not run"]
+    assert answered
+    assert shown.count("| quick only |") == len(answered)
+    assert "published, by its own run" in shown
+    assert "make reproduce SCALE=quick" in shown
 
 
 def test_every_artifact_of_the_paper_is_there_in_every_format(finished: Checkout) -> None:
@@ -113,7 +134,7 @@ def test_plan_gives_the_reason_that_snakemake_gives(copy: Checkout) -> None:
 
 
 def test_root_and_workflow_snakefile_list_the_same_jobs(fresh: Checkout) -> None:
-    """DESIGN.md, Snakemake facts 7: a root Snakefile without a default rule of its own does nothing, silently."""
+    """Fact 7 of test_snakemake_facts.py: a root Snakefile without a default rule of its own does nothing, silently."""
     root = {job.output for job in fresh.jobs()}
     inner = {job.output for job in fresh.jobs("--snakefile", "workflow/Snakefile")}
     assert any("paper.pdf" in output for output in root)
@@ -163,7 +184,7 @@ def test_snakefmt_is_clean(fresh: Checkout) -> None:
 
 
 def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:
-    """DESIGN.md, Contracts: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
+    """docs/conda.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
     for file in (fresh.root / "workflow" / "rules").glob("*.smk"):
         text = file.read_text()
         rules = len(re.findall(r"^ *rule\b", text, flags=re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Behaviour of DVC and Snakemake that dvc.yaml and `make restore` are built on (DESIGN.md, facts 3 to 5).
+"""Behaviour of DVC and Snakemake that dvc.yaml and `make restore` are built on: facts 3 to 5.
 
 When one of these fails after an upgrade, dvc.yaml has to be thought through again, not the test.
 """

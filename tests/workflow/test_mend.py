@@ -77,14 +77,66 @@ def test_small_files_that_rot_are_seen_before_jobs_are_planned(copy: Checkout, f
 
 
 @pytest.mark.parametrize("kind", LOST)
-def test_what_is_lost_is_made_again_and_nothing_after_it(copy: Checkout, finished: Checkout, kind: str) -> None:
+def test_what_is_lost_is_made_again_to_the_same_bytes_and_nothing_is_trained(
+    copy: Checkout, finished: Checkout, kind: str
+) -> None:
     lost = sorted(copy.results.glob(LOST[kind]))[0]
     lost.unlink()
     done = copy.snakemake("--cores", "2")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "making again what was lost: hypersphere " in done.stderr
-    assert "nothing to do: every result is up to date" in done.stderr
+    assert ", 0 runs trained" in done.stderr
+    assert lost.exists()
     assert differing(everything(copy), everything(finished)) == set()
+
+
+LISTING = {
+    "a dry run": ("-n", "--cores", "1"),
+    "a dry run of a target": ("-n", "--cores", "1", "results/quick/paper.pdf"),
+    "lint": ("--lint",),
+    "summary": ("--summary",),
+    "changes": ("--list-changes", "code"),
+    "rules": ("--list-rules",),
+    "graph": ("--rulegraph",),
+    "unlock": ("--unlock",),
+    "deletion": ("--delete-all-output", "-n"),
+}
+"""Options of Snakemake with which no job runs."""
+
+
+@pytest.fixture(scope="module")
+def rotten(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A finished copy that lost an evaluation, an encoder and a table."""
+    made = Checkout(tmp_path_factory.mktemp("rotten") / "checkout", finished.environment)
+    shutil.copytree(finished.root, made.root, symlinks=True)
+    for kind in (LOST["an evaluation"], "runs/simclr-cut3-upright-s0-*/encoder.safetensors", "theory.csv"):
+        sorted(made.results.glob(kind))[0].unlink()
+    return made
+
+
+@pytest.mark.parametrize("options", [*LISTING, "hypersphere plan", "hypersphere verify"])
+def test_what_runs_no_job_changes_nothing(rotten: Checkout, options: str) -> None:
+    """Whatever is lost: no marker goes, nothing is trained, and no file of the project is written."""
+    before = states(rotten)
+    listed, command = LISTING.get(options), options.partition(" ")[2]
+    done = rotten.snakemake(*listed) if listed else rotten.hypersphere(command)
+    text = done.stdout + done.stderr
+    assert states(rotten) == before
+    assert not any(line.startswith("made again") for line in text.splitlines())
+    assert done.returncode == (2 if options == "hypersphere verify" else 0), text
+    assert text.count("would be made again: ") == (3 if options.startswith("a dry run") else 0), text
+
+
+def test_a_dry_run_lists_the_jobs_that_make_what_is_lost(rotten: Checkout) -> None:
+    said = rotten.hypersphere("plan")
+    assert said.stdout.count("\nlost      ") == 3
+    assert {"pretrain", "evaluate", "theory"} <= {job.rule for job in rotten.jobs()}
+
+
+def states(place: Checkout) -> dict[str, tuple[int, int]]:
+    """Time and size of every file that is not Snakemake's own."""
+    paths = [path for path in place.root.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
+    known = {path.relative_to(place.root).as_posix(): path.stat() for path in paths if path.suffix != ".pyc"}
+    return {name: (about.st_mtime_ns, about.st_size) for name, about in known.items()}
 
 
 def test_what_is_lost_and_has_other_bytes_makes_what_follows_again(copy: Checkout) -> None:

@@ -1,4 +1,4 @@
-"""Profiles, and what every job asks for (DESIGN.md, Snakemake facts 6 and 8)."""
+"""Profiles, and what every job asks for."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What an edit reruns: the runs that use it and everything after them, and no more (DESIGN.md, Snakemake facts 1)."""
+"""What an edit reruns: the runs that use it and everything after them, and no more."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Behaviour of Snakemake that the workflow is built on, each by a tiny Snakefile (DESIGN.md, Snakemake facts).
+"""Behaviour of Snakemake that the workflow is built on, each by a tiny Snakefile (3 to 5: test_dvc_facts.py).
 
 When one of these fails after an upgrade, the workflow has to be thought through again, not the test.
 """

@@ -10,7 +10,7 @@ for PAPER, ARTIFACT in PLAN.made:
             measured_for(PAPER, ARTIFACT),
         output:
             [local(path) for path in tidy(PAPER, ARTIFACT)],
-            [shown_artifact(PAPER, ARTIFACT, path) for path in PLAN.outputs(PAPER, ARTIFACT)],
+            [local(path) for path in PLAN.outputs(PAPER, ARTIFACT)],
         log:
             f"{LOGS}/artifacts/{PAPER}-{ARTIFACT}.log",
         conda:

@@ -35,6 +35,11 @@ def measured_for(paper, artifact):
 
 def tidy(paper, artifact):
     """The tidy tables from which an artifact is drawn."""
-    names = ["measurements.csv", "summary.csv", "effects.csv", "runs.csv", "manifest.json"]
+    names = ["measurements.csv", "summary.csv", "effects.csv", "runs.csv", "manifest.json", "claims.csv", "claims.json"]
     about_images = kinds.kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
     return [PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]
+
+
+def claims_of(paper):
+    """Digest of a paper's published numbers; people edit the file, so its modification time says nothing."""
+    return provenance.file_digest(f"paper/claims/{paper}.csv")

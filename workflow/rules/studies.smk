@@ -60,7 +60,7 @@ for PAPER in SIMULATED:
             THEORY,
         output:
             multiext(f"{RESULTS}/statistics/{PAPER}/", "studies.csv", "manifest.json"),
-            [shown_study(PAPER, path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
+            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
         log:
             f"{LOGS}/studies/{PAPER}.log",
         conda:

@@ -24,6 +24,8 @@ EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, o
 
 
 Command = Callable[[Plan, argparse.Namespace], None]
+WithoutPlan = Callable[[argparse.Namespace], None]
+"""A command that works outside a project."""
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
@@ -36,6 +38,14 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         command = commands.add_parser(name, help=description, description=description, epilog=EPILOG)
         command.set_defaults(call=run)
         command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        for flags, keywords in options:
+            command.add_argument(*flags, **keywords)
+
+    def add_without_plan(
+        name: str, run: WithoutPlan, description: str, *options: tuple[tuple[str, ...], dict[str, Any]]
+    ) -> None:
+        command = commands.add_parser(name, help=description, description=description)
+        command.set_defaults(call_without_plan=run)
         for flags, keywords in options:
             command.add_argument(*flags, **keywords)
 
@@ -77,7 +87,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     packed = (("--to",), {"metavar": "FILE", "help": "the zip to write (default: hypersphere-<version>-<scale>.zip)"})
     heavy = (("--weights",), {"action": "store_true", "help": "add the runs, with their weights"})
     add("archive", steps.archive, "pack sources, evidence and results into one reproducible zip", packed, heavy)
-    add("check-archive", steps.check_archive, "check every file of such a zip", (("file",), {"metavar": "FILE"}))
+    add_without_plan(
+        "check-archive", steps.check_archive, "check every file of such a zip", (("file",), {"metavar": "FILE"})
+    )
     minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
     jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
     part = (("--part",), {"default": "1/1", "metavar": "K/N", "help": "the K-th of N parts that share no run"})
@@ -85,7 +97,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     size = (("--n-test",), {"type": int, "required": True, "metavar": "T", "help": "test images"})
     number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
     std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})
-    add("grim", steps.grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size)
+    add_without_plan(
+        "grim", steps.grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size
+    )
     named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
     add("trace", steps.trace, "where a number comes from: runs, weights, data, code, machine, command", named)
     return parser, commands.choices
@@ -130,9 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(words)
     stop.exit_in_order()
     try:
+        if "call_without_plan" in parsed:
+            parsed.call_without_plan(parsed)
+            return 0
         parsed.overrides = parse_settings(parsed.settings)
-        plan = None if parsed.call in steps.WITHOUT_A_PLAN else planning.make(_root(), parsed.overrides)
-        parsed.call(plan, parsed)
+        parsed.call(planning.make(_root(), parsed.overrides), parsed)
     except HypersphereError as error:
         if isinstance(error, DamagedError):
             error.disprove()

@@ -5,17 +5,25 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.command.progress import kind_of_job
 from hypersphere.declared.checks import check_texts
 from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.declared.reasons import why_not_made
 from hypersphere.errors import HypersphereError
+from hypersphere.integrity import markers
 
 GROUPS = 6
 """Groups of jobs that the summary lists."""
+FAMILIES = ("artifact", "simulate", "studies")
+"""Kinds of job with a rule for each artifact or paper: ``artifact_margins_table2``."""
+
+
+def kind_of_job(rule: str) -> str:
+    """The kind of job that a rule makes: ``artifact`` for ``artifact_margins_table2``."""
+    return next((kind for kind in FAMILIES if rule.startswith(f"{kind}_")), rule)
 
 
 class Job(NamedTuple):
@@ -32,6 +40,8 @@ def show(plan: Plan, overrides: dict[str, Any], verbose: bool = False) -> None:
     jobs = dry_run(plan.config.root, overrides)
     for line in summary(plan, jobs):
         print(line)
+    for error in markers.lost(plan):
+        print(f"lost      {error}")
     if not verbose:
         print("`hypersphere plan --verbose` lists every artifact, run and job, with reasons")
         return
@@ -132,7 +142,7 @@ def _state(folder: Path) -> str:
         return "damaged"
 
 
-def dry_run(root: Path, overrides: dict[str, Any]) -> list[Job]:
+def dry_run(root: Path, overrides: dict[str, Any], options: Sequence[str] = ()) -> list[Job]:
     """The jobs that Snakemake would start, with its reason for each.
 
     Raises:
@@ -141,7 +151,7 @@ def dry_run(root: Path, overrides: dict[str, Any]) -> list[Job]:
     settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--workflow-profile", "none"]
     command += ["--rerun-triggers", "mtime", "params", "input", "code", "--rerun-incomplete", "--nolock"]
-    command += ["--max-checksum-file-size", "1GB"]
+    command += ["--max-checksum-file-size", "1GB", *options]
     command += ["--config", *settings] if settings else []
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,111 +1,88 @@
-"""Make everything that follows from runs and evaluations again in another folder, and compare the bytes."""
+"""Have Snakemake make all that follows from runs and evaluations again in another folder, and compare the bytes."""
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from hypersphere.command import preview
 from hypersphere.declared import plan as planning
+from hypersphere.declared.cells import raw_pixels
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.nouns import counted
 
 FOLDERS = ("statistics", "simulations", "tables", "figures")
 """Folders of the results that hold nothing but what is rebuilt here."""
-
-
-class Part(NamedTuple):
-    """Some results that are made together, and their files under the results folder."""
-
-    make: Callable[[], None]
-    patterns: tuple[str, ...]
-    of_all: bool = False
-    """Whether it is made from all other parts, so that it is not right where one of them is not."""
+KEPT = ("runs", "evaluations", "batches")
+"""Folders of the results that are not rebuilt."""
 
 
 def check(plan: Plan, overrides: dict[str, Any]) -> None:
     """Rebuild statistics, theory, simulations, claims, tables, figures, scorecard and paper, and compare them.
 
-    With the setting ``only``, just the chosen artifacts.
+    With the setting ``only``, just what it chooses.
 
     Raises:
         DamagedError: files differ when made again, belong to no artifact, or cannot be made again because what they are
             made from is damaged. The proofs are those files.
+        HypersphereError: Snakemake cannot start.
     """
-    with elsewhere(plan, overrides, "runs", "evaluations") as again:
+    with elsewhere(plan, overrides, *KEPT) as again:
         before, after = plan.config.results, again.config.results
-        reasons: dict[str, None] = {}
-        known, unproven, differing = [], [], []
-        for part in _parts(again):
-            reason = next(iter(reasons)) if reasons and part.of_all else _attempt(part)
-            names = _names(part.patterns, before, after)
-            known += names
-            if reason is None:
-                differing += _differing(before, after, names)
-            else:
-                reasons[reason] = None
-                unproven += names
-        strays = [] if plan.config.settings.only else _strays(before, set(known))
+        unproven, reasons = _make(again, overrides)
+        made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
+        differing = sorted(name for name in _differing(before, after, made) if name not in unproven)
+        rebuilt = _names(tuple(f"{folder}/**/*" for folder in FOLDERS), before)
+        strays = [] if plan.config.settings.only else [name for name in rebuilt if name not in {*made, *unproven}]
         sentences = [
-            *([f"{', '.join(sorted(differing))}: differ when made again"] if differing else []),
+            *([f"{', '.join(differing)}: differ when made again"] if differing else []),
             *([f"{', '.join(strays)}: nothing of this checkout makes them"] if strays else []),
             *([f"{counted(len(unproven), 'file')} cannot be made again ({'; '.join(reasons)})"] if unproven else []),
-            *([] if known else ["has no file to compare"]),
+            *([] if made or unproven else ["has no file to compare"]),
         ]
         if sentences:
             wrong = [before / name for name in (*differing, *strays, *unproven)]
             raise DamagedError(f"{before}: {'; '.join(sentences)}", *wrong)
 
 
-def _attempt(part: Part) -> str | None:
-    """Make a part; the reason why it cannot be made, or None."""
-    try:
-        part.make()
-    except HypersphereError as error:
-        return str(error)
-    return None
+def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Have Snakemake run all rules but those that prepare, train and measure.
 
-
-def _parts(plan: Plan) -> Iterator[Part]:
-    """Everything that is rebuilt, in the order in which it is made."""
-    from hypersphere.present import paper, scorecard, shown
-    from hypersphere.present.results import Results
-    from hypersphere.simulations import build as simulations
-    from hypersphere.statistics import claims, measure
-    from hypersphere.theory import build as theory
-
-    results, config = Results(plan), plan.config
-    yield Part(partial(theory.build, plan), ("theory.csv", "theory.json"))
-    for name in config.papers:
-        studied = [artifact for artifact in config.studied(name) if config.chosen(name, artifact)]
-        if studied:
-            yield Part(partial(simulations.build, plan, name), (f"simulations/{name}/*",))
-            yield Part(partial(claims.build_studies, plan, name), tuple(f"statistics/{name}/{f}" for f in _STUDIES))
-        for artifact in studied:
-            yield Part(partial(shown.build, results, name, artifact), _shown(name, artifact))
-    for name, artifact in plan.made:
-        if config.chosen(name, artifact):
-
-            def make(name: str = name, artifact: str = artifact) -> None:
-                measure.build(plan, name, artifact)
-                shown.build(results, name, artifact)
-
-            yield Part(make, (f"statistics/{name}/{artifact}/*", *_shown(name, artifact)))
-    if not config.settings.only:
-        yield Part(partial(claims.build, plan), _CLAIMS, True)
-        yield Part(partial(scorecard.build, plan), ("scorecard.html", "scorecard.json"), True)
-        yield Part(partial(paper.build, plan), ("paper.pdf",), True)
-
-
-_STUDIES = ("studies.csv", "manifest.json")
-_CLAIMS = ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
-
-
-def _shown(paper: str, artifact: str) -> tuple[str, ...]:
-    return tuple(f"{folder}/{paper}/{artifact}.*" for folder in ("tables", "figures"))
+    Returns:
+        The files, relative to the results, that could not be made, and the reasons.
+    """
+    root, results, papers = plan.config.root, plan.config.results, plan.config.papers
+    (results / "batches").mkdir(exist_ok=True)
+    for key in plan.made:  # a lost marker is named by `verify`; what follows is made from the evaluations themselves
+        batches = plan.batches_of(*key)
+        pixels = map(raw_pixels, plan.pixels_of(*key))
+        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
+            if not marker.exists():  # else the file that it links to would be touched
+                marker.touch()
+    rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
+    rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
+    given = overrides | ({"data_root": plan.config.settings.data_root} if plan.config.settings.data_root else {})
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--allowed-rules", *rules]
+    command += ["--config", *(f"{key}={json.dumps(value)}" for key, value in given.items())] if given else []
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if not done.returncode:
+        return [], []
+    logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]
+    said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
+    if not logs:
+        raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+    left = [
+        name for job in preview.dry_run(root, given, ("--allowed-rules", *rules)) for name in job.output.split(", ")
+    ]
+    names = [(root / name).relative_to(results).as_posix() for name in left]
+    return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
@@ -121,12 +98,7 @@ def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
     )
 
 
-def _strays(results: Path, known: set[str]) -> list[str]:
-    """Files in the folders of rebuilt results that nothing makes."""
-    return [name for name in _names(tuple(f"{folder}/**/*" for folder in FOLDERS), results) if name not in known]
-
-
-def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
+def _differing(before: Path, after: Path, names: Sequence[str]) -> list[str]:
     """The files that are in one folder only or differ in bytes."""
     return [name for name in names if _bytes(before / name) != _bytes(after / name)]
 
@@ -151,21 +123,25 @@ def compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
 
 @contextmanager
 def elsewhere(plan: Plan, overrides: dict[str, Any], *kept: str) -> Iterator[Plan]:
-    """The same plan in a temporary folder with config, claims, data and the ``kept`` parts of the results.
+    """The same plan in a temporary folder with all of the project, and of its results the ``kept`` parts.
+
+    These are folders of links to the files, so that whoever removes a file there removes a link.
 
     Raises:
         HypersphereError: the block raised one; paths of the temporary folder are replaced by those of the project.
     """
     with tempfile.TemporaryDirectory(prefix="hypersphere-verify-") as temporary:
         root = Path(temporary).resolve()
-        for name in ("config", "paper"):
-            shutil.copytree(plan.config.root / name, root / name)
+        for path in plan.config.root.iterdir():
+            if path.name in ("config", "paper"):  # typst reads no link that leaves its folder
+                shutil.copytree(path, root / path.name)
+            elif path.name not in ("results", "logs") and not path.name.startswith("."):
+                (root / path.name).symlink_to(path)
         other = planning.make(root, {**overrides, "data_root": plan.config.settings.data_root})
-        (root / "data").mkdir()
-        (root / "data" / "processed").symlink_to(plan.config.root / "data" / "processed")
         other.config.results.mkdir(parents=True)
         for name in kept:
-            (other.config.results / name).symlink_to(plan.config.results / name)
+            if (plan.config.results / name).is_dir():
+                shutil.copytree(plan.config.results / name, other.config.results / name, copy_function=os.symlink)
         try:
             yield other
         except HypersphereError as error:

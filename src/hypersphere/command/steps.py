@@ -97,10 +97,11 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
 def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present import shown
     from hypersphere.present.results import Results
-    from hypersphere.statistics import measure
+    from hypersphere.statistics import claims, measure
 
     paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
     measure.build(plan, paper, artifact)
+    claims.build_artifact(plan, paper, artifact)
     shown.build(Results(plan), paper, artifact)
 
 
@@ -195,21 +196,17 @@ def archive(plan: Plan, arguments: argparse.Namespace) -> None:
     print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
 
 
-def check_archive(plan: Plan, arguments: argparse.Namespace) -> None:
+def check_archive(arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import archive
 
     print(archive.check(Path(arguments.file)))
 
 
-def grim(_: Plan | None, arguments: argparse.Namespace) -> None:
+def grim(arguments: argparse.Namespace) -> None:
     from hypersphere.command import grim
 
     for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
         print(line)
-
-
-WITHOUT_A_PLAN = (grim,)
-"""Commands that need no project folder."""
 
 
 def trace(plan: Plan, arguments: argparse.Namespace) -> None:

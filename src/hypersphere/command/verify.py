@@ -59,7 +59,7 @@ def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: boo
 
 
 def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool) -> dict[str, Checks]:
-    chosen = [key for key in plan.made if plan.config.chosen(*key)]
+    chosen = [key for key in plan.made if plan.config.chosen(*key)] if plan.records is None else []
     runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
     pixels = {name for key in chosen for name in plan.pixels_of(*key)}
     probed = {target for name in runs for asked in plan.asked[name].values() for _, target in asked.at}

@@ -1,8 +1,9 @@
-"""Forget, before Snakemake plans its jobs, what is lost or damaged, so that it is made again.
+"""Find what is lost or damaged before Snakemake plans its jobs, so that it is made again.
 
 Run folders, evaluations and prepared arrays are not declared to Snakemake, because it deletes declared outputs before a
 job and after a killed one. It knows markers instead: a batch's two, and a dataset's manifest. It looks at no file's
-bytes either. So this module checks what a file says of others, and removes the marker or manifest that is not true.
+bytes either. So this module checks what each marker and manifest says of other files. One that is not true is removed
+when jobs are about to run (`command/start.py`), and Snakemake makes it again.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,49 +22,66 @@ SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
 
 
-def forget_what_is_lost(plan: Plan) -> list[str]:
-    """Remove each marker and each manifest of tables or arrays that is not true.
-
-    Returns:
-        A sentence about each.
-
-    Raises:
-        HypersphereError: one of them cannot be removed.
-    """
-    sentences = []
+def lost(plan: Plan) -> list[DamagedError]:
+    """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
+    found = []
     for check in _checks(plan):
         try:
             check()
         except DamagedError as error:
-            with files.writing(error.proofs[0]):
-                error.disprove()
-            sentences.append(str(error))
-    return sentences
+            found.append(error)
+    return found
+
+
+def forget(found: list[DamagedError]) -> None:
+    """Remove the markers and manifests that are not true.
+
+    Raises:
+        HypersphereError: one of them cannot be removed.
+    """
+    for error in found:
+        with files.writing(error.proofs[0]):
+            error.disprove()
 
 
 def _checks(plan: Plan) -> Iterator[Callable[[], None]]:
     """A check of each marker and manifest that exists."""
-    for batch in plan.batches:
-        if plan.marker(batch).exists():
-            yield partial(check_marker, plan, batch)
-        if plan.evaluated_marker(batch.id).exists():
-            yield partial(check_evaluated_marker, plan, batch.id, [run.name for run in batch.runs])
-    for name in plan.asked_of_pixels:
-        if plan.evaluated_marker(raw_pixels(name)).exists():
-            yield partial(check_evaluated_marker, plan, raw_pixels(name), [])
-    for dataset in plan.datasets.values():
-        if (plan.data_folder(dataset) / MANIFEST).exists():
-            yield partial(check_arrays, plan.data_folder(dataset) / MANIFEST)
-    results = plan.config.results
-    tables = [results / "theory.csv", results / "claims.csv", results / "statistics" / "runs.csv"]
-    tables += [results / kind / paper / "x.csv" for paper in plan.config.papers for kind in _BY_PAPER]
-    tables += [plan.artifact_folder(*key) / "x.csv" for key in plan.made]
-    for proof in map(tidy_manifest, tables):
+    if plan.records is None:
+        yield from _checks_of_runs(plan)
+    for proof in map(tidy_manifest, _tables(plan)):
         if proof.exists():
             yield partial(check_listed_files, proof)
 
 
-_BY_PAPER = ("simulations", "statistics")
+def _checks_of_runs(plan: Plan) -> Iterator[Callable[[], None]]:
+    made = [key for key in plan.made if plan.config.chosen(*key)]
+    needed = {batch.id for key in made for batch in plan.batches_of(*key)} if plan.config.settings.only else None
+    batches = [batch for batch in plan.batches if needed is None or batch.id in needed]
+    pixels = {name for key in made for name in plan.pixels_of(*key)}
+    runs = [run for batch in batches for run in batch.runs]
+    probed = {target for run in runs for asked in plan.asked[run.name].values() for _, target in asked.at}
+    for batch in batches:
+        if plan.marker(batch).exists():
+            yield partial(check_marker, plan, batch)
+        if plan.evaluated_marker(batch.id).exists():
+            yield partial(check_evaluated_marker, plan, batch.id, [run.name for run in batch.runs])
+    for name in sorted(pixels):
+        if plan.evaluated_marker(raw_pixels(name)).exists():
+            yield partial(check_evaluated_marker, plan, raw_pixels(name), [])
+    for name in sorted({run.dataset.name for run in runs} | probed | pixels):
+        if (plan.data_folder(plan.datasets[name]) / MANIFEST).exists():
+            yield partial(check_arrays, plan.data_folder(plan.datasets[name]) / MANIFEST)
+
+
+def _tables(plan: Plan) -> Iterator[Path]:
+    """A tidy table beside each manifest of such tables."""
+    results, config = plan.config.results, plan.config
+    studied = [name for name in config.papers if any(config.chosen(name, one) for one in config.studied(name))]
+    yield from [results / "claims.csv", results / "statistics" / "runs.csv"] if not config.settings.only else []
+    yield from [results / "theory.csv"] if studied or not config.settings.only else []
+    yield from (results / kind / paper / "x.csv" for paper in studied for kind in ("simulations", "statistics"))
+    made = [plan.artifact_folder(*key) for key in plan.made if config.chosen(*key)]
+    yield from (folder / table for folder in made for table in ("x.csv", "claims.csv"))
 
 
 def check_marker(plan: Plan, batch: BatchOfRuns) -> None:

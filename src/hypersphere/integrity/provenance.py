@@ -134,7 +134,9 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
         for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
     ]
-    return files.digest([asked, cells, _scale(plan), code_digest("hypersphere.statistics.measure", module)])
+    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
+    choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
+    return files.digest([asked, choices, cells, _scale(plan), code])
 
 
 def _protocol(plan: Plan, cell: Cell) -> str:

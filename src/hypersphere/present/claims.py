@@ -13,6 +13,7 @@ from hypersphere.declared.measures import MEASURES
 from hypersphere.nouns import counted
 from hypersphere.present import labels, theorems, words
 from hypersphere.present.results import Results, has_no_scale, settles
+from hypersphere.present.shown import Grid, Head, Line, Shown, Text
 
 AGREE = (
     *("reproduced", "exact", "exact (erratum)", "no counterexample", "no counterexample (erratum)"),
@@ -99,6 +100,37 @@ def entries(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
     rows = results.claims.to_dict("records")
     return [_entry(results.config, {str(key): value for key, value in row.items()}) for row in rows]
+
+
+def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
+    """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
+    judged, config = results.judged_of(paper, artifact), results.config
+    if judged is None or judged.empty:
+        return None
+    every = [_entry(config, {str(key): value for key, value in row.items()}) for row in judged.to_dict("records")]
+    answered = [claim for claim in every if claim.verdict != words.NOT_RUN]
+    if not answered:
+        return None
+    reasons = Counter(claim.why for claim in every if claim.verdict == words.NOT_RUN)
+    below = not settles(config)
+    head = ["published, by its own run" if below else "published", "ours", "95 % interval", "verdict"]
+    lines = []
+    for claim in answered:
+        where = ", ".join(filter(None, (claim.dataset, claim.stand_in, claim.metric, claim.setting)))
+        cells = [claim.published, claim.ours, claim.interval, claim.verdict, *([claim.direction] if below else [])]
+        lines.append(Line((claim.subject, where), tuple(Text(cell or "–") for cell in cells)))
+    heads = tuple(map(Head, [*head, *(["direction"] if below else [])]))
+    make = "evidence" if config.settings.evidence_only else "reproduce"
+    notes = [
+        f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
+        f"these runs. {words.notice(config)}",
+        "Intervals of comparisons are Holm's, over all comparisons of this table.",
+        *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
+        f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
+    ]
+    return Shown(
+        f"{artifact}-claims", f"Verdicts on {artifact}", tuple(notes), Grid((heads,), ("claim", "on"), tuple(lines))
+    )
 
 
 def kind_of(claim: Entry) -> str:

@@ -143,7 +143,7 @@ def published(points: Points, where: str) -> str:
         return ""
     document = f"{points.artifact.printed or 'the document'} of “{points.context.paper.title}”"
     if all(cell.beside is None for cell in points.every):
-        return f"The numbers of {document} are of other data: the list of claims has them."
+        return f"The numbers of {document} are of other data: the verdicts list them."
     return f"{where} {document}: published images, encoder and schedule."
 
 

@@ -102,6 +102,13 @@ class Results:
         """The table of one artifact from an exact study."""
         return pd.read_csv(check_tidy(self.config.results, f"simulations/{paper}/{artifact}.csv"))
 
+    def judged_of(self, paper: str, artifact: str) -> pd.DataFrame | None:
+        """The claims of an artifact made from runs that its runs answer; None where they were not judged."""
+        path = (self.plan.artifact_folder(paper, artifact) / "claims.csv").relative_to(self.config.results)
+        if not (self.config.results / path).is_file():
+            return None
+        return tables.read(check_tidy(self.config.results, path.as_posix()), columns.CLAIMS)
+
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""
         return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"), columns.CLAIMS)

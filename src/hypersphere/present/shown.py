@@ -106,7 +106,7 @@ def build(results: Results, paper: str, name: str) -> None:
 
 
 def show(results: Results, paper: str, name: str) -> Shown:
-    """The artifact as scorecard, paper and captions show it."""
+    """The artifact as scorecard and paper show it."""
     about = context(results, paper, name)
     shown: Shown = kind(about.artifact).shown(about)
     return shown

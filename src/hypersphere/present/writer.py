@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hypersphere.files import write_text
+from hypersphere.present import claims
 from hypersphere.present.shown import Context, Grid, Head, Line, Shown
 
 _TEX = {
@@ -34,6 +35,12 @@ def write(context: Context, shown: Shown, numbers: str) -> None:
         ".md": as_markdown(shown.title, grid, shown.notes),
         ".tex": as_tex(shown.title, grid, shown.notes, f"tab:{context.paper.paper}-{context.name}"),
     }
+    if context.name in context.paper.measured:
+        judged = claims.of_artifact(context.results, context.paper.paper, context.name)
+        if judged is not None and judged.grid is not None:
+            texts[".md"] += "\n" + as_markdown(judged.title, judged.grid, judged.notes)
+            label = f"tab:{context.paper.paper}-{judged.id}"
+            texts[".tex"] += "\n" + as_tex(judged.title, judged.grid, judged.notes, label)
     for path in context.results.plan.outputs(context.paper.paper, context.name):
         write_text(path, texts[path.suffix])
 

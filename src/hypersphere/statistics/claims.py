@@ -90,6 +90,20 @@ def build_studies(plan: Plan, paper: str) -> None:
     _write(plan, f"statistics/{paper}/studies", rows)
 
 
+def build_artifact(plan: Plan, paper: str, artifact: str) -> None:
+    """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer.
+
+    Raises:
+        HypersphereError: one of its tidy tables is missing or malformed.
+    """
+    document = plan.config.papers[paper]
+    judge = Judge(plan, document, artifact, rules_file.load(plan.config.root))
+    claims = [claim for claim in load(plan.config.claims_file(paper)) if claim.artifact == artifact]
+    rows = [_described(claim, document, plan) | NOTHING | judge.of(claim) for claim in claims]
+    folder = plan.artifact_folder(paper, artifact).relative_to(plan.config.results)
+    _write(plan, f"{folder.as_posix()}/claims", rows)
+
+
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.

@@ -51,11 +51,13 @@ def results(world: World) -> set[str]:
 
 def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in(world: World, typed: Typed) -> None:
     assert typed("artifact", "norms", "table5") == (0, [], [])
-    tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs")}
+    tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs", "claims")}
     files = {path.relative_to(world.plan.config.results).as_posix() for path in world.plan.outputs("norms", "table5")}
     assert files == {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex")}
-    assert results(world) == tidy | files | {"statistics/norms/table5/manifest.json"}
-    assert "51.1" in (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
+    assert results(world) == tidy | files | {f"statistics/norms/table5/{name}.json" for name in ("manifest", "claims")}
+    page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
+    assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
+    assert "51.1" in page
 
 
 def test_claims_are_of_what_there_is(world: World, typed: Typed) -> None:

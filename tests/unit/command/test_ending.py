@@ -54,16 +54,17 @@ def test_what_does_not_exist_is_not_named(planned: Planned) -> None:
     ]
 
 
-def test_of_chosen_artifacts_their_own_files_are_named_and_no_verdicts(planned: Planned) -> None:
-    """claims.csv is not made then: one that exists may be of other results."""
+def test_of_chosen_artifacts_their_own_files_and_verdicts_are_named_and_how_to_make_the_rest(planned: Planned) -> None:
+    """claims.csv of the scale is not made then: one that exists may be of other results."""
     plan = planned(config={"only": ["p/table"]})
-    write(
-        plan, claims_dot_csv="id,origin,verdict\na,printed,refuted\n", scorecard_dot_html="", tables__p__table_dot_md=""
-    )
-    write(plan, tables__p__table_dot_tex="")
+    write(plan, claims_dot_csv="id,origin,verdict\na,printed,refuted\n", scorecard_dot_html="")
+    write(plan, tables__p__table_dot_md="", tables__p__table_dot_tex="")
+    write(plan, statistics__p__table__claims_dot_csv="id,origin,verdict\na,printed,quick only\nb,ours,not run\n")
     assert ending.finished(plan, 3, 5.0, 2)[1:] == [
+        "1 printed claim: 1 quick only",
         "open   results/small/tables/p/table.md",
         "next   make verify SCALE=small ONLY=p/table",
+        "rest   make reproduce SCALE=small",
     ]
 
 
@@ -98,3 +99,10 @@ def test_a_rebuild_that_failed_says_how_far_it_came() -> None:
     assert said.startswith(
         "stopped after 12:31: 20 of 57 jobs done, 1 failed as shown above. Mend the cause and run the same"
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0:00"), (65, "1:05"), (59.6, "1:00"), (3600, "1:00:00"), (7210, "2:00:10")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert ending.clock(seconds) == text

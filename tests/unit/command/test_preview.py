@@ -160,3 +160,10 @@ def test_a_refusal_is_said(tmp_path: Path) -> None:
     with pytest.raises(HypersphereError, match=r"^snakemake --dry-run: ") as caught:
         preview.dry_run(tmp_path, {})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"), [("artifact_margins_table2", "artifact"), ("simulate_lmcl", "simulate"), ("evaluate_pixels",) * 2]
+)
+def test_kinds(rule: str, kind: str) -> None:
+    assert preview.kind_of_job(rule) == kind

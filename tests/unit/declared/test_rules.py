@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 @pytest.mark.parametrize(("published", "margin"), [(79.9, 1.5), (80.0, 1.0), (95.0, 1.0), (0.0, 1.5)])
 def test_margin_is_as_the_design_states_it(published: float, margin: float) -> None:
-    # DESIGN, Statistics: "1.0 point where the published accuracy is at least 80, else 1.5"
+    # docs/statistics.md: 1 point where the published accuracy is at least 80 %, else 1.5
     assert rules.load(REPOSITORY).margin.of(published) == margin
 
 

@@ -68,8 +68,9 @@ def proofs(plan: Plan) -> dict[str, bool]:
 
 def forgotten(plan: Plan) -> list[str]:
     """The markers and manifests that are gone after the check, each of which has its sentence."""
-    before = proofs(plan)
-    said = markers.forget_what_is_lost(plan)
+    before, said = proofs(plan), markers.lost(plan)
+    assert proofs(plan) == before  # looking changes nothing
+    markers.forget(said)
     gone = [name for name, exists in proofs(plan).items() if before[name] and not exists]
     assert len(said) == len(gone)
     return gone
@@ -197,4 +198,4 @@ def test_a_marker_that_cannot_be_removed_is_a_sentence(marked: Plan, monkeypatch
 
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(HypersphereError, match=r"batches/.*\.json: cannot be written \(.*Read-only file system\)"):
-        markers.forget_what_is_lost(marked)
+        markers.forget(markers.lost(marked))

@@ -250,7 +250,7 @@ DRAWN: dict[str, tuple[str, str, set[str]]] = {
     "tables": ("present/kinds/table.py", "from functools", TABLES),
     "distributions": ("present/kinds/distribution.py", "from typing", {"spread_of_norms"}),
     "one study's drawing": ("present/drawings/embedding_norms/fig6.py", "import", {"fig6"}),
-    "verdicts": ("statistics/verdicts.py", "import math\n", set()),
+    "verdicts": ("statistics/verdicts.py", "import math\n", MADE),
     "a probe": ("probes/knn.py", "import torch\n", set()),
     "a loss": ("objectives/nt_xent.py", "import torch\n", set()),
 }

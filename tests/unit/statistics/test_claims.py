@@ -144,7 +144,7 @@ def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(world
 
 
 def test_columns_are_the_contract(world: World) -> None:
-    """Those that DESIGN and docs/results.md promise to other tools, first and in this order."""
+    """Those that docs/results.md promises to other tools, first and in this order."""
     world.measure("table5")
     row = world.judged(claim("a"))["a"]
     promised = "id,kind,origin,paper,artifact,method,variant,dataset,setting,metric,reported,reported_std,measured"

@@ -1,4 +1,4 @@
-"""Verdicts. Expected ones follow from DESIGN's rules by hand; equivalence is checked against statsmodels' two tests."""
+"""Verdicts. Expected ones follow by hand from docs/statistics.md; equivalence is checked against statsmodels."""
 
 import math
 from pathlib import Path

@@ -58,7 +58,7 @@ def test_no_published_number_stands_beside_a_stand_in(make: Any) -> None:
 
 def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: Any) -> None:
     table = make().show("squares")
-    said = "are of other data: the list of claims has them."
+    said = "are of other data: the verdicts list them."
     assert said in " ".join(table.notes)
     assert said not in " ".join(make("paper").show("squares").notes)
 

@@ -16,7 +16,7 @@ from hypersphere.declared.plan import Plan
 from hypersphere.integrity import tables
 from hypersphere.integrity.columns import CLAIMS, EFFECTS, SUMMARY
 from hypersphere.integrity.manifest import tidy_manifest
-from hypersphere.present import captions, pages, paper, scorecard
+from hypersphere.present import pages, paper, scorecard
 from hypersphere.present.results import Results
 from hypersphere.present.shown import Grid, Head, Line, Shown, Text
 
@@ -262,8 +262,7 @@ Make = Callable[..., World]
 @pytest.fixture(scope="session")
 def _stand_ins() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in (pages, captions):
-            patch.setattr(module, "show", stand_in)
+        patch.setattr(pages, "show", stand_in)
         yield
 
 

@@ -1,0 +1,188 @@
+"""Every command that the pages name or the console suggests works on a healthy clone.
+
+The commands are read from the pages and from what the commands print, so that a new suggestion is tested by itself.
+They run in copies of the small project, where ``ONLY`` is one of its artifacts; on the real papers they are planned.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hypersphere.command import cli
+from hypersphere.declared import plan as planning
+from hypersphere.declared.plan import Plan
+
+from .conftest import REPOSITORY, Checkout
+
+PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((REPOSITORY / "docs").glob("*.md"))
+PROGRAMS = ("make", "hypersphere", "snakemake")
+CANNOT = {
+    "make archive": "packs a git commit, which these copies are not: unit/integrity/test_archive.py",
+    "make check-archive": "the same",
+    "make restore": "needs a remote: test_restore.py",
+    "make setup": "downloads packages",
+    "make test": "this is one of the tests",
+    "make lint": "the same, in .ci/run",
+    "make lock": "downloads an index of packages",
+    "hypersphere pack": "stands there without the names of runs; `places` packs some",
+    "hypersphere prepare": "stands there without the name of a dataset; every rebuild prepares some",
+    "snakemake --cores all --config epochs=3": "trains other runs: test_bytes.py",
+    "hypersphere campaign": "takes the minutes that it is given: unit/command/test_campaign.py",
+    "hypersphere evidence import": "needs records of another machine: unit/integrity/test_evidence.py",
+    "hypersphere snapshots RUN --remove": "removes: test_removal.py",
+    "snakemake --workflow-profile profiles/slurm": "needs Slurm: test_slurm.py",
+    "snakemake --cores all --sdm conda": "needs conda: test_conda.py",
+    "snakemake --unlock": "is for a Snakemake that was killed: test_kills.py",
+    "snakemake --touch": "is a part of `make restore`",
+    "snakemake --config scale=paper": "needs GPUs",
+    "SCALE=smoke": "downloads CIFAR",
+    "scale=smoke": "downloads CIFAR",
+    "SCALE=workstation": "needs a GPU",
+    "SCALE=paper": "needs GPUs",
+}
+"""Commands that cannot run here, by their beginning or a word of theirs, and the reason."""
+EVERYWHERE = ["make plan", "make reproduce", "make verify", "make mend"]
+"""Commands that every page assumes, with each choice of settings."""
+CHOICES = {"all": "", "chosen": " ONLY=TABLE", "laptop": " SCALE=laptop ONLY=TABLE SET=evidence_only=true"}
+TABLE = "embedding_norms/table5"
+SUGGESTED = re.compile(r"(?:^(?:next|rest) +|`)((?:make|hypersphere|snakemake) [^`\n]+)", re.MULTILINE)
+
+
+def documented() -> list[str]:
+    """Every command of a code block, and every one in a line of text; placeholders as they are printed."""
+    found: list[str] = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        blocks = re.findall(r"^```\w*\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+        lines = [line.partition("  #")[0] for block in blocks for line in block.splitlines()]
+        inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+        found += [part.strip() for line in (*lines, *inline) for part in line.split("&&")]
+    commands = {command for command in found if command.split(" ")[0] in PROGRAMS and " " in command}
+    return sorted(command for command in commands if "…" not in command)
+
+
+COMMANDS = documented()
+
+
+def why_not(command: str) -> str:
+    """Why a command cannot run here; empty if it can."""
+    found = [why for words, why in CANNOT.items() if command.startswith(words) or words in command.split()]
+    return found[0] if found else ""
+
+
+def settings(command: str) -> dict[str, object]:
+    """The settings that a command gives."""
+    words = shlex.split(command.replace("<", "").replace(">", ""))
+    if words[0] == "make":
+        given = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+        named = [f"{name.lower()}={given[name]}" for name in ("SCALE", "ONLY") if name in given]
+        return cli.parse_settings([*named, *shlex.split(given.get("SET", ""))])
+    if words[0] == "hypersphere":
+        return cli.parse_settings([word for at, word in enumerate(words) if words[at - 1] == "--set"])
+    return cli.parse_settings([word for word in words if "=" in word])
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if "data_root" not in one])
+def test_the_real_papers_have_what_a_page_names(command: str) -> None:
+    """The target or subcommand with its options, the settings, and each artifact, which is made at that scale."""
+    words = shlex.split(command.replace("<", "").replace(">", ""))
+    if words[0] == "make":
+        targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
+        assert {word for word in words[1:] if "=" not in word} <= set(targets)
+    elif words[0] == "hypersphere" and not words[1].startswith("--"):
+        allowed = cli._parser()[1][words[1]]._option_string_actions
+        assert {word for word in words if word.startswith("--")} <= allowed.keys()
+    plan = planned(json.dumps(settings(command)))
+    for name in plan.config.settings.only:
+        paper, _, artifact = name.partition("/")
+        assert not artifact or (paper, artifact) in plan.made or artifact in plan.config.papers[paper].studied, command
+
+
+@cache
+def planned(given: str) -> Plan:
+    """The plan of the real papers with these settings."""
+    return planning.make(REPOSITORY, json.loads(given))
+
+
+@pytest.mark.parametrize("words", CANNOT)
+def test_what_cannot_run_here_is_still_named_somewhere(words: str) -> None:
+    assert any(command.startswith(words) or words in command.split() for command in COMMANDS)
+
+
+def program(path: Path, *lines: str) -> None:
+    """Write a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def places(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkout]:
+    """Copies where all is made; where only runs are there; and with a scale laptop of the same runs, recorded."""
+    made = {}
+    for name in CHOICES:
+        root = tmp_path_factory.mktemp(name) / "checkout"
+        shutil.copytree(finished.root, root, symlinks=True)
+        made[name] = Checkout(root, {**finished.environment, "PYTHONPATH": str(root / "src")})
+        program(root / ".venv" / "bin" / "hypersphere", f'exec {sys.executable} {root}/src/hypersphere "$@"')
+        (root / ".venv" / ".ready").touch()
+    chosen, laptop = made["chosen"].results, made["laptop"]
+    for path in chosen.iterdir():
+        if path.name not in ("runs", "evaluations", "batches"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    scales = laptop.root / "config" / "scales"
+    quick = (scales / "quick.yaml").read_text()
+    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
+    shutil.copytree(laptop.results, laptop.root / "results" / "laptop")
+    names = [path.name for path in sorted((laptop.results / "runs").iterdir()) if not path.name.startswith(".")]
+    packed = laptop.hypersphere("pack", *names, "--set", "scale=laptop")
+    assert packed.returncode == 0, packed.stderr
+    return made
+
+
+def choice(command: str) -> str:
+    """The copy in which a command runs."""
+    return "laptop" if "laptop" in command else "chosen" if "ONLY=" in command or "only=" in command else "all"
+
+
+def adapted(command: str, place: Checkout) -> str:
+    """A command of a page with an artifact, a run and a number of the small project."""
+    run = next(path.name for path in sorted((place.results / "runs").iterdir()) if path.name.startswith("simsiam-cut9"))
+    command = re.sub(r"""ONLY=("[^"]*"|'[^']*'|\S+)""", f"ONLY={TABLE}", command)
+    command = re.sub(r"only=\[[^]]*\]", f'only=["{TABLE}"]', command).replace("scale=paper", "scale=quick")
+    return re.sub(r"<run>|\bRUN\b(?!=)", run, command)
+
+
+RUNNABLE = [one for one in COMMANDS if not why_not(one)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_command_of_a_page_and_all_that_it_suggests_works(places: dict[str, Checkout], name: str) -> None:
+    place = places[name]
+    waiting = [f"{command}{CHOICES[name].replace('TABLE', TABLE)}" for command in EVERYWHERE]
+    waiting = [one for one in waiting if "mend" not in one or name != "laptop"]
+    waiting += [adapted(command, place) for command in RUNNABLE if choice(command) == name]
+    done: dict[str, str] = {}
+    while waiting:
+        command = waiting.pop(0)
+        if command in done or why_not(command):
+            continue
+        said = place.run("bash", "-c", command)
+        text = said.stdout + said.stderr
+        done[command] = text
+        assert said.returncode == 0, f"{command}\n{text}"
+        waiting += [one for one in SUGGESTED.findall(text) if choice(one) == name]
+    assert any(command.startswith("make verify") for command in done), done.keys()
+
+
+def test_what_the_console_suggests_is_found() -> None:
+    """The control: it would be run."""
+    text = "done\nnext   make verify ONLY=a/b\nrest   make reproduce\n`hypersphere plan --verbose` lists"
+    assert SUGGESTED.findall(text) == ["make verify ONLY=a/b", "make reproduce", "hypersphere plan --verbose"]
