@@ -131,9 +131,9 @@ class Measurer:
     def _corruption_errors(self, cell: Cell) -> CorruptionErrors | None:
         assert cell.run is not None
         assert cell.target is not None
-        digest = self.plan.protocols[cell.paper][cell.protocol].digest
         at = cell.epoch, cell.target.name
-        answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
+        found = self._answers_for(cell, cell.run.name)
+        answers = {key[2:]: row for key, row in found.items() if key[:2] == at}
         return corruption_errors(answers, coordinates.of_probe(cell.coordinates))
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
@@ -143,19 +143,24 @@ class Measurer:
             HypersphereError: the evaluation has no value of the cell's reading at this epoch.
         """
         assert cell.target is not None
-        digest = self.plan.protocols[cell.paper][cell.protocol].digest
         measure, target = self.probes_measure(cell), cell.target.name
-        if self.plan.records is None:
-            answers = self.answers(subject, digest)
-        else:
-            answers = self._recorded(cell, digest, subject == raw_pixels(target))
+        answers = self._answers_for(cell, subject)
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
         if answer is None and for_all is not None and for_all["status"] == "diverged":
             answer = for_all  # a diverged run has one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
+            digest = self.plan.protocols[cell.paper][cell.protocol].digest
             raise HypersphereError(f"{self.plan.evaluation(subject, digest)}: no {name} of epoch {epoch} on {target}")
         return answer
+
+    def _answers_for(self, cell: Cell, subject: str) -> Answers:
+        """All values of a cell's run, or of raw pixels, under the cell's protocol: of files, or of records."""
+        assert cell.target is not None
+        digest = self.plan.protocols[cell.paper][cell.protocol].digest
+        if self.plan.records is None:
+            return self.answers(subject, digest)
+        return self._recorded(cell, digest, subject == raw_pixels(cell.target.name))
 
     def probes_measure(self, cell: Cell) -> str:
         """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
