@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
+from hypersphere.command.names import check_paper, find_artifacts, find_batch, find_dataset, find_runs
 from hypersphere.declared import checks
 from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
@@ -99,9 +99,9 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present.results import Results
     from hypersphere.statistics import measure
 
-    paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
-    measure.build(plan, paper, artifact)
-    shown.build(Results(plan), paper, artifact)
+    for paper, artifact in find_artifacts(plan, arguments.artifact):
+        measure.build(plan, paper, artifact)
+        shown.build(Results(plan), paper, artifact)
 
 
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
