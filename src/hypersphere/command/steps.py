@@ -9,6 +9,7 @@ from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
+from hypersphere.nouns import counted
 
 
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -161,14 +162,16 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import evidence
 
     for run in find_runs(plan, arguments.run):
-        print(evidence.pack(plan, run))
+        print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
 
 
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import evidence
 
-    for path in evidence.take_in(plan, Path(arguments.folder)):
-        print(path)
+    taken = evidence.take_in(plan, Path(arguments.folder))
+    for record in taken:
+        print(f"{record.name} {record.key}")
+    print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")
 
 
 def archive(plan: Plan, arguments: argparse.Namespace) -> None:

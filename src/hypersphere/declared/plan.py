@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hypersphere import files
 from hypersphere.declared import batching, kinds, lookup, recorded, registry, repeats
 from hypersphere.declared import config as cfg
 from hypersphere.declared.artifacts import HISTORY, Protocol
@@ -176,10 +177,13 @@ class Plan:
             return []
         return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
 
-    def records_of(self, paper: str, artifact: str) -> list[Path]:
-        """The files of the records of an artifact's runs; none where numbers come from runs in the results folder."""
-        found = [record for run in self.runs_of(paper, artifact) for record in (self.records or {}).get(run, ())]
-        return [self.config.evidence / record.file_name for record in found]
+    def records_of(self, paper: str, artifact: str) -> list[str]:
+        """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
+        cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
+        names = sorted({cell.run.name for cell in cells if cell.run is not None})
+        found = [record for name in names for record in (self.records or {}).get(name, ())]
+        answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
+        return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
         """The datasets whose raw pixels are a control of an artifact."""
@@ -264,7 +268,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells = repeats.mark(cells, maker)
     if not config.settings.evidence_only:
         return Plan(config, tuple(cells))
-    kept = read_all(config.evidence)
+    kept = read_all(config.evidence, config.expected)
     return Plan(config, tuple(recorded.mark(cells, config.papers, maker.protocols, kept, config.scale_name)), kept)
 
 

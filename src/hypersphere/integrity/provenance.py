@@ -134,7 +134,8 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
         for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
     ]
-    return files.digest([asked, cells, _scale(plan), code_digest("hypersphere.statistics.measure", module)])
+    made_from = [_scale(plan), *plan.records_of(paper, artifact)]
+    return files.digest([asked, cells, *made_from, code_digest("hypersphere.statistics.measure", module)])
 
 
 def _protocol(plan: Plan, cell: Cell) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared import coordinates, recorded, registry
+from hypersphere.declared import coordinates, recorded
 from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
@@ -22,7 +22,7 @@ CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "me
 PROBE = ["epoch", "final", "protocol", "protocol_digest"]
 MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
 SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
-RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data"]
+RUNS = ["run", "status", "epochs", "device", "precision", "threads", "torch", "code", "data", "plan"]
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
@@ -164,10 +164,7 @@ class Measurer:
 
     def probes_measure(self, cell: Cell) -> str:
         """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
-        protocol = self.plan.protocols[cell.paper][cell.protocol]
-        assert protocol.probe is not None
-        names = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
-        return str(dict(zip(protocol.measures, names, strict=True))[cell.measure])
+        return self.plan.protocols[cell.paper][cell.protocol].of_probe(cell.measure)
 
     def answers(self, subject: str, digest: str) -> Answers:
         """All values of a run, or of a dataset's raw pixels (``pixels-<dataset>``), under one protocol."""
@@ -190,8 +187,8 @@ class Measurer:
         assert cell.target is not None
         record = recorded.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
         if record is None:
-            where = f"{self.plan.config.evidence}/{cell.run.name}-*.json"
-            raise HypersphereError(f"{where}: evaluations: no record has {cell.text} at epoch {cell.epoch}")
+            where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
+            raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
         rows = (answer.model_dump() for answer in record.answers(digest, of_pixels))
         return {
             (row["epoch"], row["target"], row["measure"], row["reading"]): row
@@ -209,6 +206,9 @@ class Measurer:
             if not on_pixels(protocol):
                 continue
             subject = raw_pixels(cell.target.name)
+            place = (0, cell.target.name, self.probes_measure(cell), cell.reading)
+            if self.plan.records is not None and place not in self._answers_for(cell, subject):
+                continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
             for variant, value in ((PIXELS, answer["value"]), (CHANCE, chance)):
@@ -280,4 +280,5 @@ def _run_row(about: dict[str, Any]) -> dict[str, Any]:
     """A row of runs.csv from a run's manifest or record."""
     row = {key: about[key] for key in ("status", "epochs", "code", "data")}
     row |= {"run": about["name"], "device": about["device"]["name"], "threads": about["numerics"]["threads"]}
+    row |= {"precision": about["numerics"].get("precision", "float32"), "plan": about.get("plan", "")}
     return row | {"torch": about["environment"]["packages"]["torch"]}
