@@ -6,7 +6,6 @@ from pydantic import AfterValidator
 
 from hypersphere.declared.validation import not_one_of
 
-
 LARGEST = 3.5e38
 """No value is larger: all are computed in float32."""
 POSITIVE = 0.0, LARGEST
@@ -74,7 +73,9 @@ MEASURES: dict[str, Measure] = {
     "text_accuracy": _of_task("text classification", "cross-validated classifier on frozen sentence embeddings"),
     "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on which words occur", of_data=True),
     "majority_accuracy": _of_task("majority class", "the training examples' most frequent", of_data=True),
-    "score": Measure("score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True, of_images=False),
+    "score": Measure(
+        "score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True, of_images=False
+    ),
     "random_score": Measure(
         *("score of random actions", "", 0, "return of a control task by uniform actions", "higher"),
         bounded=True,
@@ -82,33 +83,59 @@ MEASURES: dict[str, Measure] = {
         of_images=False,
     ),
     "mce": Measure(
-        "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True, limits=POSITIVE
+        "mCE",
+        "%",
+        1,
+        "mean corruption error relative to a baseline's with the same seed",
+        "lower",
+        of_baseline=True,
+        limits=POSITIVE,
     ),
     "relative_mce": Measure(
         *("relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"),
         of_baseline=True,
         limits=(-LARGEST, LARGEST),
     ),
-    "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to", limits=POSITIVE),
+    "norm": Measure(
+        "embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to", limits=POSITIVE
+    ),
     "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean", limits=POSITIVE),
     "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
     "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),
     "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
     "human_entropy": Measure(
-        "human entropy", "nat", 2, "of the classes that people chose for an image; mean over images", "lower", limits=POSITIVE
+        "human entropy",
+        "nat",
+        2,
+        "of the classes that people chose for an image; mean over images",
+        "lower",
+        limits=POSITIVE,
     ),
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),
-    "distance": Measure("distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True, limits=(0, 1)),
-    "alignment": Measure("alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower", limits=(0, 4)),
+    "distance": Measure(
+        "distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True, limits=(0, 1)
+    ),
+    "alignment": Measure(
+        "alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower", limits=(0, 4)
+    ),
     "uniformity": Measure(
-        "uniformity", "nat", 2, "logarithm of the mean Gaussian potential of pairs of unit embeddings", "lower", limits=(-LARGEST, 0)
+        "uniformity",
+        "nat",
+        2,
+        "logarithm of the mean Gaussian potential of pairs of unit embeddings",
+        "lower",
+        limits=(-LARGEST, 0),
     ),
     "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher", limits=(0, 1)),
     "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings", limits=(0, 1)),
     "class_spread": Measure(
-        "spread in a class", "", 3, "1 minus the length of the mean of a class's unit embeddings, mean over classes", limits=(0, 1)
+        "spread in a class",
+        "",
+        3,
+        "1 minus the length of the mean of a class's unit embeddings, mean over classes",
+        limits=(0, 1),
     ),
     "explained": Measure(
         "explained variance", "%", 1, "of an image's local features: the part between its regions", "higher"

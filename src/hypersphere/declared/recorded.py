@@ -106,11 +106,7 @@ def _answers(record: Record, cell: Cell, protocols: Protocols) -> bool:
     """Whether a record has a cell's number, or says that the run diverged."""
     assert cell.target is not None
     protocol = protocols[cell.paper][cell.protocol]
-    rows = [
-        one
-        for one in record.answers(protocol.digest)
-        if (one.epoch, one.target) == (cell.epoch, cell.target.name)
-    ]
+    rows = [one for one in record.answers(protocol.digest) if (one.epoch, one.target) == (cell.epoch, cell.target.name)]
     if MEASURES[cell.measure].of_baseline or any(one.status == "diverged" for one in rows):
         return bool(rows)
     return any((one.measure, one.reading) == (protocol.of_probe(cell.measure), cell.reading) for one in rows)

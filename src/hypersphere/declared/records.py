@@ -197,7 +197,7 @@ class Record(Strict):
                 if (value is None and not may_fail) or (value is not None and abs(value) > LARGEST_VALUE):
                     shown = "nothing" if value is None else f"{value:g}"
                     raise WrongError("history", f"{field}: epoch {row['epoch']:g}: must be finite (given: {shown})")
-            if not 0 <= (row["norm"] or 0):
+            if not (row["norm"] or 0) >= 0:
                 raise WrongError("history", f"norm: epoch {row['epoch']:g}: is negative")
 
     def _check_answer(self, answer: Answer, of: str) -> None:
@@ -347,7 +347,9 @@ def _rows(path: Path, content: bytes, columns: tuple[str, ...]) -> list[Row]:
         raise HypersphereError(f"{path}: its columns must be {','.join(columns)} (given: {_short(','.join(lines[0]))})")
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(columns):
-            raise HypersphereError(f"{path}: row {number}: has {len(line)} fields, and there are {len(columns)} columns")
+            raise HypersphereError(
+                f"{path}: row {number}: has {len(line)} fields, and there are {len(columns)} columns"
+            )
     return [dict(zip(columns, line, strict=True)) for line in lines[1:]]
 
 
