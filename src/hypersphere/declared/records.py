@@ -68,6 +68,16 @@ class WrongError(ValueError):
         self.table = table
 
 
+class How(Strict):
+    """How a probe was run."""
+
+    protocol: dict[str, Any]
+    code: str
+    device: dict[str, str]
+    threads: int
+    environment: dict[str, Any]
+
+
 class Answer(Strict):
     """One number of one probe, in the measure's unit; empty for a run that diverged, and for a part without images."""
 
@@ -119,7 +129,7 @@ class Record(Strict):
     evaluations: list[Answer]
     pixels: list[Answer]
     """The same protocols' answers on raw pixels of the probed datasets: controls."""
-    evaluated_by: dict[str, dict[str, Any]]
+    evaluated_by: dict[str, How]
     """By its digest: probe and layer, digest of the code, device, threads and environment, which may differ from
     training's."""
 
@@ -210,10 +220,13 @@ class Record(Strict):
         about = self.evaluated_by.get(answer.by)
         if about is None:
             raise wrong("by", f"{answer.by} is not described")
-        if answer.protocol != files.digest(about["protocol"], 8):
+        if answer.protocol != files.digest(about.protocol, 8):
             raise wrong("protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}")
-        if answer.measure not in registry.read_constant("probes", about["protocol"]["probe"]["name"], "MEASURES", ()):
-            raise wrong("measure", f"the probe {about['protocol']['probe']['name']} does not give it")
+        probe = files.mapping(about.protocol.get("probe")).get("name")
+        if probe not in registry.names("probes"):
+            raise wrong("protocol", f"there is no probe {_short(probe)}")
+        if answer.measure not in registry.read_constant("probes", str(probe), "MEASURES", ()):
+            raise wrong("measure", f"the probe {probe} does not give it")
         limit = 0 if of == "pixels" else self.run.schedule.epochs
         if answer.epoch > limit:
             raise wrong("epoch", f"must be at most {limit}")
@@ -560,7 +573,7 @@ def _check_sizes(folder: Path, record: Record, answer: Answer, seen: dict[Any, A
             raise HypersphereError(f"{where}: {field}: {answer}: is {value}, and {known} in the record of {other}")
     images = expected.test_images.get(answer.target) if expected else None
     if images is not None and answer.n_test is not None and answer.measure.startswith(("knn_", "linear_")):
-        probe = record.evaluated_by[answer.by]["protocol"]["probe"]
+        probe = record.evaluated_by[answer.by].protocol["probe"]
         batch = probe.get("drop_last") or 1
         whole = images - images % batch if isinstance(batch, int) and batch > 0 else images
         if answer.reading == "" and answer.n_test != whole:
@@ -579,13 +592,13 @@ def rows(record: Record) -> dict[str, list[Row]]:
     key, environments = record.key, {files.digest(record.environment, 8): record.environment}
     protocols = []
     for by, about in record.evaluated_by.items():
-        environment = files.digest(about["environment"], 8)
-        environments[environment] = about["environment"]
+        environment = files.digest(about.environment, 8)
+        environments[environment] = about.environment
         protocols.append(
             {
-                **{"by": by, "protocol": files.digest(about["protocol"], 8), "environment": environment},
-                **{"content": files.canonical_json(about["protocol"]), "code": str(about["code"])},
-                **{"device": files.canonical_json(about["device"]), "threads": str(about["threads"])},
+                **{"by": by, "protocol": files.digest(about.protocol, 8), "environment": environment},
+                **{"content": files.canonical_json(about.protocol), "code": str(about.code)},
+                **{"device": files.canonical_json(about.device), "threads": str(about.threads)},
             }
         )
     run = {
@@ -616,7 +629,9 @@ def _history_row(key: str, row: Mapping[str, float | None]) -> Row:
         value = row[field]
         return "nan" if value is None else repr(float(value))
 
-    return {"key": key, "epoch": str(int(row["epoch"] or 0)), **{field: written(field) for field in EPOCH}}
+    epoch = row.get("epoch") or 0.0
+    whole = str(int(epoch)) if epoch.is_integer() else repr(epoch)
+    return {"key": key, "epoch": whole, **{field: written(field) for field in EPOCH}}
 
 
 def measurement_rows(key: str, answers: Iterable[tuple[str, Answer]]) -> list[Row]:

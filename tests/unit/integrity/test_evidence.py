@@ -66,9 +66,9 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert of_protocol.keys() == {knn, linear, norms}
     asked = tiny_plan.asked[run.name]
     for name, about in of_protocol.items():
-        assert about["code"] == provenance.protocol_digest(asked[name].protocol, run)
-        assert about["protocol"] == asked[name].protocol.model_dump(mode="json", include={"probe", "layer"})
-        assert about["device"] == {"type": "cpu", "name": "cpu"}
+        assert about.code == provenance.protocol_digest(asked[name].protocol, run)
+        assert about.protocol == asked[name].protocol.model_dump(mode="json", include={"probe", "layer"})
+        assert about.device == {"type": "cpu", "name": "cpu"}
     before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
     evidence.pack(tiny_plan, run)
     assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == before
