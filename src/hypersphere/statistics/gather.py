@@ -22,7 +22,8 @@ CELL = ["coordinates", "method", "variant", "dataset", "setting", "measure", "me
 PROBE = ["epoch", "final", "protocol", "protocol_digest"]
 MEASUREMENTS = [*CELL, *PROBE, "seed", "run", "value", "n_test", "status"]
 SUMMARY = [*CELL, *PROBE, "mean", "std", "n", "low", "high", "n_diverged", "n_test"]
-RUNS = ["run", "status", "epochs", "device", "precision", "threads", "torch", "code", "data", "plan"]
+RUNS = ["run", "status", "epochs", "device", "threads", "torch", "code", "data", "kind", "precision", "plan"]
+"""``kind`` is that of the device: cpu or cuda."""
 Answer = dict[str, Any]
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
@@ -280,5 +281,9 @@ def _run_row(about: dict[str, Any]) -> dict[str, Any]:
     """A row of runs.csv from a run's manifest or record."""
     row = {key: about[key] for key in ("status", "epochs", "code", "data")}
     row |= {"run": about["name"], "device": about["device"]["name"], "threads": about["numerics"]["threads"]}
-    row |= {"precision": about["numerics"].get("precision", "float32"), "plan": about.get("plan", "")}
+    row |= {
+        "kind": about["device"]["type"],
+        "precision": about["numerics"].get("precision", "float32"),
+        "plan": about.get("plan", ""),
+    }
     return row | {"torch": about["environment"]["packages"]["torch"]}
