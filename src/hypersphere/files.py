@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -130,12 +131,27 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return unsealed(path, read_json(path))
 
 
+def check_regular(path: Path) -> None:
+    """Check that a path that exists leads to a file: reading a pipe or a device would wait, or never end.
+
+    Raises:
+        HypersphereError: it leads to something else.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return  # whoever opens it says so
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise HypersphereError(f"{path}: is no file but a pipe, a socket or a device")
+
+
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, line endings as they are.
 
     Raises:
         HypersphereError: the file is missing, cannot be read, or is no UTF-8.
     """
+    check_regular(path)
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
