@@ -183,7 +183,7 @@ class Judge:
         One run settles nothing either: it has no spread.
         """
         rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
-        about = self.about.reindex(dict.fromkeys(rows["run"])).dropna(how="all")
+        about = self.about[self.about.index.isin(rows["run"])]
         device, kind, precision = (sorted(set(about[column].dropna())) for column in ("device", "kind", "precision"))
         arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
         seeds = [" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms]
