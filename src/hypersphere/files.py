@@ -136,9 +136,11 @@ def check_regular(path: Path) -> None:
 
     Raises:
         HypersphereError: it is one of these.
-        OSError: the system does not say what it is, for example because it is missing.
     """
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # whoever opens it says so
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to read a folder is an error of the system's
         raise HypersphereError(f"{path}: must be a regular file, and is a pipe, a socket or a device")
 
@@ -149,8 +151,8 @@ def read_text(path: Path) -> str:
     Raises:
         HypersphereError: the file is missing, cannot be read, is no regular file, or is no UTF-8.
     """
+    check_regular(path)
     try:
-        check_regular(path)
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None

@@ -1,4 +1,4 @@
-"""docs/laptop.md quotes what the records in evidence/laptop/ hold, read here with the json module alone.
+"""docs/laptop.md quotes what the records in evidence/laptop1/ hold.
 
 After new records: ``python -m tests.unit.laptop.page``, and read what the page says of them.
 """

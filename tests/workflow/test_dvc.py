@@ -123,8 +123,9 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
     assert next((released.results / "runs").glob("*/unfinished-*/resume.safetensors"))  # and they were left alone
     assert list(listed(released, "data/raw")) == [Path(ARCHIVE).name]
     evidence = listed(released, f"results/{released.results.name}/evidence")
-    (record,) = evidence
-    assert record.startswith(f"{min((released.results / 'runs').iterdir()).name}-")
+    assert sorted(evidence) == [
+        f"{name}.csv" for name in ("environments", "history", "measurements", "protocols", "runs")
+    ]
     remote = objects(released.root.parent / "remote")
     for moved in (runs, evidence, listed(released, "data/raw"), listed(released, "data/processed")):
         assert set(moved.values()) <= remote.keys()

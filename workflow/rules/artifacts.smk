@@ -1,27 +1,31 @@
 # evaluations -> one artifact's tidy tables, and the table or figure itself; it waits only for its own runs
 
+if PLAN.records is None:
+    TOGETHER = {"-".join(key): [key] for key in PLAN.made}
+else:  # nothing waits for a run, and a job is mostly its imports: one for all chosen artifacts of a paper
+    TOGETHER = {paper: [key for key in CHOSEN if key[0] == paper] for paper in dict.fromkeys(key[0] for key in CHOSEN)}
 
-for PAPER, ARTIFACT in PLAN.made:
+
+for NAME, KEYS in TOGETHER.items():
 
     rule:
         name:
-            f"artifact_{PAPER}_{ARTIFACT}"
+            f"artifact_{NAME.replace('-', '_')}"
         input:
-            measured_for(PAPER, ARTIFACT),
+            [path for key in KEYS for path in measured_for(*key)],
         output:
-            [local(path) for path in tidy(PAPER, ARTIFACT)],
-            [local(path) for path in PLAN.outputs(PAPER, ARTIFACT)],
+            [local(path) for key in KEYS for path in tidy(*key)],
+            [local(path) for key in KEYS for path in PLAN.outputs(*key)],
         log:
-            f"{LOGS}/artifacts/{PAPER}-{ARTIFACT}.log",
+            f"{LOGS}/artifacts/{NAME}.log",
         conda:
             "../../environment.yml"
         resources:
             mem_mb=2000,
             runtime=30,
         params:
-            paper=PAPER,
-            artifact=ARTIFACT,
-            code=provenance.artifact_digest(PLAN, PAPER, ARTIFACT),
-            claims=claims_of(PAPER),
+            made=" ".join("/".join(key) for key in KEYS),
+            code=[provenance.artifact_digest(PLAN, *key) for key in KEYS],
+            claims=claims_of(KEYS[0][0]),
         shell:
-            "hypersphere artifact {params.paper} {params.artifact} > {log} 2>&1"
+            "hypersphere artifact {params.made} > {log} 2>&1"

@@ -23,9 +23,9 @@ def probed(batch):
 
 
 def measured_for(paper, artifact):
-    """The records of an artifact's runs, or the markers of the evaluations of its runs and controls."""
+    """The markers of the evaluations of an artifact's runs and controls; records are in its digest."""
     if PLAN.records is not None:
-        return [local(path) for path in PLAN.records_of(paper, artifact)]
+        return []
     batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
     return [
         local(path)

@@ -65,7 +65,9 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[Run]:
     """
     number, count = part
     mine = {run.name for run in _queue(plan, {})[number - 1 :: count]}
-    return [run for run in _queue(plan, records.read_all(plan.config.evidence)) if run.name in mine]
+    return [
+        run for run in _queue(plan, records.read_all(plan.config.evidence, plan.config.expected)) if run.name in mine
+    ]
 
 
 def _queue(plan: Plan, known: records.Records) -> list[Run]:

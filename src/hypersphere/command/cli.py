@@ -51,7 +51,6 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
 
     batch = (("--batch",), {"metavar": "ID", "help": "a batch of runs, as the plan and the console name it"})
     runs = (("run",), {"nargs": "*", "metavar": "RUN", "help": "names of runs; the digest may be left out"})
-    both: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("paper",), {}), (("artifact",), {"nargs": "?"})]
     seconds = {"type": float, "default": 60.0, "metavar": "SECONDS", "help": "between resume states (default: 60)"}
     verbose = (("--verbose",), {"action": "store_true", "help": "list every artifact, run and job, with reasons"})
     claimed = {"action": "store_true", "help": "which published claims a cell would measure, and why not the others"}
@@ -69,8 +68,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     add(
         "artifact",
         steps.artifact,
-        "write one table or figure, and the tidy tables that it shows",
-        *both,
+        "write tables or figures, and the tidy tables that they show",
+        (("artifact",), {"nargs": "+", "metavar": "PAPER/ARTIFACT"}),
     )
     add("claims", steps.claims, "compare the measurements with every published claim, and count the verdicts")
     add("scorecard", steps.scorecard, "write one page with every claim and its verdict")

@@ -54,14 +54,18 @@ def check_paper(plan: Plan, name: str, command: str) -> None:
         raise HypersphereError(f"{command}: {not_one_of(name, plan.config.papers)}")
 
 
-def find_artifact(plan: Plan, paper: str, name: str | None) -> tuple[str, str]:
-    """The paper and the id of an artifact, which is given as ``margins table2`` or ``margins/table2``.
+def find_artifacts(plan: Plan, words: Sequence[str]) -> list[tuple[str, str]]:
+    """The papers and ids of artifacts, which are given as ``margins/table2 lmcl/fig4``, or one as ``margins table2``.
 
     Raises:
         HypersphereError: there is none, or it is not made from runs at this scale.
     """
-    if name is None:
-        paper, _, name = paper.partition("/")
+    one_in_two_words = len(words) == 2 and not any("/" in word for word in words)
+    return [_find_artifact(plan, name) for name in (["/".join(words)] if one_in_two_words else words)]
+
+
+def _find_artifact(plan: Plan, full_name: str) -> tuple[str, str]:
+    paper, _, name = full_name.partition("/")
     check_paper(plan, paper, "artifact")
     declared = plan.config.papers[paper].artifacts
     if name not in declared:

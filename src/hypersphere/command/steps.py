@@ -3,12 +3,13 @@
 import argparse
 from pathlib import Path
 
-from hypersphere.command.names import check_paper, find_artifact, find_batch, find_dataset, find_runs
+from hypersphere.command.names import check_paper, find_artifacts, find_batch, find_dataset, find_runs
 from hypersphere.declared import checks
 from hypersphere.declared.cells import PIXELS
 from hypersphere.declared.plan import Plan
 from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
+from hypersphere.nouns import counted
 
 
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -99,10 +100,10 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.present.results import Results
     from hypersphere.statistics import claims, measure
 
-    paper, artifact = find_artifact(plan, arguments.paper, arguments.artifact)
-    measure.build(plan, paper, artifact)
-    claims.build_artifact(plan, paper, artifact)
-    shown.build(Results(plan), paper, artifact)
+    for paper, artifact in find_artifacts(plan, arguments.artifact):
+        measure.build(plan, paper, artifact)
+        claims.build_artifact(plan, paper, artifact)
+        shown.build(Results(plan), paper, artifact)
 
 
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -162,14 +163,16 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import evidence
 
     for run in find_runs(plan, arguments.run):
-        print(evidence.pack(plan, run))
+        print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
 
 
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.integrity import evidence
 
-    for path in evidence.take_in(plan, Path(arguments.folder)):
-        print(path)
+    taken = evidence.take_in(plan, Path(arguments.folder))
+    for record in taken:
+        print(f"{record.name} {record.key}")
+    print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")
 
 
 def select(plan: Plan, arguments: argparse.Namespace) -> None:

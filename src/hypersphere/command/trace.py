@@ -81,9 +81,9 @@ def _origins(plan: Plan, run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
     folder = plan.run_folder(run.name)
     if (folder / "manifest.json").is_file():
         yield str(folder.relative_to(plan.config.root)), read_manifest(folder)
-    for record in records.read_all(plan.config.evidence).get(run.name, ()):
-        path = plan.config.evidence / record.file_name
-        yield str(path.relative_to(plan.config.root)), record.model_dump()
+    for record in records.read_all(plan.config.evidence, plan.config.expected).get(run.name, ()):
+        path = plan.config.evidence / "runs.csv"
+        yield f"{path.relative_to(plan.config.root)}, key {record.key}", record.model_dump()
 
 
 def _command(plan: Plan, name: str) -> list[str]:

@@ -76,6 +76,12 @@ class Protocol(Strict):
         given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
         return tuple(map(transferred, given)) if self.transfer else given
 
+    def of_probe(self, measure: str) -> str:
+        """The probe's own name of one of its measures: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
+        assert self.probe is not None
+        names = registry.read_constant("probes", self.probe.name, "MEASURES", ())
+        return str(dict(zip(self.measures, names, strict=True))[measure])
+
     @property
     def digest(self) -> str:
         """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""

@@ -6,6 +6,10 @@ from pydantic import AfterValidator
 
 from hypersphere.declared.validation import not_one_of
 
+LARGEST = 3.5e38
+"""No value is larger: all are computed in float32."""
+POSITIVE = 0.0, LARGEST
+
 
 class Measure(NamedTuple):
     """One measured quantity."""
@@ -30,6 +34,20 @@ class Measure(NamedTuple):
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
     level: float | None = None
     """The result of guessing where it does not depend on the classes: 50 for an area under a ROC curve in percent."""
+    of_images: bool = True
+    """Whether it is of test images (or sentences) and their classes; returns of control tasks are of neither."""
+    limits: tuple[float, float] | None = None
+    """Its smallest and largest possible value; None: 0 to 100 of percents, any of others."""
+
+    @property
+    def low(self) -> float:
+        """No value is below it."""
+        return (self.limits or ((0.0, 100.0) if self.unit == "%" else (-LARGEST, LARGEST)))[0]
+
+    @property
+    def high(self) -> float:
+        """No value is above it."""
+        return (self.limits or ((0.0, 100.0) if self.unit == "%" else (-LARGEST, LARGEST)))[1]
 
     def chance(self, classes: int) -> float | None:
         """The result of guessing, in the measure's unit; None where nothing can be guessed."""
@@ -64,33 +82,56 @@ MEASURES: dict[str, Measure] = {
     "text_accuracy": _of_task("text classification", "cross-validated classifier on frozen sentence embeddings"),
     "bag_of_words_accuracy": _of_task("bag of words", "the same classifier on which words occur", of_data=True),
     "majority_accuracy": _of_task("majority class", "the training examples' most frequent", of_data=True),
-    "score": Measure("score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True),
+    "score": Measure(
+        "score", "", 0, "return of a control task by the policy's mean action", "higher", bounded=True, of_images=False
+    ),
     "random_score": Measure(
         *("score of random actions", "", 0, "return of a control task by uniform actions", "higher"),
         bounded=True,
         of_data=True,
+        of_images=False,
     ),
     "mce": Measure(
-        "mCE", "%", 1, "mean corruption error relative to a baseline's with the same seed", "lower", of_baseline=True
+        "mCE",
+        "%",
+        1,
+        "mean corruption error relative to a baseline's with the same seed",
+        "lower",
+        of_baseline=True,
+        limits=POSITIVE,
     ),
     "relative_mce": Measure(
         *("relative mCE", "%", 1, "mean loss of accuracy by corruption, relative to a baseline's", "lower"),
         of_baseline=True,
+        limits=(-LARGEST, LARGEST),
     ),
-    "norm": Measure("embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to"),
-    "weight_norm": Measure("weight norm", "", 2, "Euclidean norm of all weights of the encoder's layers as one vector"),
+    "norm": Measure(
+        "embedding norm", "", 2, "mean Euclidean norm of the embeddings that the loss is applied to", limits=POSITIVE
+    ),
+    "weight_norm": Measure(
+        *("weight norm", "", 2, "Euclidean norm of all weights of the encoder's layers as one vector"), limits=POSITIVE
+    ),
     "effective_rank": Measure(
-        "effective rank", "", 1, "exponential of the entropy of the embeddings' singular values (Roy & Vetterli 2007)"
+        *("effective rank", "", 1),
+        "exponential of the entropy of the embeddings' singular values (Roy & Vetterli 2007)",
+        limits=POSITIVE,
     ),
     "positive_cosine": Measure(
-        "cosine to the positive", "", 3, "mean cosine of the embeddings of two views of an image", bounded=True
+        *("cosine to the positive", "", 3, "mean cosine of the embeddings of two views of an image"),
+        bounded=True,
+        limits=(-1, 1),
     ),
-    "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean"),
+    "relative_norm": Measure("relative norm", "", 2, "embedding norm over the training images' mean", limits=POSITIVE),
     "bucket_top1": _accuracy("kNN accuracy", 1, "weighted k-nearest-neighbour vote, by the norm of the image"),
     "bucket_share": Measure("share of images", "%", 1, "images whose norm is in one of twenty equal ranges"),
     "human_accuracy": Measure("human accuracy", "%", 1, "images whose label by people is the official one", "higher"),
     "human_entropy": Measure(
-        "human entropy", "nat", 2, "of the classes that people chose for an image; mean over images", "lower"
+        "human entropy",
+        "nat",
+        2,
+        "of the classes that people chose for an image; mean over images",
+        "lower",
+        limits=POSITIVE,
     ),
     # of right and wrong kNN votes: 100 if each right one has more of the quantity than each wrong one
     "norm_gain": Measure(
@@ -129,15 +170,28 @@ MEASURES: dict[str, Measure] = {
     "opposite_halves": Measure(
         "opposite halves", "%", 2, "pairs of embeddings whose angle is above 90 degrees", "lower"
     ),
-    "distance": Measure("distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True),
-    "alignment": Measure("alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower"),
-    "uniformity": Measure(
-        "uniformity", "nat", 2, "logarithm of the mean Gaussian potential of pairs of unit embeddings", "lower"
+    "distance": Measure(
+        "distance", "", 3, "of two embeddings: half of 1 minus their cosine", bounded=True, limits=(0, 1)
     ),
-    "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher"),
-    "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings"),
+    "alignment": Measure(
+        "alignment", "", 3, "mean squared distance of two views' unit embeddings", "lower", limits=(0, 4)
+    ),
+    "uniformity": Measure(
+        "uniformity",
+        "nat",
+        2,
+        "logarithm of the mean Gaussian potential of pairs of unit embeddings",
+        "lower",
+        limits=(-LARGEST, 0),
+    ),
+    "nmi": Measure("NMI", "", 3, "normalised mutual information of clusters and classes", "higher", limits=(0, 1)),
+    "spread": Measure("spread", "", 3, "1 minus the length of the mean of all unit embeddings", limits=(0, 1)),
     "class_spread": Measure(
-        "spread in a class", "", 3, "1 minus the length of the mean of a class's unit embeddings, mean over classes"
+        "spread in a class",
+        "",
+        3,
+        "1 minus the length of the mean of a class's unit embeddings, mean over classes",
+        limits=(0, 1),
     ),
     "explained": Measure(
         "explained variance", "%", 1, "of an image's local features: the part between its regions", "higher"
@@ -155,7 +209,7 @@ MEASURES: dict[str, Measure] = {
     "kmeans_accuracy": _accuracy(
         "K-means accuracy", 1, "points whose cluster is that of their class, at best naming", None
     ),
-    "entropy": Measure("entropy", "nat", 1, "of a distribution over candidates"),
+    "entropy": Measure("entropy", "nat", 1, "of a distribution over candidates", limits=POSITIVE),
     "annotators": Measure("annotators", "", 0, "people who labelled an image"),
     "error_rate": Measure("error rate", "%", 2, "labels that differ from the official ones", "lower", None, "accuracy"),
     "learning_rate": Measure("learning rate", "", 2, "the highest of a schedule"),

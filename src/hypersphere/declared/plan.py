@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hypersphere import files
 from hypersphere.declared import batching, kinds, lookup, recorded, registry, repeats
 from hypersphere.declared import config as cfg
 from hypersphere.declared.artifacts import HISTORY, Protocol
@@ -122,16 +123,10 @@ class Plan:
         return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
 
     def plans_of(self, run: Run) -> str:
-        """The digests of the studies that a run confirms, as a record of it says: ``ours/step_size=1a2b3c4d``."""
-        found = {}
-        for (paper, artifact), cells in self.artifacts.items():
-            declared = self.config.papers[paper]
-            study = declared.studies.get(declared.measured[artifact].plan or "")
-            if study is None or run.seed in study.seeds.tuning:
-                continue
-            if any(cell.run is not None and cell.run.name == run.name for cell in cells):
-                found[f"{paper}/{declared.measured[artifact].plan}"] = study.digest
-        return ";".join(f"{key}={digest}" for key, digest in sorted(found.items()))
+        """The plans of the studies that a run confirms, as its record says: ``ours/step_size=1a2b3c4d``."""
+        cells = (cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
+        found = {recorded.confirms(cell, self.config.papers[cell.paper]) for cell in cells}
+        return ";".join(sorted(found - {""}))
 
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
@@ -188,10 +183,13 @@ class Plan:
             return []
         return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
 
-    def records_of(self, paper: str, artifact: str) -> list[Path]:
-        """The files of the records of an artifact's runs; none where numbers come from runs in the results folder."""
-        found = [record for run in self.runs_of(paper, artifact) for record in (self.records or {}).get(run, ())]
-        return [self.config.evidence / record.file_name for record in found]
+    def records_of(self, paper: str, artifact: str) -> list[str]:
+        """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
+        cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
+        names = sorted({cell.run.name for cell in cells if cell.run is not None})
+        found = [record for name in names for record in (self.records or {}).get(name, ())]
+        answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
+        return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
         """The datasets whose raw pixels are a control of an artifact."""
@@ -276,7 +274,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells = repeats.mark(cells, maker)
     if not config.settings.evidence_only:
         return Plan(config, tuple(cells))
-    kept = read_all(config.evidence)
+    kept = read_all(config.evidence, config.expected)
     return Plan(config, tuple(recorded.mark(cells, config.papers, maker.protocols, kept, config.scale_name)), kept)
 
 

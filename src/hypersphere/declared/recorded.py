@@ -1,13 +1,14 @@
 """Cells that records of evidence measure: the others cannot be measured without training."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from hypersphere.declared import kinds
+from hypersphere.declared import coordinates, kinds
 from hypersphere.declared.artifacts import HISTORY, Paper, Protocol
 from hypersphere.declared.cells import Cell
+from hypersphere.declared.measures import MEASURES
 from hypersphere.declared.records import FOLDER, Record, Records
 from hypersphere.declared.run import Run
 
@@ -15,15 +16,44 @@ Protocols = Mapping[str, Mapping[str, Protocol]]
 
 
 def mark(
-    cells: Iterable[Cell], papers: Mapping[str, Paper], protocols: Protocols, records: Records, scale: str
+    cells: Sequence[Cell], papers: Mapping[str, Paper], protocols: Protocols, records: Records, scale: str
 ) -> list[Cell]:
-    """Mark each cell as missing that no record of its run measures by its protocol, as that is declared now."""
-    return [
-        replace(cell, missing=reason)
-        if not cell.missing and (reason := _reason(cell, papers[cell.paper], protocols, records, scale))
-        else cell
-        for cell in cells
+    """Mark each cell as missing that no record of its run measures by its protocol, as that is declared now.
+
+    So is one whose measure compares it with a baseline of its seed that no record measures alike.
+    """
+    reasons = [cell.missing or _reason(cell, papers[cell.paper], protocols, records, scale) for cell in cells]
+    whole = {
+        (cell.paper, cell.artifact, cell.text, cell.run.seed): cell
+        for cell, reason in zip(cells, reasons, strict=True)
+        if cell.run and not reason
+    }
+    marked = []
+    for cell, reason in zip(cells, reasons, strict=True):
+        if not reason and MEASURES[cell.measure].of_baseline and cell.run is not None:
+            point = papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates)
+            text = cell.text if point is None else coordinates.text(point)
+            baseline = whole.get((cell.paper, cell.artifact, text, cell.run.seed))
+            if baseline is None:
+                reason = f"no record of its baseline of seed {cell.run.seed} in {FOLDER}/{scale}"
+            elif _readings(cell, protocols, records) != _readings(baseline, protocols, records):
+                reason = f"the record in {FOLDER}/{scale} was measured at fewer readings than that of its baseline"
+        marked.append(replace(cell, missing=reason) if reason != cell.missing else cell)
+    return marked
+
+
+def _readings(cell: Cell, protocols: Protocols, records: Records) -> set[tuple[str, str]]:
+    """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``)."""
+    found = _record(cell, protocols, records)
+    assert found is not None
+    assert cell.target is not None
+    own = set(filter(None, cell.reading.split(";")))
+    read = [
+        (one.measure, set(one.reading.split(";")))
+        for one in found.answers(protocols[cell.paper][cell.protocol].digest)
+        if (one.epoch, one.target, one.status) == (cell.epoch, cell.target.name, "finished")
     ]
+    return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
 
 
 def controls(cells: Iterable[Cell], protocols: Protocols, records: Records) -> list[Cell]:
@@ -35,11 +65,10 @@ def controls(cells: Iterable[Cell], protocols: Protocols, records: Records) -> l
     found = []
     for cell in cells:
         assert cell.run is not None
-        assert cell.target is not None
-        digest, start = protocols[cell.paper][cell.protocol].digest, _start(cell.run)
+        start = _start(cell.run)
         own = records.get(cell.run.name, ())
         for record in chain(own, (other for of in records.values() for other in of if _start(other.run) == start)):
-            if record.measured(digest, cell.epoch, cell.target.name):
+            if _answers(record, cell, protocols):
                 found.append(replace(cell, run=record.run))
                 break
     return found
@@ -57,12 +86,40 @@ def _reason(cell: Cell, paper: Paper, protocols: Protocols, records: Records, sc
         return "records of evidence hold no values of single images"
     if cell.run.name not in records:
         return f"no record of this run in {FOLDER}/{scale}"
+    if (plan := confirms(cell, paper)) and not any(plan in one.plan.split(";") for one in records[cell.run.name]):
+        return f"the record in {FOLDER}/{scale} was made under another plan than {plan}"
     if cell.protocol == HISTORY:
         return ""
-    digest = protocols[cell.paper][cell.protocol].digest
-    if measuring(records, cell.run.name, digest, cell.epoch, cell.target.name) is None:
+    if _record(cell, protocols, records) is None:
         return f"the records in {FOLDER}/{scale} were measured by another protocol, or at other epochs"
     return ""
+
+
+def confirms(cell: Cell, paper: Paper) -> str:
+    """The study that a cell confirms, with the digest of its plan: ``ours/step_size=1a2b3c4d``; empty: none."""
+    name = paper.measured[cell.artifact].plan
+    if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
+        return ""
+    return f"{paper.paper}/{name}={paper.studies[name].digest}"
+
+
+def _record(cell: Cell, protocols: Protocols, records: Records) -> Record | None:
+    """The record that a cell's number is read from."""
+    assert cell.run is not None
+    assert cell.target is not None
+    digest = protocols[cell.paper][cell.protocol].digest
+    found = measuring(records, cell.run.name, digest, cell.epoch, cell.target.name)
+    return found if found and _answers(found, cell, protocols) else None
+
+
+def _answers(record: Record, cell: Cell, protocols: Protocols) -> bool:
+    """Whether a record has a cell's number, or says that the run diverged."""
+    assert cell.target is not None
+    protocol = protocols[cell.paper][cell.protocol]
+    rows = [one for one in record.answers(protocol.digest) if (one.epoch, one.target) == (cell.epoch, cell.target.name)]
+    if MEASURES[cell.measure].of_baseline or any(one.status == "diverged" for one in rows):
+        return bool(rows)
+    return any((one.measure, one.reading) == (protocol.of_probe(cell.measure), cell.reading) for one in rows)
 
 
 def measuring(records: Records, run: str, protocol: str, epoch: int, target: str) -> Record | None:

@@ -7,6 +7,7 @@ sorted, times are those of the commit, and nothing tells which machine packed it
 
 import hashlib
 import json
+import os
 import struct
 import subprocess
 import zipfile
@@ -22,6 +23,8 @@ from hypersphere.errors import HypersphereError
 
 MANIFEST, CRATE, SIDECAR = "manifest.json", "ro-crate-metadata.json", ".sha256"
 SCHEMA = 1
+LARGEST_MANIFEST = 2**26
+"""Bytes; a manifest is read whole."""
 WEIGHTS = "runs"
 """The folder of a scale's results that holds weights."""
 HIDDEN = (".lock", "batches/")
@@ -65,6 +68,8 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     folder = f"hypersphere-{version}-{name}"
     target = target or root / f"{folder}.zip"
     content = {path.relative_to(root).as_posix(): path for path in (*sources, *results)}
+    _check_packable(content)
+    _check_whole(results)
     about = {"schema": SCHEMA, "version": version, "commit": commit, "date": f"{time:%Y-%m-%d}", "scale": name}
     crate = _as_json(_crate(about, content, plan.config.scale.describe)).encode()
     sums = {CRATE: hashlib.sha256(crate).hexdigest()}
@@ -91,7 +96,10 @@ def check(path: Path) -> str:
             missing, was changed or does not belong to it.
     """
     beside = _sidecar(path)
-    expected = files.read_text(beside).split()[:1] if beside.exists() else []
+    expected = files.read_text(beside).split()[:1] if beside.exists() else None
+    if expected == []:
+        raise HypersphereError(f"{beside}: is empty; it must begin with the archive's sha256")
+    files.check_regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
             folder, manifest = _manifest(path, archive)
@@ -113,11 +121,24 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> tuple[str, dict[str, Any]
     """The archive's one folder and its manifest."""
     folders = {name.partition("/")[0] for name in archive.namelist()}
     folder = next(iter(folders)) if len(folders) == 1 else ""
+    where = f"{path}: {folder}/{MANIFEST}"
     try:
-        manifest = json.loads(archive.read(f"{folder}/{MANIFEST}"))
-    except (KeyError, *BROKEN):
+        entry = archive.getinfo(f"{folder}/{MANIFEST}")
+        if entry.file_size > LARGEST_MANIFEST:
+            raise HypersphereError(f"{where}: has {entry.file_size:,} bytes, and may have {LARGEST_MANIFEST:,}")
+        manifest = json.loads(archive.read(entry))
+    except (KeyError, RecursionError, *BROKEN):
         raise HypersphereError(f"{path}: has no readable {MANIFEST}: it is no archive of hypersphere") from None
-    return folder, files.unsealed(f"{path}: {folder}/{MANIFEST}", manifest)
+    manifest = files.unsealed(where, manifest)
+    if manifest.get("schema") != SCHEMA:
+        raise HypersphereError(f"{where}: schema: must be {SCHEMA} (given: {str(manifest.get('schema'))[:40]})")
+    sums = manifest.get("files")
+    if not isinstance(sums, dict) or not all(isinstance(checksum, str) for checksum in sums.values()):
+        raise HypersphereError(f"{where}: files: must be a checksum for each file")
+    for key in ("commit", "scale"):
+        if not isinstance(manifest.get(key), str):
+            raise HypersphereError(f"{where}: {key}: must be text")
+    return folder, manifest
 
 
 def _problems(archive: zipfile.ZipFile, folder: str, sums: Mapping[str, str]) -> Iterator[str]:
@@ -129,7 +150,11 @@ def _problems(archive: zipfile.ZipFile, folder: str, sums: Mapping[str, str]) ->
         yield f"{name}: does not belong to it"
     for name in sorted(held & sums.keys()):
         try:
-            found = hashlib.sha256(archive.read(f"{folder}/{name}")).hexdigest()
+            checksum = hashlib.sha256()
+            with archive.open(f"{folder}/{name}") as member:  # in pieces: it may be of any size
+                while piece := member.read(2**20):
+                    checksum.update(piece)
+            found = checksum.hexdigest()
         except BROKEN:
             found = ""
         if found != sums[name]:
@@ -175,8 +200,43 @@ def _results(folder: Path, weights: bool) -> Iterator[Path]:
     for path in folder.rglob("*"):
         inside = path.relative_to(folder).as_posix()
         wanted = weights or not inside.startswith(f"{WEIGHTS}/")
-        if path.is_file() and wanted and not any(inside.startswith(one) or path.name == one for one in HIDDEN):
+        if (
+            (path.is_symlink() or path.is_file())
+            and wanted
+            and not any(inside.startswith(one) or path.name == one for one in HIDDEN)
+        ):
             yield path
+
+
+def _check_packable(content: Mapping[str, Path]) -> None:
+    """Check that each file is one of the project's own, with a name that an archive can hold.
+
+    Raises:
+        HypersphereError: one is a link, which could lead anywhere, or its name is no text.
+    """
+    for name, path in content.items():
+        shown = name.encode("utf-8", "backslashreplace").decode()
+        if shown != name:
+            raise HypersphereError(f"{path.parent}/{Path(shown).name}: a name that is no UTF-8 cannot be packed")
+        if path.is_symlink() or not path.is_file():
+            raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
+
+
+def _check_whole(results: Iterable[Path]) -> None:
+    """Check that results have the checksums of the manifests beside them.
+
+    Raises:
+        HypersphereError: one was altered, or its manifest was.
+    """
+    there = set(results)
+    for proof in sorted(path for path in there if path.suffix == ".json"):
+        content = files.read_mapping(proof)
+        if files.SEAL not in content or not isinstance(content.get("files"), dict):
+            continue
+        for name, checksum in files.unsealed(proof, content)["files"].items():
+            path = proof.parent / name
+            if path in there and (problem := files.problem(path, checksum)):
+                raise HypersphereError(f"{path}: {problem}; `make mend` makes it again")
 
 
 def _commit(root: Path) -> tuple[str, datetime]:
@@ -194,10 +254,10 @@ def _commit(root: Path) -> tuple[str, datetime]:
 
 def _git(root: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
-    return done.stdout
+    return os.fsdecode(done.stdout)
 
 
 def _version(root: Path) -> str:

@@ -29,8 +29,9 @@ RUNS: Columns = {
     **numbers("epochs"),
     **texts("device"),
     **numbers("threads"),
-    **texts("torch", "code", "data"),
+    **texts("torch", "code", "data", "kind", "precision", "plan"),
 }
+"""``kind`` is that of the device: cpu or cuda."""
 EFFECTS: Columns = {
     **texts("coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"),
     **numbers("effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"),
@@ -57,7 +58,7 @@ CLAIMS: Columns = {
     **numbers("n_diverged", "n_declared", "n_missing"),
     **texts("measured_on", "unstated", "sentence"),
     **numbers("draws", "met", "violated"),
-    **texts("counterexample", "study", "runs"),
+    **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
 }
 DISTRIBUTION: Columns = {
     **texts("coordinates"),

@@ -136,7 +136,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     ]
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
-    return files.digest([asked, choices, cells, _scale(plan), code])
+    return files.digest([asked, choices, cells, _scale(plan), *plan.records_of(paper, artifact), code])
 
 
 def _protocol(plan: Plan, cell: Cell) -> str:

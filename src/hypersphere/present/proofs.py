@@ -81,7 +81,7 @@ class Proofs:
             return [Link(_short(name), f"runs/{name}/")]
         config = self.plan.config
         folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
-        return [Link(record.file_name, f"{folder}/{record.file_name}") for record in self.plan.records.get(name, ())]
+        return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
 
     def folder(self, run: str) -> str:
         """Where all of a run lies, or its first record."""

@@ -43,6 +43,7 @@ NOTHING: dict[str, Any] = {
         "violated": None,
     },
     **{"counterexample": None, "study": None, "runs": None},
+    **{"device": None, "precision": None, "seeds": None},
 }
 """The measured columns of a claim for which nothing was run."""
 
@@ -156,6 +157,7 @@ class Judge:
             self.measurements = self._read("measurements", gather.MEASUREMENTS)
             self.effects = self._read("effects", EFFECTS)
             self.summary = self._read("summary", gather.SUMMARY).set_index("coordinates", drop=False)
+            self.about = self._read("runs", gather.RUNS).set_index("run")
 
     def _is_measured(self) -> bool:
         return (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
@@ -173,6 +175,7 @@ class Judge:
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
         if "n" in outcome:
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "runs": self._runs(claim)}
+            outcome |= self._made_by(claim, outcome)
         if self.declared and self.declared.cannot_be_judged:
             outcome = verdicts.cannot_be_judged(outcome)
         return outcome
@@ -180,6 +183,27 @@ class Judge:
     def _runs(self, claim: Claim) -> str:
         of_claim = self.measurements["coordinates"].isin(claim.cells)
         return " ".join(dict.fromkeys(self.measurements.loc[of_claim, "run"]))
+
+    def _made_by(self, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
+        """Device, precision and seeds of a claim's runs; no verdict where the runs differ in how they were made.
+
+        One run settles nothing either: it has no spread.
+        """
+        rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
+        about = self.about[self.about.index.isin(rows["run"])]
+        device, kind, precision = (sorted(set(about[column].dropna())) for column in ("device", "kind", "precision"))
+        arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
+        seeds = [" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms]
+        told: dict[str, Any] = {"device": "; ".join(device), "precision": "; ".join(precision)}
+        told["seeds"] = " against ".join(seeds if len(set(seeds)) > 1 else seeds[:1])
+        mixed = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
+        alone = outcome["n"] == 1 and self.limit is None
+        reasons = [*mixed, *(["one run has no spread"] if alone else [])]
+        if not reasons:
+            return told
+        told["why"] = "; ".join(dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons]))
+        told |= {"verdict": self.limit or verdicts.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
+        return told | ({"direction": "unclear"} if outcome.get("direction") else {})
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.

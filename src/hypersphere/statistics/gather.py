@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared import coordinates, recorded, registry
+from hypersphere.declared import coordinates, recorded
 from hypersphere.declared.artifacts import HISTORY, Measured
 from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.declared.measures import MEASURES
@@ -121,6 +121,8 @@ class Measurer:
         ours, theirs = (self._corruption_errors(one) for one in (cell, baseline))
         if ours is None or theirs is None:
             return {"value": math.nan, "n_test": math.nan, "status": "diverged"}
+        if ours.lacks or theirs.lacks:  # a record that another made: nothing was measured
+            return {"value": math.nan, "n_test": ours.n_test, "status": "finished"}
         value = (
             mce(ours.errors, theirs.errors)
             if cell.measure == "mce"
@@ -131,16 +133,16 @@ class Measurer:
     def _corruption_errors(self, cell: Cell) -> CorruptionErrors | None:
         assert cell.run is not None
         assert cell.target is not None
-        digest = self.plan.protocols[cell.paper][cell.protocol].digest
         at = cell.epoch, cell.target.name
-        answers = {key[2:]: row for key, row in self.answers(cell.run.name, digest).items() if key[:2] == at}
-        found = corruption_errors(answers, coordinates.of_probe(cell.coordinates))
-        if found is not None and found.lacks:
+        found = self._answers_for(cell, cell.run.name)
+        answers = {key[2:]: row for key, row in found.items() if key[:2] == at}
+        errors = corruption_errors(answers, coordinates.of_probe(cell.coordinates))
+        if errors is not None and errors.lacks and self.plan.records is None:
             raise HypersphereError(
-                f"{self.plan.evaluation(cell.run.name, digest)}: no corruption_error of {found.lacks} at epoch "
-                f"{cell.epoch} on {cell.target.name}; {cell.measure} is of the whole benchmark"
+                f"{cell.run.name}: no corruption_error of {errors.lacks} at epoch {cell.epoch} on {cell.target.name}; "
+                f"{cell.measure} is of the whole benchmark"
             )
-        return found
+        return errors
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels.
@@ -149,26 +151,28 @@ class Measurer:
             HypersphereError: the evaluation has no value of the cell's reading at this epoch.
         """
         assert cell.target is not None
-        digest = self.plan.protocols[cell.paper][cell.protocol].digest
         measure, target = self.probes_measure(cell), cell.target.name
-        if self.plan.records is None:
-            answers = self.answers(subject, digest)
-        else:
-            answers = self._recorded(cell, digest, subject == raw_pixels(target))
+        answers = self._answers_for(cell, subject)
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
         if answer is None and for_all is not None and for_all["status"] == "diverged":
             answer = for_all  # a diverged run has one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
+            digest = self.plan.protocols[cell.paper][cell.protocol].digest
             raise HypersphereError(f"{self.plan.evaluation(subject, digest)}: no {name} of epoch {epoch} on {target}")
         return answer
 
+    def _answers_for(self, cell: Cell, subject: str) -> Answers:
+        """All values of a cell's run, or of raw pixels, under the cell's protocol: of files, or of records."""
+        assert cell.target is not None
+        digest = self.plan.protocols[cell.paper][cell.protocol].digest
+        if self.plan.records is None:
+            return self.answers(subject, digest)
+        return self._recorded(cell, digest, subject == raw_pixels(cell.target.name))
+
     def probes_measure(self, cell: Cell) -> str:
         """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
-        protocol = self.plan.protocols[cell.paper][cell.protocol]
-        assert protocol.probe is not None
-        names = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
-        return str(dict(zip(protocol.measures, names, strict=True))[cell.measure])
+        return self.plan.protocols[cell.paper][cell.protocol].of_probe(cell.measure)
 
     def answers(self, subject: str, digest: str) -> Answers:
         """All values of a run, or of a dataset's raw pixels (``pixels-<dataset>``), under one protocol."""
@@ -191,8 +195,8 @@ class Measurer:
         assert cell.target is not None
         record = recorded.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
         if record is None:
-            where = f"{self.plan.config.evidence}/{cell.run.name}-*.json"
-            raise HypersphereError(f"{where}: evaluations: no record has {cell.text} at epoch {cell.epoch}")
+            where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
+            raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
         rows = (answer.model_dump() for answer in record.answers(digest, of_pixels))
         return {
             (row["epoch"], row["target"], row["measure"], row["reading"]): row
@@ -210,6 +214,9 @@ class Measurer:
             if not on_pixels(protocol):
                 continue
             subject = raw_pixels(cell.target.name)
+            place = (0, cell.target.name, self.probes_measure(cell), cell.reading)
+            if self.plan.records is not None and place not in self._answers_for(cell, subject):
+                continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
             for variant, value in ((PIXELS, answer["value"]), (CHANCE, chance)):
@@ -312,4 +319,9 @@ def _run_row(about: dict[str, Any]) -> dict[str, Any]:
     """A row of runs.csv from a run's manifest or record."""
     row = {key: about[key] for key in ("status", "epochs", "code", "data")}
     row |= {"run": about["name"], "device": about["device"]["name"], "threads": about["numerics"]["threads"]}
+    row |= {
+        "kind": about["device"]["type"],
+        "precision": about["numerics"].get("precision", "float32"),
+        "plan": about.get("plan", ""),
+    }
     return row | {"torch": about["environment"]["packages"]["torch"]}

@@ -8,6 +8,7 @@ import pytest
 from hypersphere import files
 from hypersphere.command import trace
 from hypersphere.declared import plan as planning
+from hypersphere.declared import records
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import evidence
@@ -55,9 +56,10 @@ def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
 def test_records_are_found_without_the_run(laptop_root: Path) -> None:
     plan = planning.make(laptop_root, {"scale": "laptop"})
     run = plan.batches[0].runs[0]
-    path = evidence.pack(plan, run)
+    folder = evidence.pack(plan, run)
+    ((record,),) = records.read_all(folder).values()
     shutil.rmtree(laptop_root / "results")
-    assert f"made      evidence/laptop/{path.name}" in list(trace.lines(plan, run.name))
+    assert f"made      evidence/laptop/runs.csv, key {record.key}" in list(trace.lines(plan, run.name))
 
 
 def test_neither_is_one_short_sentence(plan: Plan) -> None:

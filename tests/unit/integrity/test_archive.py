@@ -1,15 +1,18 @@
 """integrity/archive.py: equal bytes each time, and every damage is named. The zip is read here with zipfile alone."""
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from hypersphere import files
 from hypersphere.declared import plan as planning
 from hypersphere.declared.plan import Plan
 from hypersphere.errors import HypersphereError
@@ -161,3 +164,106 @@ def test_what_cannot_be_packed_is_one_sentence(plan: Plan, tmp_path: Path) -> No
     (tmp_path / "text.zip").write_text("text")
     with pytest.raises(HypersphereError, match=r"text\.zip: no readable zip file"):
         archive.check(tmp_path / "text.zip")
+
+
+# What would be packed
+
+
+def outside(plan: Plan) -> None:
+    (plan.config.root.parent / "secret").write_text("of someone else")
+    (plan.config.results / "tables" / "secret.csv").symlink_to(plan.config.root.parent / "secret")
+
+
+def a_folder_outside(plan: Plan) -> None:
+    (plan.config.results / "tables" / "home").symlink_to(plan.config.root.parent)
+
+
+def damaged(plan: Plan) -> None:
+    table = plan.config.results / "tables" / "a" / "table1.csv"
+    files.write_sealed(table.with_name("manifest.json"), {"files": {table.name: files.sha256(table)}})
+    table.write_text("1,3\n")
+
+
+def no_utf8(plan: Plan) -> None:
+    Path(os.fsdecode(os.fsencode(plan.config.results / "tables") + b"/caf\xe9.csv")).write_text("1\n")
+
+
+def source_without_utf8(plan: Plan) -> None:
+    Path(os.fsdecode(os.fsencode(plan.config.root) + b"/caf\xe9.txt")).write_text("1\n")
+    commit(plan.config.root)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (outside, "secret.csv: is no file of its own"),
+        (a_folder_outside, "home: is no file of its own"),
+        (damaged, r"table1\.csv: the file's bytes are not those of its manifest; `make mend`"),
+        (no_utf8, r"caf\\udce9.csv: a name that is no UTF-8 cannot be packed"),
+        (source_without_utf8, r"caf\\udce9.txt: a name that is no UTF-8 cannot be packed"),
+    ],
+)
+def test_what_is_not_sound_is_not_packed(plan: Plan, change: Callable[[Plan], None], said: str) -> None:
+    change(plan)
+    with pytest.raises(HypersphereError, match=said):
+        archive.pack(plan)
+    assert not list(plan.config.root.glob("*.zip*"))
+
+
+# What others made
+
+
+def made_up(path: Path, manifest: object, **members: bytes) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(f"a/{name}", content)
+        file.writestr("a/manifest.json", json.dumps(manifest))
+
+
+def sealed(**changed: object) -> dict[str, object]:
+    about = {"schema": 1, "version": "1", "commit": "c0de", "date": "2026-01-01", "scale": "quick", "files": {}}
+    return files.sealed({key: value for key, value in (about | changed).items() if value is not None})
+
+
+def empty_checksum(path: Path) -> None:
+    made_up(path, sealed())
+    path.with_name(f"{path.name}.sha256").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: made_up(path, sealed(files=None)), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(files=["x"])), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(files={"x": 1})), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(schema=99)), r"manifest.json: schema: must be 1 \(given: 99\)"),
+        (lambda path: made_up(path, sealed(commit=None)), "manifest.json: commit: must be text"),
+        (lambda path: made_up(path, [1]), "was altered since it was written"),
+        (empty_checksum, "sha256: is empty"),
+        (os.mkfifo, "must be a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "must be a regular file"),
+    ],
+)
+def test_an_archive_that_is_none_is_a_sentence(tmp_path: Path, make: Callable[[Path], object], said: str) -> None:
+    path = tmp_path / "a.zip"
+    make(path)
+    with pytest.raises(HypersphereError, match=said):
+        archive.check(path)
+
+
+def test_a_large_member_takes_no_memory(tmp_path: Path) -> None:
+    """256 MiB of zeros: read whole, it would take more than the peak that is allowed here."""
+    size, path = 2**28, tmp_path / "a.zip"
+    checksum = hashlib.sha256()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file, file.open("a/zeros", "w") as member:
+        for _ in range(size // 2**20):
+            member.write(bytes(2**20))
+            checksum.update(bytes(2**20))
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("a/manifest.json", json.dumps(sealed(files={"zeros": checksum.hexdigest()})))
+    tracemalloc.start()
+    try:
+        archive.check(path)
+        assert tracemalloc.get_traced_memory()[1] < size / 8
+    finally:
+        tracemalloc.stop()

@@ -1,8 +1,8 @@
 """Records stand in for runs, and no record makes a verdict better than its evidence."""
 
-import json
+import csv
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from hypersphere import files
 from hypersphere.declared import plan as planning
 from hypersphere.declared import records, rules
 from hypersphere.declared.plan import Plan
+from hypersphere.declared.records import Record
 from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.integrity import evidence
@@ -37,17 +38,31 @@ def recorded_plan(root: Path) -> Plan:
     return planning.make(root, {"scale": "laptop", "evidence_only": True})
 
 
-def paths(root: Path) -> list[Path]:
-    return sorted((root / "evidence" / "laptop").glob("*.json"))
+def kept(root: Path) -> list[Record]:
+    """The project's records, as they are read."""
+    return records.read_folder(root / "evidence" / "laptop", "laptop")
 
 
-def changed(path: Path, folder: Path, change: Change) -> Path:
-    """A copy of a record in ``folder``, changed, under the name that its content asks for."""
-    content = json.loads(path.read_text())
+def rewrite(folder: Path, content: Iterable[Record]) -> None:
+    """Tables of these records alone, under seals of their own, whatever they say."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tables: dict[str, list[records.Row]] = {name: [] for name in records.TABLES}
+    for record in content:
+        for name, rows in records.rows(record).items():
+            tables[name] += [row for row in rows if name in ("history", "measurements") or row not in tables[name]]
+    for name, columns in records.TABLES.items():
+        with (folder / f"{name}.csv").open("w", newline="") as handle:
+            writer = csv.DictWriter(handle, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(tables[name])
+
+
+def changed(record: Record, change: Change) -> Record:
+    """A record with changed content."""
+    content = record.model_dump(mode="json")
     change(content)
-    record = records.Record.model_validate(content)
-    files.write_json(folder / record.file_name, content)
-    return folder / record.file_name
+    return Record.model_validate(content)
 
 
 def elsewhere(content: dict[str, Any]) -> None:
@@ -91,19 +106,20 @@ def with_another_rate(content: dict[str, Any]) -> None:
     content["name"] = Run.model_validate(content["run"]).name
 
 
-def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path, tmp_path: Path) -> None:
+def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
     """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
     key = ("embedding_norms", "table5")
     (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
     numbers = gather.Measurer(recorded_plan(root)).rows([control])
-    (kept,) = (path for path in paths(root) if path.name.startswith(control.run.name))
-    other = changed(kept, tmp_path, with_another_rate)
-    for path in paths(root):
-        changed(path, path.parent, without_start)
+    (own,) = (record for record in kept(root) if record.name == control.run.name)
+    others = [changed(record, without_start) for record in kept(root)]
+    rewrite(root / "evidence" / "laptop", others)
     assert recorded_plan(root).controls[key] == []
-    shutil.copy(other, kept.parent)
+    other = changed(own, with_another_rate)
+    rewrite(root / "evidence" / "laptop", [*others, other])
     (control,) = recorded_plan(root).controls[key]
-    assert other.name.startswith(control.run.name)
+    assert control.run is not None
+    assert control.run.name == other.name
     (row,) = gather.Measurer(recorded_plan(root)).rows([control])
     assert row | {"run": numbers[0]["run"]} == numbers[0]
 
@@ -125,8 +141,7 @@ def numbers_of_seeds(plan: Plan) -> dict[str, int]:
 
 def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     before = numbers_of_seeds(recorded_plan(root))
-    for path in paths(root):
-        changed(path, path.parent, elsewhere)
+    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, elsewhere) for record in kept(root))])
     plan = recorded_plan(root)
     assert plan.records is not None
     assert all(len(replicates) == 2 for replicates in plan.records.values())
@@ -134,24 +149,31 @@ def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     assert before
 
 
+def in_bfloat16(content: dict[str, Any]) -> None:
+    content["numerics"]["precision"] = "bfloat16"
+
+
+def test_of_replicates_float32_speaks_first_and_then_the_first_that_came(root: Path) -> None:
+    first = kept(root)[0]
+    replicates = [changed(first, in_bfloat16), changed(first, elsewhere), first]
+    rewrite(root / "evidence" / "laptop", replicates)
+    ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
+    assert found == [replicates[1], replicates[2], replicates[0]]
+
+
 def test_a_record_measured_by_another_protocol_does_not_count(root: Path) -> None:
-    for path in paths(root):
-        text = path.read_text()
-        for digest in json.loads(text)["evaluated_by"]:
-            text = text.replace(digest, "0" * 8)
-        path.write_text(text)
+    def otherwise(content: dict[str, Any]) -> None:
+        digests = {}
+        for by, about in list(content["evaluated_by"].items()):
+            about["protocol"]["probe"]["another"] = 1
+            del content["evaluated_by"][by]
+            digests[by] = files.digest(about, 8), files.digest(about["protocol"], 8)
+            content["evaluated_by"][digests[by][0]] = about
+        for answer in (*content["evaluations"], *content["pixels"]):
+            answer["by"], answer["protocol"] = digests[answer["by"]]
+
+    rewrite(root / "evidence" / "laptop", [changed(record, otherwise) for record in kept(root)])
     assert not [cell for cell in recorded_plan(root).artifacts["embedding_norms", "table5"] if not cell.missing]
-
-
-def test_a_record_of_another_scale_is_refused(root: Path, tmp_path: Path) -> None:
-    path = paths(root)[0]
-    path.write_text(path.read_text().replace('"scale": "laptop"', '"scale": "paper"'))
-    with pytest.raises(HypersphereError, match="scale: is paper, in the folder of laptop"):
-        recorded_plan(root)
-    (tmp_path / "given").mkdir()
-    shutil.move(path, tmp_path / "given")
-    with pytest.raises(HypersphereError, match="scale: is paper, and records of laptop are taken in"):
-        evidence.take_in(trained_plan(root), tmp_path / "given")
 
 
 def test_a_changed_number_makes_another_scale_without_evidence(root: Path) -> None:
@@ -169,11 +191,18 @@ def given(root: Path, tmp_path: Path) -> Path:
     return folder
 
 
+def tables_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
 def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path) -> None:
-    plan, content = trained_plan(root), {path.name: path.read_bytes() for path in given.iterdir()}
-    for _ in range(2):
-        assert {path.name for path in evidence.take_in(plan, given)} == content.keys()
-        assert {path.name: path.read_bytes() for path in paths(root)} == content
+    plan = trained_plan(root)
+    content = records.read_folder(given, "laptop")
+    assert evidence.take_in(plan, given) == content
+    assert kept(root) == content
+    before = tables_of(plan.config.evidence)
+    assert evidence.take_in(plan, given) == []
+    assert tables_of(plan.config.evidence) == before
 
 
 def contradict_weights(content: dict[str, Any]) -> None:
@@ -184,44 +213,90 @@ def contradict_value(content: dict[str, Any]) -> None:
     content["evaluations"][0]["value"] += 1
 
 
-@pytest.mark.parametrize(("change", "said"), [(contradict_weights, "files: differs"), (contradict_value, "gave other")])
+def contradict_history(content: dict[str, Any]) -> None:
+    content["history"][0]["loss"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (contradict_weights, r"runs\.csv: .*: files: differs from the record that is there"),
+        (contradict_history, r"history\.csv: .*: history: differs from the record that is there"),
+        (contradict_value, r"measurements\.csv: .*: value: .* in the record that is there \(given: "),
+    ],
+)
 def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, change: Change, said: str) -> None:
     plan = trained_plan(root)
-    last = max(given.iterdir())
-    plan.config.evidence.mkdir(parents=True)
-    changed(last, plan.config.evidence, change)
+    last = records.read_folder(given, "laptop")[-1]
+    rewrite(plan.config.evidence, [changed(last, change)])
+    before = tables_of(plan.config.evidence)
     with pytest.raises(HypersphereError, match=said) as caught:
         evidence.take_in(plan, given)
     assert last.name in str(caught.value)
-    assert [path.name for path in paths(root)] == [last.name]
+    assert tables_of(plan.config.evidence) == before
 
 
-def test_of_two_protocol_codes_the_newer_answers_are_kept(root: Path, given: Path) -> None:
-    plan = trained_plan(root)
+def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
+    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
     evidence.take_in(plan, given)
-    path = min(given.iterdir())
 
-    def probed_again(content: dict[str, Any]) -> None:
-        digest = content["evaluations"][0]["protocol"]
-        content["evaluated_by"] = {digest: content["evaluated_by"][digest] | {"code": "newer"}}
-        content["evaluations"] = [one for one in content["evaluations"] if one["protocol"] == digest]
-        content["evaluations"][0]["value"] = 12.5
+    def trained_anew(content: dict[str, Any]) -> None:
+        content["code"] = "0123456789abcdef"
+        content["files"]["encoder.safetensors"] = "0" * 64
+        content["evaluations"][0]["value"] += 1
 
-    before = records.read(plan.config.evidence / path.name)
-    changed(path, given, probed_again)
+    rewrite(given, [changed(first, trained_anew)])
+    before = tables_of(plan.config.evidence)
     evidence.take_in(plan, given)
-    after = records.read(plan.config.evidence / path.name)
-    first = before.evaluations[0].protocol
-    assert after.answers(first)[0].value == 12.5
-    assert after.evaluated_by.keys() == before.evaluated_by.keys()
-    for digest in before.evaluated_by.keys() - {first}:
-        assert after.answers(digest) == before.answers(digest)
+    assert records.read_all(plan.config.evidence)[first.name][0] == first
+    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+
+
+def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+
+    def without_pixels_and_norms(content: dict[str, Any]) -> None:
+        content["pixels"] = []
+        content["evaluations"] = [one for one in content["evaluations"] if one["measure"] != "norm"]
+        used = {one["by"] for one in content["evaluations"]}
+        content["evaluated_by"] = {by: about for by, about in content["evaluated_by"].items() if by in used}
+
+    rewrite(plan.config.evidence, [changed(record, without_pixels_and_norms) for record in whole])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+    by_place = [sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)]
+    assert by_place[: len(whole)] == by_place[len(whole) :]
+    assert [record.pixels for record in kept(root)] == [record.pixels for record in whole]
 
 
 def test_an_empty_folder_is_a_sentence(root: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(HypersphereError, match=r"holds no record \(\*\.json\)"):
+    with pytest.raises(HypersphereError, match=r"holds no records \(.*runs\.csv\)"):
         evidence.take_in(trained_plan(root), tmp_path / "empty")
+
+
+# A process that is killed leaves nothing that a reader takes in
+
+
+@pytest.mark.parametrize("written", ["environments", "protocols", "history", "measurements", "runs"])
+def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
+    root: Path, given: Path, written: str
+) -> None:
+    """The journal is left as a kill leaves it: after the rows of one table, half a row of it, and no others."""
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, whole[:1])
+    before = kept(root)
+    sizes = {name: (plan.config.evidence / f"{name}.csv").stat().st_size for name in records.TABLES}
+    files.write_json(plan.config.evidence / records.JOURNAL, sizes)
+    with (plan.config.evidence / f"{written}.csv").open("a") as handle:
+        handle.write((given / f"{written}.csv").read_text().splitlines()[-1][:-3])
+    (plan.config.evidence / ".runs.csv.0123abcd.part").write_text("half")
+    assert kept(root) == before
+    evidence.take_in(plan, given)
+    assert kept(root) == whole
+    assert not [path.name for path in plan.config.evidence.iterdir() if path.name.endswith((".part", ".json"))]
 
 
 def test_showing_records_downloads_nothing(root: Path, tmp_path: Path) -> None:

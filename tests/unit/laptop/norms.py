@@ -1,11 +1,9 @@
 """Tables of docs/laptop.md on the norms paper."""
 
-import json
-
 import numpy as np
 
 from ..printed import table as printed
-from .records import EVIDENCE, Record, Row, difference, laptop, mean, measured, paired, records, value, values
+from .records import Record, Row, difference, laptop, mean, measured, paired, records, replaced, value, values
 
 PAPER = "embedding_norms"
 EPOCHS = (0, 10, 25, 50, 100)
@@ -162,13 +160,12 @@ def probe_rows(lines: list[Row]) -> list[Row]:
 
 
 def precision_rows(lines: list[Row]) -> list[Row]:
-    """bfloat16 beside float32, whose records were replaced and count in no other table."""
+    """bfloat16 beside float32, whose records were once replaced, and count in no other table."""
     rows = []
     for run, *_ in lines:
         variant = "cut3" if run.startswith("cut") else "default"
         (record,) = (one for one in of_table5("simclr", variant, "cifar10_lt") if one["run"]["seed"] == int(run[-1]))
-        (file,) = (EVIDENCE / "replaced").glob(f"{record['name']}-*.json")
-        before = json.loads(file.read_text(encoding="utf-8"))
+        before = replaced()[record["name"]]
         assert [one["numerics"]["precision"] for one in (before, record)] == ["float32", "bfloat16"]
         rows.append([run, *(mean(values([one], PAPER, "knn", "knn_top1")) for one in (before, record))])
     return rows

@@ -1,6 +1,5 @@
-"""Records of evidence/laptop/, read with the json module and looked up by the cells of the plan."""
+"""Records of evidence/laptop1/, the first protocol of the laptop scale, looked up by the cells of the plan."""
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,9 +10,10 @@ import numpy as np
 from scipy import stats
 
 from hypersphere.declared import plan as planning
+from hypersphere.declared.records import read_all, read_folder
 
 ROOT = Path(__file__).resolve().parents[3]
-EVIDENCE = ROOT / "evidence" / "laptop"
+SCALE = "laptop1"
 Record = Mapping[str, Any]
 Row = list[str]
 NO_COORDINATES: Mapping[str, Any] = MappingProxyType({})
@@ -21,15 +21,23 @@ NO_COORDINATES: Mapping[str, Any] = MappingProxyType({})
 
 @cache
 def laptop() -> planning.Plan:
-    """The plan of the laptop scale, made once."""
-    return planning.make(ROOT, {"scale": "laptop"})
+    """The plan of the scale, made once."""
+    return planning.make(ROOT, {"scale": SCALE})
 
 
 @cache
 def every_record() -> Mapping[str, Record]:
     """By the name of the run."""
-    records = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(EVIDENCE.glob("*.json")))
-    return {record["name"]: record for record in records}
+    config = laptop().config
+    found = read_all(config.evidence, config.expected)
+    return {name: replicates[0].model_dump(mode="json") for name, replicates in found.items()}
+
+
+@cache
+def replaced() -> Mapping[str, Record]:
+    """Records in float32 that others once took the place of, by the name of the run."""
+    found = read_folder(laptop().config.evidence / "replaced", SCALE, laptop().config.expected)
+    return {record.name: record.model_dump(mode="json") for record in found}
 
 
 def records(

@@ -236,7 +236,9 @@ def test_runs_say_what_they_were_made_by(make_world: Make) -> None:
     world.write()
     name, other = sorted(world.plan.runs)[:2]
     table = gather.runs(world.plan, [name, name])
-    assert table.to_numpy().tolist() == [[name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a"]]
+    assert table.to_numpy().tolist() == [
+        [name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a", "cpu", "float32", ""]
+    ]
     path = world.plan.run_folder(name) / MANIFEST
     files.write_json(path, files.read_json(path) | {"status": "diverged"})
     with pytest.raises(HypersphereError, match=r"manifest\.json: was altered"):

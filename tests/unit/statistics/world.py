@@ -223,6 +223,8 @@ class World:
         self.claims()
         self.plan: Plan = planning.make(root, overrides)
         self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
+        self.made: dict[str, dict[str, Any]] = {}
+        """Device and numerics of runs that were not made as the others."""
         self.status: dict[str, str] = {}
         self.histories: dict[str, pd.DataFrame] = {}
         self.images: dict[str, pd.DataFrame] = {}
@@ -285,6 +287,7 @@ class World:
         manifest = {
             **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
             **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
+            **self.made.get(name, {}),
             **{"environment": {"packages": {"torch": "2.13.0"}}},
             "files": {"history.csv": files.sha256(folder / "history.csv")},
         }

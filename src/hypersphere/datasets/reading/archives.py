@@ -53,6 +53,7 @@ class Folder:
     def read(self, name: str) -> bytes:
         """As ``Shelf.read``."""
         path = self.folder / name
+        files.check_regular(path)
         try:
             size = path.stat().st_size
             if size > LARGEST:
@@ -70,6 +71,7 @@ class Zip:
     def __init__(self, path: Path, folder: str) -> None:
         self.path, self.place = path, f"{path}: {folder}"
         self._prefix = f"{folder}/"
+        files.check_regular(path)
         try:
             self._zip = zipfile.ZipFile(path)
         except BROKEN as error:
@@ -109,6 +111,7 @@ class Tar:
         self.path, self.place = path, f"{path}: {folder}"
         self._places: dict[str, tuple[int, int]] = {}
         self._copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (it closes with this object)
+        files.check_regular(path)
         try:
             with gzip.open(path) as opened, tarfile.open(fileobj=opened, mode="r:") as tar:
                 for member in tar:
@@ -183,6 +186,7 @@ def places(path: Path, folder: str, wanted: Callable[[str], bool]) -> dict[str, 
         HypersphereError: the archive cannot be read.
     """
     found = {}
+    files.check_regular(path)
     try:
         with tarfile.open(path, "r:") as tar:
             while (member := tar.next()) is not None:

@@ -116,3 +116,24 @@ def test_an_encrypted_zip_is_a_sentence(tmp_path: Path) -> None:
         content[at + flags] |= 1
     with pytest.raises(HypersphereError, match="a: cannot be unpacked"):
         Zip(put(tmp_path / "set.zip", bytes(content)), "set").read("a")
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: archives.Zip(path, "b"),
+        lambda path: archives.Tar(path, "b", lambda name: True),
+        lambda path: archives.PlainTar(path, "b", lambda name: True),
+        lambda path: archives.Folder(path.parent).read(path.name),
+    ],
+    ids=["zip", "tar.gz", "tar", "folder"],
+)
+def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, read: Callable[[Path], object], place: str) -> None:
+    path = tmp_path / "a"
+    if place == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(place)
+    with pytest.raises(HypersphereError, match="a: must be a regular file"):
+        read(path)

@@ -23,10 +23,10 @@ def proofs(quick: Any) -> Proofs:
 
 def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
     assert proofs.run("simclr-cut-digits-s0-14c73c94") == [Link("s0-14c73c94", "runs/simclr-cut-digits-s0-14c73c94/")]
-    record = SimpleNamespace(file_name="run-1.json")
+    record = SimpleNamespace(key="1")
     from_records: Any = SimpleNamespace(config=quick.plan.config, records={"run": (record,)})
     recorded = dataclasses.replace(proofs, plan=from_records)
-    assert recorded.run("run") == [Link("run-1.json", "../../evidence/quick/run-1.json")]
+    assert recorded.run("run") == [Link("run 1", "../../evidence/quick/runs.csv")]
     assert recorded.run("another") == []
     assert recorded.folder("another") == ""
 
@@ -81,11 +81,11 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     config = SimpleNamespace(
         root=tmp_path, results=tmp_path / "results" / "quick", evidence=tmp_path / "evidence/quick"
     )
-    plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(file_name="run-1.json"),)})
+    plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
     found = Proofs(plan, [], frozenset())
     files = "https://code.example/us/ours/blob/HEAD"
     assert found.test("tests/unit/a.py::test_b").href == f"{files}/tests/unit/a.py"
-    assert found.run("run") == [Link("run-1.json", f"{files}/evidence/quick/run-1.json")]
+    assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None
     assert found.run("simclr-s0-14c7") == [Link("s0-14c7", "runs/simclr-s0-14c7/")]
 
