@@ -4,6 +4,7 @@ Only the cell with a claim's coordinates judges it.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
