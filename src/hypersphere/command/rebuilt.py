@@ -59,13 +59,7 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
         The files, relative to the results, that could not be made, and the reasons.
     """
     root, results, papers = plan.config.root, plan.config.results, plan.config.papers
-    (results / "batches").mkdir(exist_ok=True)
-    for key in plan.made:  # a lost marker is named by `verify`; what follows is made from the evaluations themselves
-        batches = plan.batches_of(*key)
-        pixels = map(raw_pixels, plan.pixels_of(*key))
-        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
-            if not marker.exists():  # else the file that it links to would be touched
-                marker.touch()
+    _mark(plan)
     rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
     rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
     given = overrides | ({"data_root": plan.config.settings.data_root} if plan.config.settings.data_root else {})
@@ -83,6 +77,16 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
     ]
     names = [(root / name).relative_to(results).as_posix() for name in left]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
+
+
+def _mark(plan: Plan) -> None:
+    """Make markers that are lost, which `verify` names: what follows is made from the evaluations themselves."""
+    (plan.config.results / "batches").mkdir(exist_ok=True)
+    for key in plan.made:
+        batches, pixels = plan.batches_of(*key), map(raw_pixels, plan.pixels_of(*key))
+        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
+            if not marker.exists():  # else the file that it links to would be touched
+                marker.touch()
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
