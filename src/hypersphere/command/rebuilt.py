@@ -72,10 +72,10 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
     said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
     if not logs:
         raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
-    left = [
-        name for job in preview.dry_run(root, given, ("--allowed-rules", *rules)) for name in job.output.split(", ")
-    ]
-    names = [(root / name).relative_to(results).as_posix() for name in left]
+    _mark(plan)  # a job that meets damage removes a marker
+    jobs = preview.dry_run(root, given, ("--allowed-rules", *rules))
+    left = [root / name for job in jobs for name in job.output.split(", ")]
+    names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
 
 
