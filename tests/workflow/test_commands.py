@@ -139,7 +139,8 @@ def places(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> dict
     scales = laptop.root / "config" / "scales"
     quick = (scales / "quick.yaml").read_text()
     (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
-    shutil.copytree(laptop.results, laptop.root / "results" / "laptop")
+    for folder in ("runs", "evaluations", "batches"):
+        shutil.copytree(laptop.results / folder, laptop.root / "results" / "laptop" / folder)
     names = [path.name for path in sorted((laptop.results / "runs").iterdir()) if not path.name.startswith(".")]
     packed = laptop.hypersphere("pack", *names, "--set", "scale=laptop")
     assert packed.returncode == 0, packed.stderr

@@ -50,9 +50,9 @@ def tables(config: cfg.Config, settings: Iterable[Row]) -> str:
         lines: dict[tuple[str, ...], list[Row]] = {}
         for row in (row for row in settings if row.paper == paper.paper):
             lines.setdefault((row.source, row.artifact, _of(paper, row), row.path, row.reading), []).append(row)
-        parts += [f"## {paper.title}", "", _line(HEAD), _line(["---"] * len(HEAD))]
-        parts += [_line(_cells(paper, same)) for same in lines.values()]
-        parts.append("")
+        if lines:
+            parts += [f"## {paper.title}", "", _line(HEAD), _line(["---"] * len(HEAD))]
+            parts += [*(_line(_cells(paper, same)) for same in lines.values()), ""]
     return "\n".join(parts).rstrip()
 
 

@@ -59,13 +59,7 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
         The files, relative to the results, that could not be made, and the reasons.
     """
     root, results, papers = plan.config.root, plan.config.results, plan.config.papers
-    (results / "batches").mkdir(exist_ok=True)
-    for key in plan.made:  # a lost marker is named by `verify`; what follows is made from the evaluations themselves
-        batches = plan.batches_of(*key)
-        pixels = map(raw_pixels, plan.pixels_of(*key))
-        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
-            if not marker.exists():  # else the file that it links to would be touched
-                marker.touch()
+    _mark(plan)
     rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
     rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
     given = overrides | ({"data_root": plan.config.settings.data_root} if plan.config.settings.data_root else {})
@@ -78,11 +72,21 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
     said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
     if not logs:
         raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
-    left = [
-        name for job in preview.dry_run(root, given, ("--allowed-rules", *rules)) for name in job.output.split(", ")
-    ]
-    names = [(root / name).relative_to(results).as_posix() for name in left]
+    _mark(plan)  # a job that meets damage removes a marker
+    jobs = preview.dry_run(root, given, ("--allowed-rules", *rules))
+    left = [root / name for job in jobs for name in job.output.split(", ")]
+    names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
+
+
+def _mark(plan: Plan) -> None:
+    """Make markers that are lost, which `verify` names: what follows is made from the evaluations themselves."""
+    (plan.config.results / "batches").mkdir(exist_ok=True)
+    for key in plan.made:
+        batches, pixels = plan.batches_of(*key), map(raw_pixels, plan.pixels_of(*key))
+        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
+            if not marker.exists():  # else the file that it links to would be touched
+                marker.touch()
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:

@@ -69,7 +69,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "grad_scale": ("objectives/grad_scale.py", "** ctx.power", "** -ctx.power", {"simclr-gradscale1"}),
     "cut_initialisation": ("objectives/cut_initialisation.py", "div_", "mul_", {"simclr-cut3", "simsiam-cut9"}),
     "simsiam": ("methods/simsiam.py", ") / 2", ") / 3", ALL - SIMCLR),
-    "heads, which both methods import": ("methods/heads.py", "affine=not last", "affine=last", ALL),
+    "heads, which both methods import": ("methods/heads.py", "affine=last_affine or not last", "affine=last", ALL),
     "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
     "the encoder": ("encoders/stages.py", "padding=1", "padding=0", ALL),
     "views": ("views/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", ALL),
@@ -153,7 +153,7 @@ PROBES: dict[str, tuple[str, str, str, set[str]]] = {
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
     "how bytes become numbers": ("views/ops.py", "/ 255", "/ 256", PROBED),
     "the encoder": ("encoders/stages.py", "padding=1", "padding=0", OF_RUNS),
-    "the head": ("methods/heads.py", "affine=not last", "affine=last", OF_RUNS),
+    "the head": ("methods/heads.py", "affine=last_affine or not last", "affine=last", OF_RUNS),
     "which weights are read": ("training/frozen.py", "last = epoch ==", "last = epoch >=", PROBED),
 }
 
