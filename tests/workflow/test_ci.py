@@ -72,10 +72,10 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
     assert [line.split(" SET=")[0] for line in asked] == [
         *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
-        *("reproduce", "plan", "test-results"),
+        *("reproduce", "plan", "test-results", "evidence SCALE=laptop1", "plan SCALE=laptop1"),
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
-    assert settings == {"seeds=[0] leaves_out=[paper/table]"}
+    assert settings == {"seeds=[0] leaves_out=[paper/table]", "evidence_only=true"}
 
 
 def test_a_choice_of_artifacts_that_cannot_be_made_fails(checkout: Path, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_choice_of_artifacts_that_cannot_be_made_fails(checkout: Path, tmp_pat
 def test_the_slowest_steps_are_printed(checkout: Path, tmp_path: Path) -> None:
     done, _ = run(checkout, tmp_path / "nowhere")
     table = done.stdout.partition("the slowest first\n")[2].splitlines()
-    assert len(table) == 8
+    assert len(table) == 9
     assert all(re.fullmatch(r"\d+:\d\d  .+", line) for line in table)
 
 
