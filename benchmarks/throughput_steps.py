@@ -110,7 +110,7 @@ def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.fl
         with as_trained():
             views = passes_of(source, [order], 0, case.batch, execution.group)
             _step(run, method, optimiser, views, order, source.labels, (run.seed, 0, 0), execution)
-            method.after_step(1.0)
+            method.after_step(1.0, 1.0)
 
     return step
 

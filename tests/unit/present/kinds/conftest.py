@@ -107,7 +107,7 @@ class Made:
     def _row(self, cell: Cell, mean: float, std: float, n: int) -> dict[str, Any]:
         low, high = (mean - 1.1 * std, mean + 1.1 * std) if n > 1 else (NAN, NAN)
         spread = {"std": std if n > 1 else NAN, "n": n, "low": low, "high": high, "n_diverged": 0, "n_declared": n}
-        return self._described(cell.coordinates, cell) | {"mean": mean, **spread}
+        return self._described(cell.coordinates, cell) | {"mean": mean, "level": "", **spread}
 
     def _measurement(self, cell: Cell) -> dict[str, Any]:
         assert cell.run is not None
@@ -122,7 +122,7 @@ class Made:
                     kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "label", "measure")}
                     point = coordinates.ordered({**kept, "method": "control", "variant": variant})
                     known = {"mean": mean, "std": std, "low": NAN, "high": NAN, "n_diverged": 0, "epoch": 0}
-                    known |= {"n_declared": NAN}
+                    known |= {"n_declared": NAN, "level": ""}
                     row = self._described(point, cell) | known | {"n": 0 if math.isnan(std) else n, "final": True}
                     found.setdefault(coordinates.text(point), row)
         return list(found.values())
@@ -151,6 +151,7 @@ class Made:
     def _run(self, cell: Cell) -> dict[str, Any]:
         assert cell.run is not None
         made_by = {"device": "cpu", "threads": 1, "torch": "2.13.0", "code": "c0de", "data": "da7a"}
+        made_by |= {"kind": "cpu", "precision": "float32", "plan": ""}
         return {"run": cell.run.name, "status": "finished", "epochs": cell.run.schedule.epochs, **made_by}
 
     def _pictures(self, place: int, cell: Cell) -> list[dict[str, Any]]:
