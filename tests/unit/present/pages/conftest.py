@@ -178,7 +178,8 @@ class World:
         self.claims = self.claims or claims_at(self.verdict)
         self.write_claims()
         runs = [{"run": f"run-{at}", "status": "finished", "epochs": 10, "device": "cpu", "threads": 1} for at in "abc"]
-        runs = [run | {"torch": "2.13.0", "code": "c0de", "data": "da7a"} for run in runs]
+        runs = [run | {"torch": "2.13.0", "code": "c0de", "data": "da7a", "kind": "cpu"} for run in runs]
+        runs = [run | {"precision": "float32", "plan": ""} for run in runs]
         tables.write(self.folder / "statistics", {"runs": (pd.DataFrame(runs), list(runs[0]))})
         self.make_artifact("table1")
         files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")

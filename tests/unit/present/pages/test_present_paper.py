@@ -264,6 +264,7 @@ def test_every_document_has_an_equation_and_a_reference() -> None:
     config = cfg.load(REPOSITORY, {"scale": "quick"})
     equations = (REPOSITORY / "paper" / "equations.typ").read_text(encoding="utf-8")
     references = yaml.safe_load((REPOSITORY / "paper" / "references.yml").read_text(encoding="utf-8"))
-    for name, document in config.papers.items():
+    printed = {name: document for name, document in config.papers.items() if name != "ours"}  # which are questions
+    for name, document in printed.items():
         assert f"\n  {name}: $" in equations
         assert references[name]["title"].casefold().startswith(document.title.casefold())
