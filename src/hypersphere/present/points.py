@@ -102,7 +102,8 @@ class Point:
         if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
             return ""
         decimals = self.measure.decimals
-        bounds = words.interval(self.effect["low_holm"], self.effect["high_holm"], decimals)
+        kind = "" if self.effect.get("in_family") is False else "_holm"  # an A/A comparison has its own interval
+        bounds = words.interval(self.effect[f"low{kind}"], self.effect[f"high{kind}"], decimals)
         low_power = " low power" if self.effect["low_power"] else ""
         return f"{words.signed(effect, decimals)} {bounds}{low_power}"
 

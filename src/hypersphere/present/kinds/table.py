@@ -16,6 +16,10 @@ FOLDER = "tables"
 FORMATS = ("csv", "md", "tex")
 
 
+LEVEL = " †"
+"""Marks a cell that is not above one of its controls."""
+
+
 def build(context: Context) -> None:
     """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``.
 
@@ -83,7 +87,7 @@ class _Layout:
         """Our numbers, each with the printed one beside it if the document prints any number of the column."""
         cells: list[Text] = []
         for point, published in zip(points, self.has_published, strict=True):
-            cells.append(Text(point.ours, point.difference))
+            cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
             if published:
                 cells.append(Text("–" if control else point.printed))
         return tuple(cells)
@@ -144,5 +148,8 @@ class _Layout:
         cells = f"Cells: {notes.measured(points)}{ends}, {spread}{notes.difference(points)}."
         weak = any("low power" in cell.difference for cell in points.every)
         low_power = "Low power: too few degrees of freedom." if weak else ""
+        levels = [point.summary.get("level") for point in points.every]
+        level = f"{LEVEL.strip()} {' or '.join(dict.fromkeys(filter(None, levels)))}: no direction is read from it."
+        low_power += f" {level}" if any(levels) else ""
         printed = notes.published(points, "The published column repeats")
         return notes.of(points, " ".join(filter(None, (cells, low_power, printed))), figure=False)

@@ -134,6 +134,7 @@ class Made:
             if other is not None:
                 effect = mean_of(cell) - mean_of(cells[coordinates.text(other)])
                 bounds = {"low_holm": effect - 1.5, "high_holm": effect + 1.5, "p_holm": 0.0002, "low_power": n < 3}
+                bounds["in_family"] = True
                 known = {"coordinates": text, "baseline": coordinates.text(other), "effect": effect}
                 rows.append({**dict.fromkeys(EFFECTS, NAN), **known, **bounds})
         return pd.DataFrame(rows, columns=list(EFFECTS))

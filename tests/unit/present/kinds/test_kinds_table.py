@@ -149,6 +149,21 @@ def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
     assert cells[1] == shown.Text("diverged")
 
 
+def test_a_cell_level_with_a_control_is_marked_and_the_mark_is_explained(make: Any) -> None:
+    made = make()
+    made.change("scores", "summary", CUT, level="at the level of raw pixels")
+    table = made.show("scores")
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[0].main == "64.0 ± 0.9 (5) †"
+    assert "† at the level of raw pixels: no direction is read from it." in " ".join(table.notes)
+    assert "†" not in "".join(cell.main for cell in line(table.grid, "SimCLR", "default"))
+
+
+def test_an_a_a_comparison_shows_its_own_interval(make: Any) -> None:
+    made = make()
+    made.change("scores", "effects", CUT, in_family=False, low=1.0, high=7.0)
+    assert line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")[0].second == "+4.0 [+1.0, +7.0]"
+
+
 def test_csv_has_a_line_for_every_cell_and_control_at_full_precision(make: Any) -> None:
     made = make()
     made.change("scores", "summary", CUT, mean=64 + 1 / 3)

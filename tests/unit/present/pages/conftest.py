@@ -212,7 +212,7 @@ class World:
             if other:
                 bounds = {"low_holm": 2.5, "high_holm": 5.5, "pooled_low": 2.8, "pooled_high": 5.2, "test": "welch"}
                 bounds |= {"paired_low": float("nan"), "paired_high": float("nan"), "p_holm": 0.0002, "detectable": 1.4}
-                sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True}
+                sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True, "in_family": True}
                 effects.append({**identity, "baseline": coordinates.text(other), "effect": 4.0, **bounds, **sizes})
         control = {**summary[0], "method": "control", "variant": "chance", "mean": 10.0, "n": 0}
         control["coordinates"] = "method=control;variant=chance;dataset=photos;measure=knn_top1"
