@@ -67,7 +67,7 @@ def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -
     assert {name for name in new if not name.startswith(("runs/", "evaluations/", "batches/"))} == {
         *(f"tables/embedding_norms/{NAME}.{form}" for form in ("csv", "md", "tex")),
         *(f"statistics/embedding_norms/{NAME}/{name}.csv" for name in ("measurements", "summary", "effects", "runs")),
-        f"statistics/embedding_norms/{NAME}/manifest.json",
+        *(f"statistics/embedding_norms/{NAME}/{name}" for name in ("manifest.json", "claims.csv", "claims.json")),
     }
     assert copy.jobs(settings=(f"only=[embedding_norms/{NAME}]",)) == []
 
