@@ -62,8 +62,9 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
     _mark(plan)
     rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
     rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
+    allowed = ("--allowed-rules", *rules) if plan.records is None else ()  # from records nothing is trained anyway
     given = overrides | ({"data_root": plan.config.settings.data_root} if plan.config.settings.data_root else {})
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--allowed-rules", *rules]
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", *allowed]
     command += ["--config", *(f"{key}={json.dumps(value)}" for key, value in given.items())] if given else []
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if not done.returncode:
@@ -73,7 +74,7 @@ def _make(plan: Plan, overrides: dict[str, Any]) -> tuple[list[str], list[str]]:
     if not logs:
         raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
     _mark(plan)  # a job that meets damage removes a marker
-    jobs = preview.dry_run(root, given, ("--allowed-rules", *rules))
+    jobs = preview.dry_run(root, given, allowed)
     left = [root / name for job in jobs for name in job.output.split(", ")]
     names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
