@@ -12,18 +12,10 @@ from pydantic import (
 
 from hypersphere.declared.artifacts import Need, Override
 from hypersphere.declared.run import RunFields
+from hypersphere.declared.study import SeedList
 from hypersphere.declared.validation import Epochs, NonNegativeInt, PositiveInt, Strict
 
 Level = Literal["quick", "laptop", "paper"]
-
-
-def _distinct(seeds: list[int]) -> list[int]:
-    if len(set(seeds)) != len(seeds):
-        raise ValueError("a seed is listed twice")
-    return seeds
-
-
-SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
 
 
 class Seeds(Strict):

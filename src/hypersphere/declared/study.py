@@ -37,10 +37,10 @@ AGAIN = "again"
 COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
 
 
-def _distinct(values: list[Any]) -> list[Any]:
-    if len(set(values)) != len(values):
-        raise ValueError("a value is listed twice")
-    return values
+def _distinct(seeds: list[int]) -> list[int]:
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is listed twice")
+    return seeds
 
 
 Product = dict[str, Scalar | list[Scalar]]
