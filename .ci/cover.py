@@ -10,8 +10,8 @@ further runs first, so that this check does not grow with every row of YAML. `ma
 from collections.abc import Mapping
 from pathlib import Path
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 Key = tuple[str, str]
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.training.determinism import make_deterministic
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from hypersphere import files
-from hypersphere.present import style
+from hypersphere.report import style
 
 PHASES = ("views", "forward", "backward", "optimiser")
 FIGURE = Path("images") / "performance.png"

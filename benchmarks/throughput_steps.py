@@ -11,9 +11,11 @@ from throughput_page import Case
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from hypersphere import keyed
-from hypersphere.declared.recipe import Views
-from hypersphere.declared.run import Run
+from hypersphere import prng
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import make_views
+from hypersphere.config.recipe import Views
+from hypersphere.config.run import Run
 from hypersphere.methods.base import Method
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_encoder, build_method
@@ -21,8 +23,6 @@ from hypersphere.training.contract import Execution
 from hypersphere.training.images import Images
 from hypersphere.training.loop import _step, passes_of
 from hypersphere.training.trainers.image import Views as Source
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
 
 try:
     import lightly
@@ -106,7 +106,7 @@ def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.fl
 
     def step() -> None:
         source.start(0)
-        order = torch.from_numpy(keyed.permutation(case.batch, run.seed, "order", 0))
+        order = torch.from_numpy(prng.permutation(case.batch, run.seed, "order", 0))
         with as_trained():
             views = passes_of(source, [order], 0, case.batch, execution.group)
             _step(run, method, optimiser, views, order, source.labels, (run.seed, 0, 0), execution)

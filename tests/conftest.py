@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.declared import coordinates
-from hypersphere.declared import plan as planning
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.plan import Plan
+from hypersphere.config import coordinates
+from hypersphere.config import plan as planning
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = sorted(path.stem for path in (ROOT / "paper" / "claims").glob("*.csv") if path.stem != "ours")

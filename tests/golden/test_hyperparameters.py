@@ -20,14 +20,14 @@ import pytest
 
 from hypersphere.command import hyperparameters_page
 from hypersphere.command.hyperparameters_page import Row
-from hypersphere.declared import coordinates, errata, registry
-from hypersphere.declared import plan as planning
-from hypersphere.declared.artifacts import HISTORY
-from hypersphere.declared.cells import Cell
-from hypersphere.declared.claims import PRINTED
-from hypersphere.declared.coordinates import IDENTITY, READINGS, Scalar
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Component, Run
+from hypersphere.config import coordinates, errata, registry
+from hypersphere.config import plan as planning
+from hypersphere.config.artifacts import HISTORY
+from hypersphere.config.cells import Cell
+from hypersphere.config.claims import PRINTED
+from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Component, Run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "hyperparameters.md"

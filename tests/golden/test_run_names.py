@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from hypersphere.declared import plan, recipe, records, registry
-from hypersphere.declared import run as spec
+from hypersphere.config import plan, recipe, records, registry
+from hypersphere.config import run as spec
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = Path(__file__).with_name("run_names.csv")

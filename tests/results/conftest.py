@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hypersphere.command.cli import parse_settings
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 

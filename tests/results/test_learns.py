@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 
 from ..of_images import METHODS
 

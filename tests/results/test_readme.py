@@ -2,9 +2,9 @@
 
 import pytest
 
-from hypersphere.declared.plan import Plan
-from hypersphere.present import claims, findings
-from hypersphere.present.results import Results
+from hypersphere.config.plan import Plan
+from hypersphere.report import claims, findings
+from hypersphere.report.results import Results
 
 from .conftest import ROOT
 

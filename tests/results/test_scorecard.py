@@ -2,7 +2,7 @@
 
 import re
 
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 
 MOST = 3_000_000
 """Bytes."""

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from mpl_toolkits.mplot3d.art3d import Text3D
 
-from hypersphere.declared import config as cfg
-from hypersphere.declared.plan import Plan
-from hypersphere.present import shown, studies, style
-from hypersphere.present.results import Results
+from hypersphere.config import project as cfg
+from hypersphere.config.plan import Plan
+from hypersphere.report import shown, studies, style
+from hypersphere.report.results import Results
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = cfg.load(REPOSITORY, {"scale": "quick"})

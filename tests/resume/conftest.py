@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 from ..preloaded import Server
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 
 from ..preloaded import Server
 from .conftest import EPOCHS, Project, longer

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.coordinates import PAIR, Coordinates, Scalar
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
 
 CLAIMS = Path(__file__).resolve().parents[2] / "paper" / "claims"
 

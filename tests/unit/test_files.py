@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from hypersphere import files
-from hypersphere.declared import claims
-from hypersphere.declared import plan as planning
+from hypersphere.config import claims
+from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import tables
+from hypersphere.provenance import tables
 
 
 def fail_half_way(path: Path) -> None:

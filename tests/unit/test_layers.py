@@ -7,16 +7,16 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("",),  # errors, files, keyed, means, nouns
-    ("declared",),
-    ("integrity",),
-    ("objectives", "views", "encoders", "datasets", "control"),
+    ("",),  # errors, files, prng, t_test, wording
+    ("config",),
+    ("provenance",),
+    ("objectives", "augmentations", "encoders", "datasets", "control"),
     ("methods",),
     ("training",),
     ("probes",),
     ("simulations", "theory"),
     ("statistics",),
-    ("present",),
+    ("report",),
     ("command",),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

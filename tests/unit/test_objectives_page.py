@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hypersphere import files
-from hypersphere.declared import registry
+from hypersphere.config import registry
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "objectives.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

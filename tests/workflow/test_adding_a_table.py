@@ -92,7 +92,7 @@ THOUSANDS = """
 PLANNED = """
 import sys
 from pathlib import Path
-from hypersphere.declared import plan
+from hypersphere.config import plan
 made = plan.make(Path("."))
 print(len(made.runs), len({run.name for batch in made.batches for run in batch.runs}), "torch" in sys.modules)
 """

@@ -20,7 +20,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from hypersphere.declared import plan as planning
+from hypersphere.config import plan as planning
 
 from .conftest import REPOSITORY
 

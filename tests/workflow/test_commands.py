@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from hypersphere.command import cli
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 from .conftest import REPOSITORY, Checkout
 
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((REPOSITORY / "docs").glob("*.md"))
 PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = {
-    "make archive": "packs a git commit, which these copies are not: unit/integrity/test_archive.py",
+    "make archive": "packs a git commit, which these copies are not: unit/provenance/test_archive.py",
     "make check-archive": "the same",
     "make restore": "needs a remote: test_restore.py",
     "make setup": "downloads packages",
@@ -35,7 +35,7 @@ CANNOT = {
     "hypersphere prepare": "stands there without the name of a dataset; every rebuild prepares some",
     "snakemake --cores all --config epochs=3": "trains other runs: test_bytes.py",
     "hypersphere campaign": "takes the minutes that it is given: unit/command/test_campaign.py",
-    "hypersphere evidence import": "needs records of another machine: unit/integrity/test_evidence.py",
+    "hypersphere evidence import": "needs records of another machine: unit/provenance/test_evidence.py",
     "hypersphere snapshots RUN --remove": "removes: test_removal.py",
     "snakemake --workflow-profile profiles/slurm": "needs Slurm: test_slurm.py",
     "snakemake --cores all --sdm conda": "needs conda: test_conda.py",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.declared import plan as planning
+from hypersphere.config import plan as planning
 
 from .conftest import Checkout
 from .test_bytes import RESULTS, RUNS, differing

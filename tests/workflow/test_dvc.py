@@ -136,7 +136,7 @@ def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro
     although DVC turns its hard links into new copies before each stage."""
     assert json.loads(dvc(copied, "status", "--json")) == {}
     (copied.root / ARCHIVE).unlink()
-    source = copied.root / "src" / "hypersphere" / "keyed.py"
+    source = copied.root / "src" / "hypersphere" / "prng.py"
     source.write_text(f"{source.read_text()}# A comment.\n")
     changed = json.loads(dvc(copied, "status", "--json"))
     assert changed.keys() == DECLARED["stages"].keys()
@@ -184,7 +184,7 @@ def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Chec
     before = {path: path.read_bytes() for path in (run / "encoder.safetensors", drawing)}
     assert all(path.stat().st_nlink > 1 for path in before)
     copied.edit("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
-    copied.edit("src/hypersphere/present/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.4")
+    copied.edit("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.4")
     for command in (("pretrain", run.name), ("artifact", "embedding_norms", "norms_over_epochs")):
         done = copied.hypersphere(*command)
         assert done.returncode == 0, done.stderr

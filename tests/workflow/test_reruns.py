@@ -48,7 +48,7 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
 
 
 def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> None:
-    with (copy.root / "src/hypersphere/present/kinds/lines.py").open("a") as handle:
+    with (copy.root / "src/hypersphere/report/kinds/lines.py").open("a") as handle:
         handle.write("\nEDITED = True\n")
     assert rules(copy.jobs()) == {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES}
 

@@ -25,7 +25,7 @@ for NAME, KEYS in TOGETHER.items():
             runtime=30,
         params:
             made=" ".join("/".join(key) for key in KEYS),
-            code=[provenance.artifact_digest(PLAN, *key) for key in KEYS],
+            code=[digests.artifact_digest(PLAN, *key) for key in KEYS],
             claims=claims_of(KEYS[0][0]),
         shell:
             "hypersphere artifact {params.made} > {log} 2>&1"

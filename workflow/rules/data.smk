@@ -16,6 +16,6 @@ rule prepare:
         runtime=60,
     params:
         dataset=lambda wildcards: FOLDERS[wildcards.folder].name,
-        code=lambda wildcards: provenance.dataset_inputs(PLAN, FOLDERS[wildcards.folder]),
+        code=lambda wildcards: digests.dataset_inputs(PLAN, FOLDERS[wildcards.folder]),
     shell:
         "hypersphere prepare {params.dataset} > {log} 2>&1"

@@ -20,7 +20,7 @@ rule evaluate:
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
     params:
-        code=lambda wildcards: provenance.evaluation_digest(PLAN, BATCHES[wildcards.batch]),
+        code=lambda wildcards: digests.evaluation_digest(PLAN, BATCHES[wildcards.batch]),
     shell:
         "hypersphere evaluate --batch {wildcards.batch} > {log} 2>&1"
 
@@ -42,6 +42,6 @@ rule evaluate_pixels:
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
     params:
-        code=lambda wildcards: provenance.pixels_digest(PLAN, wildcards.dataset),
+        code=lambda wildcards: digests.pixels_digest(PLAN, wildcards.dataset),
     shell:
         "hypersphere evaluate --pixels {wildcards.dataset} > {log} 2>&1"

@@ -4,7 +4,7 @@ CLAIMS = [
     f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
 ]
 PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
-TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/present/templates").iterdir())]
+TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [
@@ -27,7 +27,7 @@ rule claims:
         mem_mb=2000,
         runtime=30,
     params:
-        code=provenance.claims_digest(PLAN),
+        code=digests.claims_digest(PLAN),
         claims=[claims_of(paper) for paper in PLAN.config.papers],
     shell:
         "hypersphere claims > {log} 2>&1"
@@ -48,9 +48,9 @@ rule scorecard:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.page_digest(
+        code=digests.page_digest(
             PLAN,
-            "hypersphere.present.scorecard",
+            "hypersphere.report.scorecard",
             *TEMPLATES,
             "paper/errata.yaml",
             "CITATION.cff",
@@ -73,9 +73,9 @@ rule paper:
         mem_mb=1000,
         runtime=10,
     params:
-        code=provenance.page_digest(
+        code=digests.page_digest(
             PLAN,
-            "hypersphere.present.paper",
+            "hypersphere.report.paper",
             "paper/reproduction.typ",
             "paper/layout.typ",
             "paper/tables.typ",

@@ -21,7 +21,7 @@ rule pretrain:
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
     params:
-        code=lambda wildcards: provenance.batch_digest(BATCHES[wildcards.batch]),
+        code=lambda wildcards: digests.batch_digest(BATCHES[wildcards.batch]),
         epochs=lambda wildcards: [PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs],
     shell:
         "hypersphere pretrain --batch {wildcards.batch} > {log} 2>&1"

@@ -23,7 +23,7 @@ rule theory:
         mem_mb=2000,
         runtime=10,
     params:
-        code=provenance.theory_digest(PLAN),
+        code=digests.theory_digest(PLAN),
         plan=list(PLAN.config.papers),
     shell:
         "hypersphere theory > {log} 2>&1"
@@ -46,7 +46,7 @@ for PAPER in SIMULATED:
             runtime=10,
         params:
             paper=PAPER,
-            code=provenance.simulation_digest(PLAN, PAPER),
+            code=digests.simulation_digest(PLAN, PAPER),
             claims=claims_of(PAPER),  # some studies use the printed numbers themselves
         shell:
             "hypersphere simulate {params.paper} > {log} 2>&1"
@@ -70,7 +70,7 @@ for PAPER in SIMULATED:
             runtime=10,
         params:
             paper=PAPER,
-            code=provenance.studies_digest(PLAN, PAPER),
+            code=digests.studies_digest(PLAN, PAPER),
             claims=claims_of(PAPER),
         shell:
             "hypersphere studies {params.paper} > {log} 2>&1"

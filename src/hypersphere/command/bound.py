@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hypersphere.declared.artifacts import Studied
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import why_not_measured
+from hypersphere.config.artifacts import Studied
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_measured
 
 CELL, STUDY, DRAWS, NOTHING = "a cell", "exact study", "draws", "nothing"
 """What would measure a claim: a cell of a table or figure made from runs; an exact study; random draws and round

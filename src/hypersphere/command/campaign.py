@@ -17,16 +17,16 @@ from typing import Any
 
 from filelock import FileLock
 
-from hypersphere.declared import claims as ledger
-from hypersphere.declared import plan as planning
-from hypersphere.declared import recorded, records
-from hypersphere.declared.cells import on_pixels, raw_pixels
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import why_not_measured
-from hypersphere.declared.run import Run
+from hypersphere.config import claims as ledger
+from hypersphere.config import plan as planning
+from hypersphere.config import recorded, records
+from hypersphere.config.cells import on_pixels, raw_pixels
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_measured
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import stop
-from hypersphere.nouns import counted
+from hypersphere.provenance import stop
+from hypersphere.wording import counted
 
 EVERY = 0.5
 """Seconds between two looks at the workers."""
@@ -225,8 +225,8 @@ def complete(root: Path, overrides: dict[str, Any], name: str, log: Path) -> Non
 
 
 def _complete(plan: Plan, name: str) -> None:
-    from hypersphere.integrity import evidence
     from hypersphere.probes import evaluate
+    from hypersphere.provenance import evidence
     from hypersphere.training import pretrain
 
     run = plan.run(name)

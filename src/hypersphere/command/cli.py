@@ -13,11 +13,11 @@ from typing import Any
 
 from hypersphere import files, strict_yaml
 from hypersphere.command import steps
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.validation import not_one_of
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.config.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import stop
+from hypersphere.provenance import stop
 
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."

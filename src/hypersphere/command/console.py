@@ -15,8 +15,8 @@ from typing import Any
 from hypersphere.command import ending
 from hypersphere.command.ending import clock
 from hypersphere.command.preview import FAMILIES, kind_of_job
-from hypersphere.declared.plan import Plan
-from hypersphere.nouns import counted
+from hypersphere.config.plan import Plan
+from hypersphere.wording import counted
 
 TARGETS = ("all", "reproduce", "data", "runs", "total")
 """Rules that only collect files, and the name under which Snakemake counts all jobs."""

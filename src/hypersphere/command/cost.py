@@ -13,14 +13,14 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.command.rates import Rates
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_made
+from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets.preparing import sizes
 from hypersphere.datasets.preparing.sizes import Sizes
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import why_not_made
-from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
-from hypersphere.nouns import counted
 from hypersphere.training.work import Counting, Work, steps
+from hypersphere.wording import counted
 
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, the loss, the optimiser's update, waiting"
 """What the numbers leave out, in words."""

@@ -6,10 +6,10 @@
 import sys
 from pathlib import Path
 
-from hypersphere import files, marked
+from hypersphere import files, page_parts
 from hypersphere.command import cost, rates
 from hypersphere.command.cost import Cost
-from hypersphere.declared import plan as planning
+from hypersphere.config import plan as planning
 
 BEGIN, END = "<!-- cost -->", "<!-- end -->"
 ROOT = Path(__file__).parents[3]
@@ -32,4 +32,4 @@ def _name(first: str) -> str:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     costs = cost.of(planning.make(ROOT, {"scale": "paper", "device": "cuda"}), rates.GPU)
-    files.write_text(path, marked.renewed(path.read_text(encoding="utf-8"), BEGIN, END, table(costs)))
+    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, table(costs)))

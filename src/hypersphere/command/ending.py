@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.declared.config import COMMAND_LINE, Config
-from hypersphere.declared.plan import MANIFEST, Plan
-from hypersphere.nouns import counted
+from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.project import COMMAND_LINE, Config
+from hypersphere.wording import counted
 
 DEFAULT_SCALE = "quick"
 """The Makefile's."""

@@ -4,7 +4,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from hypersphere.errors import HypersphereError
-from hypersphere.granularity import MOST, Assumptions, Printed, TooManyToTryError, fits, informative
+from hypersphere.grim import MOST, Assumptions, Printed, TooManyToTryError, fits, informative
 
 LARGEST = 10_000_000
 """Test images; no accuracy so fine is printed."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from hypersphere.declared.artifacts import Studied
-from hypersphere.declared.batching import BatchOfRuns
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import why_not_made
-from hypersphere.declared.run import Dataset, Run
-from hypersphere.declared.validation import not_one_of
+from hypersphere.config.artifacts import Studied
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_made
+from hypersphere.config.run import Dataset, Run
+from hypersphere.config.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 

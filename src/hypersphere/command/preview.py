@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.declared.checks import check_texts
-from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
-from hypersphere.declared.reasons import why_not_made
+from hypersphere.config.checks import check_texts
+from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
+from hypersphere.config.reasons import why_not_made
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import markers
+from hypersphere.provenance import markers
 
 GROUPS = 6
 """Groups of jobs that the summary lists."""

@@ -7,7 +7,7 @@ import argparse
 import math
 from typing import NamedTuple
 
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
 TERA = 10**12

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere.command import preview
-from hypersphere.declared import plan as planning
-from hypersphere.declared.cells import raw_pixels
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.cells import raw_pixels
+from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.nouns import counted
+from hypersphere.wording import counted
 
 FOLDERS = ("statistics", "simulations", "tables", "figures")
 """Folders of the results that hold nothing but what is rebuilt here."""

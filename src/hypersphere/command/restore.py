@@ -14,8 +14,8 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.command import preview, verify
+from hypersphere.config import plan as planning
 from hypersphere.datasets.reading.download import has_md5
-from hypersphere.declared import plan as planning
 from hypersphere.errors import HypersphereError
 
 LOCK = "dvc.lock"

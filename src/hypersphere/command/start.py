@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere.command import console
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import markers, recovery
+from hypersphere.provenance import markers, recovery
 
 
 def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:

@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 from hypersphere.command.names import check_paper, find_artifacts, find_batch, find_dataset, find_runs
-from hypersphere.declared import checks
-from hypersphere.declared.cells import PIXELS
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.validation import not_one_of
+from hypersphere.config import checks
+from hypersphere.config.cells import PIXELS
+from hypersphere.config.plan import Plan
+from hypersphere.config.validation import not_one_of
 from hypersphere.errors import HypersphereError
-from hypersphere.nouns import counted
+from hypersphere.wording import counted
 
 
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -84,8 +84,8 @@ def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import shown
-    from hypersphere.present.results import Results
+    from hypersphere.report import shown
+    from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
     check_paper(plan, arguments.paper, "studies")
@@ -96,8 +96,8 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import shown
-    from hypersphere.present.results import Results
+    from hypersphere.report import shown
+    from hypersphere.report.results import Results
     from hypersphere.statistics import claims, measure
 
     for paper, artifact in find_artifacts(plan, arguments.artifact):
@@ -107,8 +107,8 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import claims as shown
-    from hypersphere.present.results import Results
+    from hypersphere.report import claims as shown
+    from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
     claims.build(plan)
@@ -117,13 +117,13 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import scorecard
+    from hypersphere.report import scorecard
 
     scorecard.build(plan)
 
 
 def paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.present import paper
+    from hypersphere.report import paper
 
     paper.build(plan)
 
@@ -160,14 +160,14 @@ def verify(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def pack(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import evidence
+    from hypersphere.provenance import evidence
 
     for run in find_runs(plan, arguments.run):
         print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
 
 
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import evidence
+    from hypersphere.provenance import evidence
 
     taken = evidence.take_in(plan, Path(arguments.folder))
     for record in taken:
@@ -176,8 +176,8 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def select(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.declared import plan as planning
-    from hypersphere.declared.study import selection_file, write_selection
+    from hypersphere.config import plan as planning
+    from hypersphere.config.study import selection_file, write_selection
     from hypersphere.statistics import selection
 
     studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
@@ -194,13 +194,13 @@ def select(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def archive(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import archive
+    from hypersphere.provenance import archive
 
     print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
 
 
 def check_archive(arguments: argparse.Namespace) -> None:
-    from hypersphere.integrity import archive
+    from hypersphere.provenance import archive
 
     print(archive.check(Path(arguments.file)))
 

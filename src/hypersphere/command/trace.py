@@ -5,12 +5,12 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from hypersphere.declared import records
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
+from hypersphere.config import records
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.manifest import read_manifest
+from hypersphere.provenance.manifest import read_manifest
 
 
 def lines(plan: Plan, name: str) -> Iterator[str]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere.command import rebuilt
-from hypersphere.declared import plan as planning
-from hypersphere.declared.cells import raw_pixels
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Dataset
+from hypersphere.config import plan as planning
+from hypersphere.config.cells import raw_pixels
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import manifest, markers, provenance
-from hypersphere.nouns import counted
+from hypersphere.provenance import digests, manifest, markers
+from hypersphere.wording import counted
 
 Checks = list[Callable[[], None]]
 
@@ -94,7 +94,7 @@ def _run(plan: Plan, name: str) -> None:
     run, folder = plan.run(name), plan.run_folder(name)
     recorded = manifest.check_run(plan, name)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
-    expected = {"run": run.model_dump(mode="json"), "code": provenance.run_digest(run), "data": data}
+    expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
     _check_same(folder / planning.MANIFEST, recorded, expected, plan.marker(plan.batch_of(name)))
 
 
@@ -115,7 +115,7 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
         raise DamagedError(str(error), plan.marker(plan.batch_of(name))) from None
     expected = {
         "weights": evaluate.inputs(run, asked, trained),
-        "code": provenance.protocol_digest(asked.protocol, run),
+        "code": digests.protocol_digest(asked.protocol, run),
         "at": [list(at) for at in sorted(asked.at)],
     }
     _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), expected, path.with_suffix(".json"))
@@ -123,7 +123,7 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
 
 def _pixels(plan: Plan, dataset: str, digest: str) -> None:
     path = plan.evaluation(raw_pixels(dataset), digest)
-    code = provenance.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
+    code = digests.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
     _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code}, path.with_suffix(".json"))
 
 
@@ -154,6 +154,6 @@ def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
 
 def _other_machine(recorded: dict[str, Any]) -> str:
     """A note that the run was trained in another environment; empty if it was not."""
-    ours, theirs = provenance.environment(), recorded["environment"]
+    ours, theirs = digests.environment(), recorded["environment"]
     other = [key for key in ("python", "packages", "machine", "processor_flags") if ours.get(key) != theirs.get(key)]
     return f"; made with other {', '.join(other)}, for which equal bytes are not promised" if other else ""

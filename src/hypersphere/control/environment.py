@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from hypersphere import keyed
-from hypersphere.declared import registry, renderer
-from hypersphere.declared.run import Component
+from hypersphere import prng
+from hypersphere.config import registry, renderer
+from hypersphere.config.run import Component
 from hypersphere.errors import HypersphereError
 
 EPISODE = 1000
@@ -82,7 +82,7 @@ class Environment:
         Raises:
             HypersphereError: this machine cannot render.
         """
-        self._random.seed(keyed.torch_seed(seed, *purpose) % 2**32)
+        self._random.seed(prng.torch_seed(seed, *purpose) % 2**32)
         self._simulator.reset()
         return self._frame()
 
@@ -110,7 +110,7 @@ class Environment:
 
 def random_actions(shape: tuple[int, ...], seed: int, *purpose: str | int) -> Float[np.ndarray, "... a"]:
     """Actions of independent numbers, uniform from -1 to 1, of a key."""
-    return 2 * keyed.uniform(shape, seed, *purpose) - 1
+    return 2 * prng.uniform(shape, seed, *purpose) - 1
 
 
 def _one_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
 
 
 class Transitions(NamedTuple):
@@ -81,7 +81,7 @@ class Replay(nn.Module):
             side: s.
             seed: with ``purpose``, the key of the draws.
         """
-        drawn = torch.from_numpy(keyed.uniform((count, 7), seed, *purpose))
+        drawn = torch.from_numpy(prng.uniform((count, 7), seed, *purpose))
         number = (drawn[:, 0] * stored).long()
         episode, step = number // self.steps, number % self.steps
         now, then = self.observations(episode, step), self.observations(episode, step + 1)

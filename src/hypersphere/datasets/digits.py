@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import NonNegativeInt, PositiveInt
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
-from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 
 SIDE = 8  # of a scan, pixels
@@ -119,7 +119,7 @@ def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"],
     train = []
     for value in range(10):
         members = np.flatnonzero(digit == value)
-        order = keyed.permutation(len(members), seed, "digits", "split", value)
+        order = prng.permutation(len(members), seed, "digits", "split", value)
         train.append(members[order[: int(len(members) * TRAIN_SHARE)]])
     chosen = np.sort(np.concatenate(train))
     return chosen, np.setdiff1d(np.arange(len(digit)), chosen)
@@ -135,15 +135,15 @@ def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene
     ]
     home = (scene.canvas - SIDE) // 2
     low, high = max(home - scene.shift, 0), min(home + scene.shift, scene.canvas - SIDE)
-    draws = keyed.uniform((len(labels), 2), scene.seed, "digits", part, "shift")
+    draws = prng.uniform((len(labels), 2), scene.seed, "digits", part, "shift")
     _paste(images, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
     for piece in range(scene.clutter):
         _paste(images, *_fragments(scans.pixels, len(labels), scene, part, piece))
-    noise = 2 * keyed.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
+    noise = 2 * prng.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
     ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
     if not scene.colours:
         return Split(np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), {CLASS: labels})
-    draws = scene.colours * keyed.uniform((len(labels), 2, 1, 1, 3), scene.seed, "digits", part, "colours")
+    draws = scene.colours * prng.uniform((len(labels), 2, 1, 1, 3), scene.seed, "digits", part, "colours")
     inks, papers = 1 - draws[:, 0], draws[:, 1]
     return Split(np.rint((papers + (inks - papers) * ink) * 255).astype(np.uint8), {CLASS: labels})
 
@@ -154,7 +154,7 @@ def _deal(
     """Numbers of ``count`` scans of one digit, dealt from shuffled decks, so that all are used about equally often."""
     members = np.flatnonzero(digit == value)
     decks = range(-(-count // len(members)))
-    orders = [keyed.permutation(len(members), seed, "digits", part, "deal", value, quarter, deck) for deck in decks]
+    orders = [prng.permutation(len(members), seed, "digits", part, "deal", value, quarter, deck) for deck in decks]
     return members[np.concatenate(orders)[:count]]
 
 
@@ -162,7 +162,7 @@ def _fragments(
     pixels: Float[np.ndarray, "S 8 8"], n: int, scene: Scene, part: str, piece: int
 ) -> tuple[Float[np.ndarray, "n 4 4"], Int[np.ndarray, "n 2"]]:
     """One piece of clutter per image, cut at random from a random scan of the split, and its corner on the canvas."""
-    draws = keyed.uniform((n, 5), scene.seed, "digits", part, "clutter", piece)
+    draws = prng.uniform((n, 5), scene.seed, "digits", part, "clutter", piece)
     limits = [len(pixels), *[SIDE - FRAGMENT + 1] * 2, *[scene.canvas - FRAGMENT + 1] * 2]
     scan, top, left, row, column = (draws * limits).astype(np.int64).T
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))

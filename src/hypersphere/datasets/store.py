@@ -19,12 +19,12 @@ from filelock import FileLock
 from jaxtyping import Int32, Int64, Shaped, UInt8
 
 from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets.preparing import fitting, imbalance, pieces
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import listing
+from hypersphere.provenance import listing
 
 MANIFEST = "manifest.json"
 SCHEMA = 2

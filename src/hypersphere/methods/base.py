@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
 
 Objective = Callable[..., Tensor]
 GradientTransform = Callable[[Tensor], Tensor]
@@ -46,7 +46,7 @@ class Parts(NamedTuple):
 
     def unit_vectors(self, count: int, dim: int, purpose: str) -> Float[Tensor, "count dim"]:
         """Random vectors, uniform on the sphere; equal for all runs of one seed and purpose."""
-        generator = torch.Generator().manual_seed(keyed.torch_seed(self.seed, "initial", purpose))
+        generator = torch.Generator().manual_seed(prng.torch_seed(self.seed, "initial", purpose))
         return nn.functional.normalize(torch.randn(count, dim, generator=generator))
 
 

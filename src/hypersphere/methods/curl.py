@@ -12,9 +12,9 @@ from jaxtyping import Float
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.config.registry import Fraction
 from hypersphere.control import soft_actor_critic as sac
 from hypersphere.control.replay import Transitions
-from hypersphere.declared.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy
 
 GIVES = ("pair",)

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum

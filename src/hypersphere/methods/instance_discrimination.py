@@ -6,8 +6,8 @@ from jaxtyping import Float, Int
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere import keyed
-from hypersphere.declared.registry import Fraction
+from hypersphere import prng
+from hypersphere.config.registry import Fraction
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.objectives.geometry import unit
 
@@ -49,7 +49,7 @@ class InstanceDiscrimination(Method):
 
     def _noise(self, batch: Batch) -> Int[Tensor, "n m"]:
         """Places of images drawn uniformly with replacement; the image itself may be among them."""
-        words = keyed.raw(len(batch.places) * self.noise, *batch.key("noise"))
+        words = prng.raw(len(batch.places) * self.noise, *batch.key("noise"))
         drawn = (words % np.uint64(len(self.bank))).astype(np.int64)  # uniform to within images / 2^64
         return torch.from_numpy(drawn).reshape(-1, self.noise)
 

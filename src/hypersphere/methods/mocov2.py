@@ -8,8 +8,8 @@ from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere import keyed
-from hypersphere.declared.registry import Fraction
+from hypersphere import prng
+from hypersphere.config.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
@@ -69,7 +69,7 @@ class MoCoV2(Momentum):
         images = batch.views[1]
         if not self.shuffled or self.groups == 1:  # the statistics of one group do not depend on the order
             return self._in_groups(self.target, images)
-        order = torch.from_numpy(keyed.permutation(len(images), *batch.key("shuffle"))).to(images.device)
+        order = torch.from_numpy(prng.permutation(len(images), *batch.key("shuffle"))).to(images.device)
         return self._in_groups(self.target, images[order])[order.argsort()]
 
     def _in_groups(self, network: nn.Module, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method, Parts
 from hypersphere.methods.heads import mlp, sizes

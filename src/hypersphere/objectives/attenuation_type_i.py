@@ -4,7 +4,7 @@ from jaxtyping import Float
 from pydantic import PositiveFloat
 from torch import Tensor
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.objectives.surgery import attenuation, scale_gradient
 
 

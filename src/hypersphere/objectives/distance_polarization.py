@@ -7,7 +7,7 @@ from jaxtyping import Float
 from pydantic import NonNegativeFloat
 from torch import Tensor
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.pairs import without_diagonal

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.objectives.debiased import both_views, corrected
 
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
-from hypersphere.declared.registry import Fraction
+from hypersphere.config.registry import Fraction
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.surgery import scale_gradient
 from hypersphere.objectives.uniformity import uniformity

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.errors import HypersphereError
 
 ITERATIONS = 300
@@ -38,7 +38,7 @@ def kmeans(points: Float[Tensor, "n d"], k: int, restarts: int, purpose: str) ->
     """
     if len(points) < k:
         raise HypersphereError(f"k-means: {k} clusters need at least {k} points (given: {len(points)})")
-    found = [lloyd(points, starts(points, k, keyed.uniform((k,), 0, purpose, restart))) for restart in range(restarts)]
+    found = [lloyd(points, starts(points, k, prng.uniform((k,), 0, purpose, restart))) for restart in range(restarts)]
     return min(found, key=_inertia)  # of equals, the first
 
 

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor
 
+from hypersphere.config.run import Run
 from hypersphere.datasets.types import TEST
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions

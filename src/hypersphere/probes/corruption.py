@@ -9,14 +9,14 @@ from jaxtyping import Float, UInt8
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.augmentations.ops import to_float
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.measured import Measured, reading, top_k
 from hypersphere.probes.mlp import fit_mlp
-from hypersphere.views.ops import to_float
 
 MEASURES = ("corruption_error", "mce", "relative_mce")
 """The last two compare runs: statistics/corruption_errors.py computes them from the first."""
@@ -122,6 +122,6 @@ def _mixed(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> UInt8[Tensor, "n 
     made = []
     with torch.random.fork_rng(devices=[]):
         for place in range(len(images)):
-            torch.default_generator.manual_seed(keyed.torch_seed(0, "augmix", copy, place))  # of the CPU alone
+            torch.default_generator.manual_seed(prng.torch_seed(0, "augmix", copy, place))  # of the CPU alone
             made.append(mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0))
     return torch.stack(made)

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from pydantic import PositiveInt
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
@@ -126,7 +126,7 @@ def cross_validated(
 
 def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
     """Places 0 … n-1 in ``folds`` parts whose sizes differ by at most one."""
-    return [np.sort(part) for part in np.array_split(keyed.permutation(n, 0, "cross-validation", purpose), folds)]
+    return [np.sort(part) for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)]
 
 
 def _best(

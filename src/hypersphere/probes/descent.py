@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 
 Gradients = Callable[[Float[Tensor, "b d"], Int[Tensor, "b"]], Sequence[Tensor]]
 """Maps a batch and its classes to the gradients of the batch's mean cross-entropy, one for each parameter."""
@@ -47,7 +47,7 @@ def fit(
     velocities = [torch.zeros_like(parameter) for parameter in parameters]
     for epoch in range(epochs):
         shown = bank if bank.ndim == 2 else bank[epoch % len(bank)]
-        order = torch.from_numpy(keyed.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
+        order = torch.from_numpy(prng.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
         steps = order.split(batch)
         for step, index in enumerate(steps):
             found = gradients(shown[index], labels[index])

@@ -7,7 +7,7 @@ from jaxtyping import Float, Float64, Int
 from pydantic import PositiveInt
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
@@ -59,7 +59,7 @@ def of_pairs(
         places: the examples' places in their split, for the table.
         sorts: values of the reading ``pairs``: for partners, and for others.
     """
-    order = torch.from_numpy(keyed.permutation(len(first), 0, "distances")).to(first.device)
+    order = torch.from_numpy(prng.permutation(len(first), 0, "distances")).to(first.device)
     others = second[order.roll(1)][order.argsort()]
     found = dict(zip(sorts, (distance(first, second), distance(first, others)), strict=True))
     table = pd.concat(

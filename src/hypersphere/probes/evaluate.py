@@ -17,19 +17,19 @@ from jaxtyping import UInt8
 from torch import nn
 
 from hypersphere import files
-from hypersphere.declared import registry
-from hypersphere.declared.artifacts import Protocol
-from hypersphere.declared.batching import BatchOfRuns
-from hypersphere.declared.cells import PIXELS, raw_pixels
-from hypersphere.declared.plan import Asked, At, Plan, pictures_name, table_name
-from hypersphere.declared.run import Run
+from hypersphere.config import registry
+from hypersphere.config.artifacts import Protocol
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.cells import PIXELS, raw_pixels
+from hypersphere.config.plan import Asked, At, Plan, pictures_name, table_name
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import pictures, provenance
-from hypersphere.integrity.manifest import check_evaluation, check_run
-from hypersphere.integrity.tables import EVALUATION
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
 from hypersphere.probes.measured import Measured
 from hypersphere.probes.opened import Probed, open_for_probes
+from hypersphere.provenance import digests, pictures
+from hypersphere.provenance.manifest import check_evaluation, check_run
+from hypersphere.provenance.tables import EVALUATION
 from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
@@ -229,7 +229,7 @@ def _about(
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
-        "code": provenance.protocol_digest(protocol, run),
+        "code": digests.protocol_digest(protocol, run),
         "weights": weights,
         "data": {name: _open(plan, name).digest for name in sorted(datasets)},
         "threads": torch.get_num_threads(),
@@ -268,7 +268,7 @@ def _write(path: Path, rows: list[Row], tables: dict[At, Found], about: dict[str
     manifest = about | {
         "files": {file.name: files.sha256(file) for file in written},
         "device": {"type": device.type, "name": devices.describe(device)},
-        "environment": provenance.environment(),
+        "environment": digests.environment(),
     }
     files.write_sealed(path.with_suffix(".json"), manifest)
 

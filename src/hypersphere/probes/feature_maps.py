@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
+from hypersphere.augmentations.ops import to_float
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.measured import NotFiniteError
-from hypersphere.views.ops import to_float
 
 PIXELS = 64
 """The least side of a picture: smaller images are enlarged by a whole factor."""

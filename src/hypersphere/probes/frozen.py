@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
+from hypersphere.augmentations.ops import to_float
+from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets.composing.biased import CONFLICTING
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS
-from hypersphere.declared.run import Dataset, Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.measured import NotFiniteError
-from hypersphere.views.ops import to_float
 
 __all__ = ["BLOCK", "Frozen", "Layer", "NotFiniteError", "Pixels"]
 

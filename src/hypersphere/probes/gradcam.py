@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.registry import Fraction
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
 from hypersphere.probes.frozen import Frozen
@@ -121,6 +121,6 @@ def _heated(images: np.ndarray, heat: Float[np.ndarray, "n h w"]) -> np.ndarray:
 def _chosen(truth: Int[np.ndarray, "n"], classes: int) -> Int[np.ndarray, "k"]:
     """A test image of each of some classes, those and it drawn by a fixed key; in the order of the classes."""
     present = np.unique(truth)
-    some = np.sort(present[keyed.permutation(len(present), 0, "gradcam", "classes")[:classes]])
-    order = keyed.permutation(len(truth), 0, "gradcam", "images")
+    some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:classes]])
+    order = prng.permutation(len(truth), 0, "gradcam", "images")
     return np.array([next(place for place in order if truth[place] == label) for label in some])

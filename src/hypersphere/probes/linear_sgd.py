@@ -8,8 +8,8 @@ from jaxtyping import Float, Int
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.registry import Fraction
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen

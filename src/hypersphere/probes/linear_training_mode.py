@@ -8,14 +8,14 @@ from jaxtyping import Float, UInt8
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.augmentations.ops import to_float
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.registry import Fraction
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.measured import Measured
-from hypersphere.views.ops import to_float
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = False
@@ -56,7 +56,7 @@ def linear_training_mode(
     lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
-        order = torch.from_numpy(keyed.permutation(len(images), 0, "linear_training_mode", epoch))
+        order = torch.from_numpy(prng.permutation(len(images), 0, "linear_training_mode", epoch))
         losses = []
         for index in order.split(batch):
             if len(index) == 1 < len(order):

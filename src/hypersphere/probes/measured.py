@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.coordinates import Scalar
+from hypersphere.config import coordinates
+from hypersphere.config.coordinates import Scalar
 from hypersphere.errors import HypersphereError
 
 

@@ -7,9 +7,9 @@ from jaxtyping import Bool, Float, Int
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.registry import Fraction
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
@@ -141,4 +141,4 @@ def _layer(name: str, inputs: int, outputs: int) -> tuple[Float[Tensor, "o i"], 
 
 
 def _generator(purpose: str) -> torch.Generator:
-    return torch.Generator().manual_seed(keyed.torch_seed(0, "mlp", purpose))
+    return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))

@@ -10,13 +10,13 @@ from pydantic import PositiveFloat, PositiveInt
 from scipy.ndimage import correlate1d
 from threadpoolctl import threadpool_limits
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.augmentations.ops import gray, to_float
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.knn import vote
 from hypersphere.probes.measured import Measured, NotFiniteError
-from hypersphere.views.ops import gray, to_float
 
 MEASURES = (
     "norm_gain",
@@ -170,7 +170,7 @@ def _cubic(columns: list[PerImage]) -> Float[np.ndarray, "n d"]:
 def _cross_validated(right: Bool[np.ndarray, "n"], columns: Float[np.ndarray, "n d"], folds: int) -> float:
     from sklearn.model_selection import StratifiedKFold
 
-    order = keyed.permutation(len(right), 0, "norm confidence", "folds")
+    order = prng.permutation(len(right), 0, "norm confidence", "folds")
     found = []
     for train, test in StratifiedKFold(folds).split(columns, right[order]):
         fitted = _fitted(columns[order[train]], right[order[train]])

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import make_views
 from hypersphere.probes.frozen import BLOCK, Frozen
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
 
 
 class ViewPairs(NamedTuple):
@@ -48,4 +48,4 @@ def chosen(images: int, most: int) -> Int[np.ndarray, "n"]:
     """Places of at most ``most`` of so many images, ascending: always the same ones."""
     if images <= most:
         return np.arange(images)
-    return np.sort(keyed.permutation(images, 0, "probed images")[:most])
+    return np.sort(prng.permutation(images, 0, "probed images")[:most])

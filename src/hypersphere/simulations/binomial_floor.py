@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.claims import Claim, load
+from hypersphere.config import coordinates
+from hypersphere.config.claims import Claim, load
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 CRITICAL = 1.96

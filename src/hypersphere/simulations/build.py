@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared import registry
-from hypersphere.declared.plan import Plan
+from hypersphere.config import registry
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.tables import write
+from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS, Answer, Context, Study
 from hypersphere.training.determinism import make_deterministic
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
@@ -75,12 +75,12 @@ def lattice() -> Float[Tensor, "n 2"]:
 
 def starts() -> Float[Tensor, "n 2"]:
     """Random directions of norm 1."""
-    return circle(1.0, 2 * math.pi * keyed.uniform((STARTS,), 0, "cosine field", "starts"))
+    return circle(1.0, 2 * math.pi * prng.uniform((STARTS,), 0, "cosine field", "starts"))
 
 
 def outputs() -> Float[Tensor, "n 2"]:
     """Random points that stand for a network's outputs: norms are uniform between 0.25 and 1.75."""
-    angle, norm = keyed.uniform((2, OUTPUTS), 0, "cosine field", "outputs")
+    angle, norm = prng.uniform((2, OUTPUTS), 0, "cosine field", "outputs")
     return circle(1.0, 2 * math.pi * angle) * torch.from_numpy(0.25 + 1.5 * norm)[:, None]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from hypersphere.declared.claims import load
+from hypersphere.config.claims import load
 from hypersphere.simulations.study import Answer, Context, Study, between, counted
 
 EXAMPLES = 4096

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.claims import Claim, load
+from hypersphere.config import coordinates
+from hypersphere.config.claims import Claim, load
 from hypersphere.simulations.binomial_floor import TESTED, in_order
 from hypersphere.simulations.seed_counts import units
 from hypersphere.simulations.study import Context, Study, counted

@@ -17,11 +17,11 @@ from scipy import stats
 from scipy.spatial import cKDTree
 from torch import Tensor
 
-from hypersphere.means import mean_interval
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations import latent_networks as networks
 from hypersphere.simulations.latent_networks import Network, Setting
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, effect
+from hypersphere.t_test import mean_interval
 
 SEEDS = range(6)
 CLASSES, DIMENSIONS = 4, 11  # App. B.2: S^10

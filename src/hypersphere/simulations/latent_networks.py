@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.objectives.geometry import unit
 
 PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
@@ -74,7 +74,7 @@ def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: 
 
 
 def _observe(seed: int, settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
-    generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", purpose))
+    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", purpose))
     n = classes * PER_CLASS
     centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -98,7 +98,7 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     shapes = ((OBSERVED, HIDDEN), (1, HIDDEN), (HIDDEN, d), (1, d))
     fans = (OBSERVED, OBSERVED, HIDDEN, HIDDEN)
     generators = [
-        torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", "weights", d)) for seed in seeds
+        torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", "weights", d)) for seed in seeds
     ]
 
     def parameter(shape: tuple[int, int], fan: int) -> Float[Tensor, "m rows columns"]:
@@ -116,7 +116,7 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
         Mean norms of the classes' embeddings, before training and after every fifth epoch.
     """
     models, n = points.labels.shape
-    generators = [torch.Generator().manual_seed(keyed.torch_seed(seed, "latent_classes", "order", n)) for seed in seeds]
+    generators = [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", "order", n)) for seed in seeds]
     model = torch.arange(models)[:, None]
     norms = [class_norms(network, points)]
     for epoch in range(1, EPOCHS + 1):

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from hypersphere.declared.claims import load
+from hypersphere.config.claims import load
 from hypersphere.simulations.study import Answer, Context, Study, exactly
 from hypersphere.training.optimisation import annealing
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.objectives.geometry import unit
 
 PAIRS = 500
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
     """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
-    generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "pair attraction"))
+    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
     first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
     return (first * second).sum(dim=-1).numpy()
 

@@ -1,7 +1,7 @@
 """Significance of printed effects: Welch's test on printed means and standard deviations, at each number of runs.
 
 A test needs the number of runs, which is often not printed. So each effect is tested at every number from 2 to 10, and
-at those alone that the decimals of both its accuracies allow (granularity.py). The findings are about numbers, never
+at those alone that the decimals of both its accuracies allow (grim.py). The findings are about numbers, never
 about people.
 """
 
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared.claims import Claim, load
-from hypersphere.granularity import MOST, Printed, admissible, informative
-from hypersphere.means import t_p
+from hypersphere.config.claims import Claim, load
+from hypersphere.grim import MOST, Printed, admissible, informative
 from hypersphere.simulations.binomial_floor import BASELINES, TEST_SIZES, TESTED, in_order, setting_and_variant
 from hypersphere.simulations.seed_counts import WAYS, assumptions, units, with_zeros
 from hypersphere.simulations.study import Context, Study, counted
+from hypersphere.t_test import t_p
 
 LEVEL = 0.05
 SHOWN = (2, 3, 5, 10)

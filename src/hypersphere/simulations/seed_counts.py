@@ -1,4 +1,4 @@
-"""Numbers of runs behind printed accuracies, as far as their decimals allow an inference (granularity.py)."""
+"""Numbers of runs behind printed accuracies, as far as their decimals allow an inference (grim.py)."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared.claims import Claim, load
-from hypersphere.granularity import MOST, Assumptions, Printed, admissible, common, informative
+from hypersphere.config.claims import Claim, load
+from hypersphere.grim import MOST, Assumptions, Printed, admissible, common, informative
 from hypersphere.simulations.binomial_floor import TEST_SIZES, TESTED, in_order
 from hypersphere.simulations.study import Context, Study, counted
 

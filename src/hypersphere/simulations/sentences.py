@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.coordinates import Scalar
-from hypersphere.declared.sentences import Cells, Check
-from hypersphere.declared.sentences import load as load_sentences
+from hypersphere.config import coordinates
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.coordinates import Scalar
+from hypersphere.config.sentences import Cells, Check
+from hypersphere.config.sentences import load as load_sentences
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Answer, Context, Study, counted
 

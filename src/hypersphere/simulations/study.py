@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.declared.claims import PRINTED
-from hypersphere.declared.config import Config
-from hypersphere.integrity import tables
+from hypersphere.config.claims import PRINTED
+from hypersphere.config.project import Config
+from hypersphere.provenance import tables
 
 COLUMNS: tables.Columns = {
     **tables.texts("study", "id", "reading", "arm", "place"),

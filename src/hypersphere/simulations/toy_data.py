@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.simulations.kmeans import accuracy, kmeans
 
 SIZE = 200
@@ -44,7 +44,7 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
     n = k * SIZE
     trials = []
     for seed in seeds:
-        generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "toy points", dataset))
+        generator = torch.Generator().manual_seed(prng.torch_seed(seed, "toy points", dataset))
         flat = torch.rand(2, n, generator=generator, dtype=torch.float64)
         noise = torch.randn(n, 2, generator=generator, dtype=torch.float64)
         orders = torch.rand(RESTARTS, n, generator=generator, dtype=torch.float64).argsort(dim=1)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.simulations.toy_data import DATASETS, SHAPES, Draws
 from hypersphere.simulations.toy_training import WEIGHT, Moments, adam, gradient
 
@@ -69,7 +69,7 @@ def batches(seeds: Sequence[int], dataset: str, points: int) -> Batches:
     passes = math.ceil(LONGER * BATCH / points)
     trials = []
     for seed in seeds:
-        generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "toy batches", dataset))
+        generator = torch.Generator().manual_seed(prng.torch_seed(seed, "toy batches", dataset))
         order = torch.rand(passes, points, generator=generator, dtype=torch.float64).argsort(dim=1)
         noise = torch.randn(2, LONGER, BATCH, generator=generator)
         trials.append((order.flatten()[: LONGER * BATCH].reshape(LONGER, BATCH), noise))
@@ -79,7 +79,7 @@ def batches(seeds: Sequence[int], dataset: str, points: int) -> Batches:
 
 def starts(seeds: Sequence[int]) -> Float[Tensor, "2 2 settings seeds"]:
     """The maps before the first step. A trial has the same random start in all its settings."""
-    generators = [torch.Generator().manual_seed(keyed.torch_seed(seed, "toy start")) for seed in seeds]
+    generators = [torch.Generator().manual_seed(prng.torch_seed(seed, "toy start")) for seed in seeds]
     random = torch.stack([START * torch.randn(2, 2, generator=generator) for generator in generators], dim=2)
     identity = torch.eye(2)[:, :, None].expand_as(random)
     return torch.stack([identity if setting.start == "identity" else random for setting in SETTINGS], dim=2)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from hypersphere.config.claims import PRINTED, load
 from hypersphere.datasets.reading import text_tasks
 from hypersphere.datasets.reading.text_tasks import Example
 from hypersphere.datasets.reading.words import words
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.declared.claims import PRINTED, load
 from hypersphere.simulations.study import Answer, Context, Study, counted
 
 TASKS = ("mr", "cr", "subj", "mpqa", "trec", "msrp")

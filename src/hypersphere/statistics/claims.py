@@ -10,18 +10,18 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere import means
-from hypersphere.declared import coordinates
-from hypersphere.declared import rules as rules_file
-from hypersphere.declared.artifacts import Paper
-from hypersphere.declared.cells import CHANCE, UNTRAINED, control
-from hypersphere.declared.claims import Claim, load
-from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.reasons import NOT_MADE_YET, why_not_made, why_not_measured
-from hypersphere.declared.rules import Rules
-from hypersphere.integrity import columns, tables
-from hypersphere.integrity.manifest import check_tidy
+from hypersphere import t_test
+from hypersphere.config import coordinates
+from hypersphere.config import rules as rules_file
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.cells import CHANCE, UNTRAINED, control
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import NOT_MADE_YET, why_not_made, why_not_measured
+from hypersphere.config.rules import Rules
+from hypersphere.provenance import columns, tables
+from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
 from hypersphere.statistics.effects import COLUMNS as EFFECTS
 from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
@@ -261,8 +261,8 @@ class Judge:
             return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
-        n, mean, std = len(values), float(values.mean()) if len(values) else NAN, means.spread(values)
-        low, high = means.mean_interval(values, self.rules.confidence)
+        n, mean, std = len(values), float(values.mean()) if len(values) else NAN, t_test.spread(values)
+        low, high = t_test.mean_interval(values, self.rules.confidence)
         own, table = Pooled(std, n - 1), pool(groups).std
         used = own if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {

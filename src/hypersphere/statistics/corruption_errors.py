@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.coordinates import Coordinates
+from hypersphere.config import coordinates
+from hypersphere.config.coordinates import Coordinates
 
 Errors = Mapping[str, Mapping[int, float]]
 """Error by corruption and severity, in percent."""

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.artifacts import Measured
-from hypersphere.declared.coordinates import Coordinates
-from hypersphere.declared.rules import Rules
-from hypersphere.declared.study import AGAIN
-from hypersphere.integrity import columns
-from hypersphere.means import is_constant, spread, t_interval, t_p
+from hypersphere.config import coordinates
+from hypersphere.config.artifacts import Measured
+from hypersphere.config.coordinates import Coordinates
+from hypersphere.config.rules import Rules
+from hypersphere.config.study import AGAIN
+from hypersphere.provenance import columns
+from hypersphere.t_test import is_constant, spread, t_interval, t_p
 
 COLUMNS = columns.EFFECTS
 WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"

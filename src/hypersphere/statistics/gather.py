@@ -6,17 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared import coordinates, recorded
-from hypersphere.declared.artifacts import HISTORY, Measured
-from hypersphere.declared.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
-from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import MANIFEST, Plan
+from hypersphere.config import coordinates, recorded
+from hypersphere.config.artifacts import HISTORY, Measured
+from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import columns, tables
-from hypersphere.integrity.manifest import check_evaluation, check_run, read_manifest
-from hypersphere.integrity.tables import EVALUATION
-from hypersphere.means import mean_interval, spread
+from hypersphere.provenance import columns, tables
+from hypersphere.provenance.manifest import check_evaluation, check_run, read_manifest
+from hypersphere.provenance.tables import EVALUATION
 from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
+from hypersphere.t_test import mean_interval, spread
 
 CELL = columns.CELL
 PROBE = columns.PROBE

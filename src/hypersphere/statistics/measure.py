@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from hypersphere.declared import kinds
-from hypersphere.declared import rules as rules_file
-from hypersphere.declared.plan import Plan
+from hypersphere.config import kinds
+from hypersphere.config import rules as rules_file
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import pictures, tables
+from hypersphere.provenance import pictures, tables
 from hypersphere.statistics import effects, gather, single_images
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.study import TIMES, Study, Tried
+from hypersphere.config import coordinates
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.plan import Plan
+from hypersphere.config.study import TIMES, Study, Tried
 from hypersphere.errors import HypersphereError
-from hypersphere.means import spread
 from hypersphere.statistics.gather import Measurer
+from hypersphere.t_test import spread
 
 
 def select(plan: Plan, paper: str, name: str) -> list[Tried]:

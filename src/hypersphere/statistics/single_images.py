@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from jaxtyping import UInt8
 
-from hypersphere.declared import coordinates
-from hypersphere.declared.artifacts import HISTORY
-from hypersphere.declared.cells import Cell
-from hypersphere.declared.plan import Plan, pictures_name, table_name
+from hypersphere.config import coordinates
+from hypersphere.config.artifacts import HISTORY
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import Plan, pictures_name, table_name
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import columns
-from hypersphere.integrity import pictures as png
-from hypersphere.integrity.manifest import check_evaluation
+from hypersphere.provenance import columns
+from hypersphere.provenance import pictures as png
+from hypersphere.provenance.manifest import check_evaluation
 
 DISTRIBUTION = columns.DISTRIBUTION
 QUANTILES = np.linspace(0, 1, 101)

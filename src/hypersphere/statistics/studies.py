@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from hypersphere.declared.claims import PRINTED, Claim
-from hypersphere.declared.config import Config
-from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.rules import Rules
+from hypersphere.config.claims import PRINTED, Claim
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.project import Config
+from hypersphere.config.rules import Rules
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.manifest import check_tidy
-from hypersphere.integrity.tables import read
-from hypersphere.means import mean_interval, spread, t_interval, t_p
+from hypersphere.provenance.manifest import check_tidy
+from hypersphere.provenance.tables import read
 from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool
+from hypersphere.t_test import mean_interval, spread, t_interval, t_p
 
 KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
     ("held", "variant"), "comparison"

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from hypersphere.declared.claims import Claim
-from hypersphere.declared.rules import Rules
-from hypersphere.declared.settings import Level
-from hypersphere.means import t_interval, t_p
+from hypersphere.config.claims import Claim
+from hypersphere.config.rules import Rules
+from hypersphere.config.settings import Level
+from hypersphere.t_test import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
 from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM
 from hypersphere.theory.table import REFUTED as REFUTED

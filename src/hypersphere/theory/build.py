@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.declared.plan import Plan
-from hypersphere.integrity.tables import write
+from hypersphere.config.plan import Plan
+from hypersphere.provenance.tables import write
 from hypersphere.theory.statement import Finding, Statement, examine
 from hypersphere.theory.table import COLUMNS
 from hypersphere.training.determinism import make_deterministic

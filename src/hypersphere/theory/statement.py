@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from hypersphere import keyed
-from hypersphere.declared.claims import PRINTED as PRINTED
+from hypersphere import prng
+from hypersphere.config.claims import PRINTED as PRINTED
 from hypersphere.theory.table import NO_COUNTEREXAMPLE, NO_COUNTEREXAMPLE_ERRATUM, REFUTED
 
 Inputs = Mapping[str, Tensor]
@@ -75,7 +75,7 @@ def examine(statement: Statement, draws: int) -> Finding:
     Raises:
         ValueError: no draw met the hypothesis, or an excess is not a number; either shows nothing.
     """
-    generator = torch.Generator().manual_seed(keyed.torch_seed(0, "theory", statement.id))
+    generator = torch.Generator().manual_seed(prng.torch_seed(0, "theory", statement.id))
     met, excess = statement.check(**statement.draw(generator, draws))
     judged = excess[met]
     if not len(judged) or judged.isnan().any():

@@ -1,6 +1,6 @@
 """Columns and verdicts of theory.csv. This file imports no torch, because statistics/ reads it."""
 
-from hypersphere.integrity import tables
+from hypersphere.provenance import tables
 
 COLUMNS: tables.Columns = {
     **tables.texts("id", "paper", "reading"),

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hypersphere.declared import registry
-from hypersphere.declared.run import Component, Run
+from hypersphere.config import registry
+from hypersphere.config.run import Component, Run
 from hypersphere.methods.base import GradientTransform, Method, Objective, Parts
 from hypersphere.training.initialise import initialise
 

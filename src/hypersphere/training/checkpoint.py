@@ -19,9 +19,9 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from hypersphere import files
-from hypersphere.declared.plan import RESUME
+from hypersphere.config.plan import RESUME
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import stop
+from hypersphere.provenance import stop
 from hypersphere.training import device as devices
 from hypersphere.training import optimisation
 from hypersphere.training.contract import Execution

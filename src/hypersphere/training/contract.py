@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from hypersphere.integrity import stop
+from hypersphere.provenance import stop
 from hypersphere.training.processes import Group
 
 HISTORY = "history.csv"

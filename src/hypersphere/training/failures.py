@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import torch
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import Progress

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from torch import nn
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.training import checkpoint
 from hypersphere.training.build import assemble
 

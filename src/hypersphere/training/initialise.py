@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import nn
 
-from hypersphere import keyed
+from hypersphere import prng
 
 
 @runtime_checkable
@@ -42,7 +42,7 @@ def initialise(model: nn.Module, seed: int) -> None:
 
 
 def _generator(seed: int, module: str, tensor: str) -> torch.Generator:
-    return torch.Generator().manual_seed(keyed.torch_seed(seed, "initial", f"{module}.{tensor}"))
+    return torch.Generator().manual_seed(prng.torch_seed(seed, "initial", f"{module}.{tensor}"))
 
 
 def _draw(layer: nn.Conv2d | nn.Linear, generator: Callable[[str], torch.Generator]) -> None:

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from hypersphere import files, keyed
-from hypersphere.declared.run import Run
+from hypersphere import files, prng
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
 from hypersphere.training import checkpoint, optimisation
@@ -135,7 +135,7 @@ def _epoch(
     count = len(source.labels)
     per_epoch = count // run.batch.size
     first = progress.step - progress.epoch * per_epoch
-    order = torch.from_numpy(keyed.permutation(count, run.seed, "order", progress.epoch))
+    order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epoch))
     source.start(progress.epoch)
     steps = order[: per_epoch * run.batch.size].split(run.batch.size)
     peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro

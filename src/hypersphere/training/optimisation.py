@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from hypersphere.declared.recipe import Optimiser, Schedule
-from hypersphere.declared.run import Run
+from hypersphere.config.recipe import Optimiser, Schedule
+from hypersphere.config.run import Run
 from hypersphere.methods.base import Method
 
 

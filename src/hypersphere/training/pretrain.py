@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 from hypersphere import files
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared.batching import BatchOfRuns
-from hypersphere.declared.plan import MANIFEST, RESUME, UNFINISHED, Plan
-from hypersphere.declared.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import lock, provenance, stop
-from hypersphere.integrity.manifest import check_files, read_manifest
+from hypersphere.provenance import digests, lock, stop
+from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import checkpoint, failures, processes, result, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import ENCODER, HEADS, snapshot_names
@@ -128,7 +128,7 @@ def _pretrain_one(
         if request.number is not None:
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))
-        code = provenance.run_digest(run)
+        code = digests.run_digest(run)
         epochs = {*plan.kept_epochs(run), *also}
         if any(group.largest(group.first and finished(folder, code, data.digest, epochs))):
             if group.first:
@@ -218,7 +218,7 @@ def _train(run: Run, data: store.Prepared, execution: Execution, folder: Path, u
         },
         "seconds": round(outcome.seconds, 3),
         "peak_memory_mb": _peak_memory_mb(execution.device),
-        "environment": provenance.environment(),
+        "environment": digests.environment(),
     }
     result.replace(run, unfinished, folder, [*produced, TIMING], manifest)
     print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)

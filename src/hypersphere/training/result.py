@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from hypersphere import files
-from hypersphere.declared.plan import MANIFEST, UNFINISHED
-from hypersphere.declared.run import Run
+from hypersphere.config.plan import MANIFEST, UNFINISHED
+from hypersphere.config.run import Run
 from hypersphere.training import snapshots
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
-from hypersphere.declared.plan import MANIFEST, Plan
-from hypersphere.declared.run import Run
+from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import lock
-from hypersphere.integrity.manifest import read_manifest
+from hypersphere.provenance import lock
+from hypersphere.provenance.manifest import read_manifest
 from hypersphere.training.checkpoint import snapshot_names
 
 _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")

@@ -19,10 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
+from hypersphere.config import registry
+from hypersphere.config.run import Run
 from hypersphere.control.environment import Settings
 from hypersphere.control.replay import Transitions
-from hypersphere.declared import registry
-from hypersphere.declared.run import Run
 from hypersphere.encoders.pixel_convnet import PixelConvnet
 from hypersphere.methods.base import Batch, Method, Parts
 from hypersphere.methods.curl import Agent

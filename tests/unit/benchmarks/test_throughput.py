@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from hypersphere.declared.recipe import Views
+from hypersphere.config.recipe import Views
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.training import build
 

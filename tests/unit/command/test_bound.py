@@ -8,8 +8,8 @@ import pytest
 
 from hypersphere.command import bound
 from hypersphere.command.bound import CELL, DRAWS, NOTHING, STUDY
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 from ..statistics.world import PAPER, World, claim, gain
 

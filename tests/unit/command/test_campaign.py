@@ -8,9 +8,9 @@ import yaml
 from filelock import FileLock, Timeout
 
 from hypersphere.command import campaign
-from hypersphere.declared import plan as planning
-from hypersphere.declared import records
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config import records
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hypersphere.command import cli, names, steps
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
 from hypersphere.training import pretrain

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from hypersphere.command import cli
-from hypersphere.declared import plan as planning
-from hypersphere.integrity import stop, tables
-from hypersphere.present import shown
+from hypersphere.config import plan as planning
+from hypersphere.provenance import stop, tables
+from hypersphere.report import shown
 from hypersphere.simulations.study import COLUMNS as ANSWERS
 
 from ..statistics.world import World, at, claim

@@ -7,9 +7,9 @@ import pytest
 
 from hypersphere import files
 from hypersphere.command import cli
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
-from hypersphere.integrity import stop
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.provenance import stop
 
 SIZES = {
     f"snapshots/epoch-000{epoch}{kind}.safetensors": size

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hypersphere.command import console as module
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 
 
 class Clock:

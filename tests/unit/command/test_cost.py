@@ -10,7 +10,7 @@ import pytest
 from hypersphere.command import cli, cost, rates
 from hypersphere.command.cost import Cost
 from hypersphere.command.rates import CORE, GPU, Rates
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.training.work import Counting, Work
 

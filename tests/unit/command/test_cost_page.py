@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypersphere.command import cost, cost_page
 from hypersphere.command.rates import CORE
-from hypersphere.declared.plan import Plan
+from hypersphere.config.plan import Plan
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "cost.md"
 

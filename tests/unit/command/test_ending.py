@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hypersphere.command import ending
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 
 Planned = Callable[..., Plan]
 

@@ -7,8 +7,8 @@ import pytest
 
 from hypersphere.command import preview
 from hypersphere.command.preview import Job
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
 from ..statistics.world import PAPER, World, at

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.declared import plan as planning
+from hypersphere.config import plan as planning
 
 from ..statistics.world import World, at, claim
 

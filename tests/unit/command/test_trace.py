@@ -7,11 +7,11 @@ import pytest
 
 from hypersphere import files
 from hypersphere.command import trace
-from hypersphere.declared import plan as planning
-from hypersphere.declared import records
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config import records
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import evidence
+from hypersphere.provenance import evidence
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_run_that_is_not_made_says_so(plan: Plan) -> None:
 
 def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
     claims = {cell.text: cell for cell in plan.artifacts["embedding_norms", "table5"] if not cell.missing}
-    from hypersphere.declared.claims import load
+    from hypersphere.config.claims import load
 
     path = plan.config.root / "paper" / "claims" / "embedding_norms.csv"
     claim = next(one for one in load(path) if one.kind == "value" and one.artifact == "table5" and one.text in claims)

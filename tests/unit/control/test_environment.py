@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hypersphere.config import plan as planning
+from hypersphere.config import renderer
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Component
 from hypersphere.control.environment import EPISODE, Environment, Settings
-from hypersphere.declared import plan as planning
-from hypersphere.declared import renderer
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Component
 from hypersphere.errors import HypersphereError
 
 pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.biased_ffhq import biased_ffhq
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from .miniatures import noise, picture, write

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hypersphere import files
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 

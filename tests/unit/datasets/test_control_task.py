@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hypersphere.config import renderer
 from hypersphere.datasets.control_task import control_task
 from hypersphere.datasets.preparing import fitting
-from hypersphere.declared import renderer
 from hypersphere.errors import HypersphereError
 
 pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())

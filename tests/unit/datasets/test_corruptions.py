@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.composing import bases
 from hypersphere.datasets.corrupting import official, official_tiny
@@ -15,7 +16,6 @@ from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")

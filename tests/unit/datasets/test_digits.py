@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.config import project as cfg
 from hypersphere.datasets import digits as module
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.preparing import imbalance
-from hypersphere.declared import config
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -119,7 +119,7 @@ def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
 @pytest.mark.parametrize("name", ["digits_lt", "turned_digits_lt"])
 def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> None:
     """Nearest raw-pixel neighbour: far above chance (10 %, 6.25 %) and far below solved; about 700 images."""
-    dataset = config.load(ROOT, {}).datasets[name]
+    dataset = cfg.load(ROOT, {}).datasets[name]
     assert dataset.source is not None
     assert dataset.imbalance is not None
     arrays = digits(NOWHERE, **dataset.source.parameters)

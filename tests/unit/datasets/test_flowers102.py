@@ -11,11 +11,11 @@ import pytest
 from torchvision.datasets import Flowers102
 from torchvision.transforms import CenterCrop, Compose, Resize
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import flowers102 as module
 from hypersphere.datasets import store
 from hypersphere.datasets.flowers102 import flowers102
 from hypersphere.datasets.reading import published
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from . import miniatures

@@ -14,10 +14,10 @@ from torchvision.datasets import ImageFolder
 from torchvision.transforms import CenterCrop, Compose, Resize
 
 from hypersphere.command.cli import main
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.folder import folder
 from hypersphere.datasets.types import Split
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from .miniatures import noise, photograph, picture, write

@@ -10,10 +10,10 @@ import pytest
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import CenterCrop, Compose, Resize
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import imagenet100 as module
 from hypersphere.datasets import store
 from hypersphere.datasets.imagenet100 import imagenet100
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from .miniatures import noise, photograph, picture, write

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 import torchvision
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import mnist as module
 from hypersphere.datasets import store
 from hypersphere.datasets.mnist import load, mnist
 from hypersphere.datasets.reading import published
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 NAMES = tuple(module.SHA256)

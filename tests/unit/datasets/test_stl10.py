@@ -14,12 +14,12 @@ from PIL import Image
 from torchvision.datasets import STL10
 from torchvision.transforms import Resize
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import stl10 as module
 from hypersphere.datasets import store
 from hypersphere.datasets.preparing import pieces
 from hypersphere.datasets.stl10 import stl10
 from hypersphere.datasets.types import Arrays, Pieces, Split
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from . import miniatures

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
 
 SMALL: dict[str, Any] = {
@@ -219,9 +219,9 @@ def test_a_folder_that_was_never_prepared_is_a_sentence(tmp_path: Path) -> None:
 PREPARER = """
 import json, sys, time
 from pathlib import Path
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.datasets import store
-from hypersphere.declared.run import Dataset
+from hypersphere.config.run import Dataset
 
 data, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
 load = registry.load

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.types import Arrays, Split
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 

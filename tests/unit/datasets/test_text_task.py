@@ -8,11 +8,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.reading import corpora, published, text_tasks
 from hypersphere.datasets.sentences import sentences
 from hypersphere.datasets.text_task import text_task
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 SMALL = {"corpus": "chapters", "vocabulary": 500, "length": 8}

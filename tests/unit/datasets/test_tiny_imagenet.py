@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 from torchvision.datasets import ImageFolder
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets import tiny_imagenet as module
 from hypersphere.datasets.tiny_imagenet import tiny_imagenet
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from . import miniatures

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.training import checkpoint
 
 ENCODERS: dict[str, dict[str, Any]] = {

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared.records import read_all, read_folder
+from hypersphere.config import plan as planning
+from hypersphere.config.records import read_all, read_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALE = "laptop1"

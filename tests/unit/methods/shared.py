@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
 
 Layer = tuple[str | int | bool, ...]

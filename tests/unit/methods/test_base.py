@@ -9,7 +9,7 @@ import scipy.stats
 import torch
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.methods.base import follow, frozen_copy, momentum_at
 from hypersphere.methods.simclr import simclr
 
@@ -103,11 +103,11 @@ def test_unit_vectors_are_uniform_on_the_sphere() -> None:
 def test_a_batchs_key_is_seed_purpose_and_moment() -> None:
     batch = make_batch()._replace(moment=(3, 1, 4, 2))
     assert batch.key("shuffle") == (3, "shuffle", 1, 4, 2)
-    order = keyed.permutation(50, *batch.key("shuffle"))
-    assert order.tolist() == keyed.permutation(50, 3, "shuffle", 1, 4, 2).tolist()
+    order = prng.permutation(50, *batch.key("shuffle"))
+    assert order.tolist() == prng.permutation(50, 3, "shuffle", 1, 4, 2).tolist()
     moments = [(9, 1, 4, 2), (3, 9, 4, 2), (3, 1, 9, 2), (3, 1, 4, 9), (3, 1, 4, 2)]
     keys = [batch._replace(moment=moment).key("shuffle") for moment in moments] + [batch.key("noise")]
-    assert len({tuple(keyed.permutation(50, *key)) for key in keys}) == 6
+    assert len({tuple(prng.permutation(50, *key)) for key in keys}) == 6
 
 
 def test_the_length_of_features_is_the_encoders() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.cmc import cmc
 from hypersphere.objectives.grad_scale import grad_scale

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method, chain
 from hypersphere.training.build import build_method
 

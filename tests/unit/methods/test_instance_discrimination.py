@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere import keyed
-from hypersphere.declared import registry
+from hypersphere import prng
+from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.instance_discrimination import instance_discrimination
 from hypersphere.objectives.grad_scale import grad_scale
@@ -77,7 +77,7 @@ def test_it_is_the_softmax_over_the_bank() -> None:
 
 def test_its_noise_is_what_the_objective_is_given() -> None:
     method, batch = make(NCE), batch_of(7, 2, 0, 5, 4)._replace(moment=(3, 1, 4, 1))
-    words = keyed.raw(5 * 6, 3, "noise", 1, 4, 1)
+    words = prng.raw(5 * 6, 3, "noise", 1, 4, 1)
     noise = torch.tensor([[int(word) % IMAGES for word in row] for row in words.reshape(5, 6)])
     given = embedded(method, batch), batch.places, method.get_buffer("bank")
     expected = NCE(*given, noise)

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from hypersphere import keyed
-from hypersphere.declared import registry
+from hypersphere import prng
+from hypersphere.config import registry
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.mocov2 import mocov2
@@ -189,7 +189,7 @@ HALVES, MOMENT = [[0, 1, 2], [3, 4, 5]], (2, 1, 7, 3)
 
 
 def shuffled_halves() -> list[list[int]]:
-    order = keyed.permutation(6, 2, "shuffle", 1, 7, 3).tolist()
+    order = prng.permutation(6, 2, "shuffle", 1, 7, 3).tolist()
     assert {*order[:3]} not in ({0, 1, 2}, {3, 4, 5})
     return [order[:3], order[3:]]
 
@@ -237,7 +237,7 @@ def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None
     assert torch.equal(first, given(method, make_batch(6)._replace(moment=MOMENT))[1])
     partitions = []
     for moment in (MOMENT, (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
-        order = keyed.permutation(6, moment[0], "shuffle", *moment[1:])
+        order = prng.permutation(6, moment[0], "shuffle", *moment[1:])
         expected = in_groups(method, make_batch(6).views[1], np.split(order, 2))  # type: ignore[arg-type]
         torch.testing.assert_close(k(*moment), expected, atol=1e-5, rtol=1e-4)
         partitions.append(frozenset(frozenset(part.tolist()) for part in np.split(order, 2)))

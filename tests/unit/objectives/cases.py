@@ -14,8 +14,8 @@ import yaml
 from pydantic import TypeAdapter
 from torch import Tensor
 
-from hypersphere.declared import registry
-from hypersphere.declared.run import Component, Logits, Objective
+from hypersphere.config import registry
+from hypersphere.config.run import Component, Logits, Objective
 
 from .shared import Loss, draw
 

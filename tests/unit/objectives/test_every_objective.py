@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 
 from .cases import (
     LOGITS,

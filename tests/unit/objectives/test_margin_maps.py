@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.objectives.pairs import Negatives
 
 from .shared import Map, cosine_gradient, cosines_and_targets

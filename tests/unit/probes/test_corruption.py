@@ -9,7 +9,7 @@ import pytest
 import torch
 from torchvision.transforms.v2 import AugMix
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.corruption import augmix_of, corruption
 from hypersphere.probes.mlp import fit_mlp, mlp
@@ -76,7 +76,7 @@ def test_augmix_is_torchvisions_with_keyed_draws() -> None:
     found = augmix_of(images, 2)
     assert torch.equal(torch.get_rng_state(), state)
     for place in (2, 0):
-        torch.manual_seed(keyed.torch_seed(0, "augmix", 2, place))
+        torch.manual_seed(prng.torch_seed(0, "augmix", 2, place))
         theirs = AugMix(all_ops=False)(torch.from_numpy(images[place]).permute(2, 0, 1))
         torch.testing.assert_close(found[place], theirs / 255)
     assert not torch.equal(found, augmix_of(images, 1))

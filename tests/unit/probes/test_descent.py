@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.probes.descent import cross_entropy, fit
 
 
@@ -37,7 +37,7 @@ def test_the_steps_are_those_of_torchs_sgd() -> None:
     nn.init.zeros_(layer.weight)
     optimiser = torch.optim.SGD(layer.parameters(), lr=1, momentum=0.8)
     for epoch in range(3):
-        for step, index in enumerate(torch.from_numpy(keyed.permutation(23, 0, "test", epoch)).split(6)):
+        for step, index in enumerate(torch.from_numpy(prng.permutation(23, 0, "test", epoch)).split(6)):
             optimiser.param_groups[0]["lr"] = rate(epoch + step / 4)
             optimiser.zero_grad()
             F.cross_entropy(layer(bank[index]), labels[index]).backward()

@@ -13,19 +13,19 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from hypersphere import files
+from hypersphere.config import plan as planning
+from hypersphere.config.artifacts import Protocol
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared import plan as planning
-from hypersphere.declared.artifacts import Protocol
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import markers, pictures, provenance, sources
-from hypersphere.integrity.manifest import check_evaluation
 from hypersphere.probes import evaluate
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
 from hypersphere.probes.measured import Measured
+from hypersphere.provenance import digests, markers, pictures, sources
+from hypersphere.provenance.manifest import check_evaluation
 from hypersphere.training import checkpoint
 from hypersphere.training.pretrain import pretrain
 
@@ -250,7 +250,7 @@ TWO_LAYERS = """  table5_mlp:
 
 def test_a_second_probe_costs_itself_alone(root: Path, plan: Plan) -> None:
     """No file of the others is touched, and their artifacts have no reason to be made again."""
-    before = provenance.artifact_digest(plan, "embedding_norms", "table5")
+    before = digests.artifact_digest(plan, "embedding_norms", "table5")
     path = root / "config" / NORMS
     path.write_text(
         path.read_text().replace("  linear: {probe", "  deep: {probe: {name: mlp, epochs: 1}}\n  linear: {probe")
@@ -259,7 +259,7 @@ def test_a_second_probe_costs_itself_alone(root: Path, plan: Plan) -> None:
     changed = again(more)
     assert changed == {"mlp.csv", "mlp.json"}
     assert set(answers(more, more.batches[0].runs[0], "mlp")["epoch"]) == {0, 4}
-    assert provenance.artifact_digest(more, "embedding_norms", "table5") == before
+    assert digests.artifact_digest(more, "embedding_norms", "table5") == before
 
 
 PORTRAITS = """  portraits:
@@ -440,7 +440,7 @@ def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
     run = plan.batches[0].runs[0]
     about = check_evaluation(plan.evaluation(run.name, digest(plan, "knn")))
     asked = plan.asked[run.name][digest(plan, "knn")]
-    assert about["code"] == provenance.protocol_digest(asked.protocol, run)
+    assert about["code"] == digests.protocol_digest(asked.protocol, run)
     assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
     assert about["at"] == [[0, "upright"], [2, "upright"], [4, "upright"]]
     folder = plan.run_folder(run.name)

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
+from hypersphere.config import registry
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.recipe import Views
 from hypersphere.datasets.store import Named, PreparedSplit
-from hypersphere.declared import registry
-from hypersphere.declared.measures import MEASURES
-from hypersphere.declared.recipe import Views
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.heads import mlp

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.measured import NotFiniteError
 
@@ -25,7 +25,7 @@ def by_loop(data: Any, epochs: int, rate: float, batch: int, momentum: float = 0
     velocity = np.zeros_like(weights)
     step, steps = 0, epochs * math.ceil(len(x) / batch)
     for epoch in range(epochs):
-        order = keyed.permutation(len(x), 0, "linear_sgd", epoch)
+        order = prng.permutation(len(x), 0, "linear_sgd", epoch)
         for start in range(0, len(x), batch):
             index = order[start : start + batch]
             logits = x[index] @ weights

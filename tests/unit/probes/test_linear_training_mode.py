@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.probes import bias
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.measured import NotFiniteError
@@ -64,7 +64,7 @@ def theirs(world: World, epochs: int, rate: float, batch: int, momentum: float) 
     x, y, found = images_of(world, "train"), world.labels("train"), []
     for epoch in range(epochs):
         network.train()
-        order, total = keyed.permutation(len(x), 0, "linear_training_mode", epoch), 0.0
+        order, total = prng.permutation(len(x), 0, "linear_training_mode", epoch), 0.0
         for start in range(0, len(x), batch):
             index = torch.from_numpy(order[start : start + batch])
             loss = F.cross_entropy(head(network(x[index])), y[index])

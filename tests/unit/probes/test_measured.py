@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.declared import coordinates
+from hypersphere.config import coordinates
 from hypersphere.probes.measured import Measured, NotFiniteError, accuracy, reading, top_k
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.probes import mlp as mlp_module
 from hypersphere.probes.mlp import kept, mlp
 
@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {"hidden": 6, "epochs": 5, "batch": 64, "drop_every": 2,
 
 
 def generator(purpose: str) -> torch.Generator:
-    return torch.Generator().manual_seed(keyed.torch_seed(0, "mlp", purpose))
+    return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
 
 
 def start(inputs: int, outputs: int, layer: str) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +39,7 @@ def by_loop(data: Any, hidden: int, epochs: int, batch: int, drop_every: int, le
     draws = generator("dropout")
     for epoch in range(epochs):
         rate = learning_rate * batch / 256 / 10 ** (epoch // drop_every)
-        order = keyed.permutation(len(x), 0, "mlp", epoch)
+        order = prng.permutation(len(x), 0, "mlp", epoch)
         for index in np.split(order, range(batch, len(x), batch)):
             inner = x[index] @ weights[0] + weights[1]
             mask = (inner > 0) * (torch.rand(inner.shape, generator=draws) >= 0.4).numpy() / 0.6

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from hypersphere.declared import registry
+from hypersphere.config import registry
 from hypersphere.probes.norms import norms
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
-from hypersphere.declared.run import Dataset
 from hypersphere.probes.frozen import Frozen, Pixels
 from hypersphere.probes.linear import linear
 from hypersphere.probes.opened import open_for_probes

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from hypersphere.config.run import Dataset
 from hypersphere.control.environment import Settings
-from hypersphere.declared.run import Dataset
 from hypersphere.encoders.pixel_convnet import pixel_convnet
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import score as module

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.declared.recipe import Views
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import make_views
+from hypersphere.config.recipe import Views
 from hypersphere.probes import view_pairs as module
 from hypersphere.probes.view_pairs import chosen, view_pairs
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
 
-from .views_world import World, colours
+from .augmentations_world import World, colours
 
 
 def world(n: int = 20) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hypersphere.declared.recipe import Views
+from hypersphere.config.recipe import Views
 
 STILL = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0)
 """Views that differ from the image only by rounding: the whole image, cut to its most common shape."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.declared.claims import Claim
+from hypersphere.config.claims import Claim
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.declared.claims import Claim
+from hypersphere.config.claims import Claim
 from hypersphere.simulations import binomial_floor as study
 from hypersphere.simulations.study import Context, Study
 

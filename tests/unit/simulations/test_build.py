@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from hypersphere.declared import config as cfg
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config import project as cfg
+from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity.manifest import check_tidy
-from hypersphere.present.results import Results
+from hypersphere.provenance.manifest import check_tidy
+from hypersphere.report.results import Results
 from hypersphere.simulations import build
 from hypersphere.simulations.study import COLUMNS, Context, counted, effect, exactly, over_seeds
 

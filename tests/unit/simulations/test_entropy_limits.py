@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import entropy
 
-from hypersphere.declared import config
+from hypersphere.config import project as cfg
 from hypersphere.simulations.entropy_limits import (
     EXAMPLES,
     TEMPERATURES,
@@ -24,7 +24,7 @@ from hypersphere.simulations.entropy_limits import (
 )
 from hypersphere.simulations.study import Context
 
-CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
+CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.3, 4.0, 40.0])

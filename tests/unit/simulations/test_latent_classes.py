@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.objectives.info_nce import info_nce
 from hypersphere.simulations import latent_classes as study
 from hypersphere.simulations import latent_networks as networks
@@ -122,7 +122,7 @@ def test_training_is_that_of_a_plain_loop() -> None:
 
     x, labels = points.latent[3] @ points.matrix[3], points.labels[3]
     optimiser = torch.optim.SGD(model.parameters(), lr=0.01)
-    generator = torch.Generator().manual_seed(keyed.torch_seed(6, "latent_classes", "order", 300))
+    generator = torch.Generator().manual_seed(prng.torch_seed(6, "latent_classes", "order", 300))
     for _ in range(5):
         order = torch.randperm(300, generator=generator)
         for batch in (order[:128], order[128:256]):

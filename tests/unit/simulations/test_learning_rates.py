@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.declared import config
+from hypersphere.config import project as cfg
 from hypersphere.simulations import learning_rates as study
 from hypersphere.simulations.study import Context
 
 from ..printed import table
 
 BATCHES = (256, 512, 1024)
-CONTEXT = Context(config.load(Path(__file__).resolve().parents[3], {}), "embedding_norms")
+CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {}), "embedding_norms")
 
 
 def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:

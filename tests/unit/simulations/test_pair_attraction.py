@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.simulations import pair_attraction, pairs
 from hypersphere.simulations.pair_attraction import CELLS, Setting, free, penalised
 from hypersphere.simulations.study import Answer, Study
@@ -49,7 +49,7 @@ PENALTIES: dict[str, Callable[[Tensor], Tensor]] = {
 
 def points(seed: int, setting: Setting) -> Tensor:
     """The study's random directions, scaled and interpolated as vectors."""
-    generator = torch.Generator().manual_seed(keyed.torch_seed(seed, "pair attraction"))
+    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
     z = torch.randn(2, 500, 20, generator=generator, dtype=torch.float64)
     z = z / norms(z)[..., None]
     second = z[1] * (1 - abs(setting.alpha)) + z[0] * setting.alpha

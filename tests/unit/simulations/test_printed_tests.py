@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from hypersphere.declared.claims import load
+from hypersphere.config.claims import load
 from hypersphere.simulations.printed_tests import Arm, Effect, printed_effects, summary, welch_p
 
 CLAIMS = Path(__file__).resolve().parents[3] / "paper" / "claims"

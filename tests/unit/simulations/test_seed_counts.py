@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from decimal import Decimal
 
-from hypersphere.declared.claims import Claim
-from hypersphere.granularity import Printed
+from hypersphere.config.claims import Claim
+from hypersphere.grim import Printed
 from hypersphere.simulations.seed_counts import WAYS, Cell, assumptions, printed_cells, summary
 
 Make = Callable[..., Claim]

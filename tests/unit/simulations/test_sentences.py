@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hypersphere.declared.claims import load
-from hypersphere.declared.sentences import Check
+from hypersphere.config.claims import load
+from hypersphere.config.sentences import Check
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations import sentences as study
 from hypersphere.simulations.study import Context, Study

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from hypersphere.datasets.reading.text_tasks import Example
-from hypersphere.present.drawings.lmcl.word_counts import note, rows
+from hypersphere.report.drawings.lmcl.word_counts import note, rows
 from hypersphere.simulations.word_counts import TASKS, Counted, answers, bag_of_words, distance
 
 from ..printed import table

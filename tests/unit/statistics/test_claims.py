@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from hypersphere.declared.claims import load
+from hypersphere.config.claims import load
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.statistics import claims
 

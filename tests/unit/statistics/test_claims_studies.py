@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import tables
-from hypersphere.integrity.manifest import check_tidy
+from hypersphere.provenance import tables
+from hypersphere.provenance.manifest import check_tidy
 from hypersphere.simulations.study import COLUMNS as ANSWERS
 from hypersphere.statistics import claims
 

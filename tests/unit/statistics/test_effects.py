@@ -15,9 +15,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from hypersphere import means
-from hypersphere.declared import rules
-from hypersphere.present.results import Results
+from hypersphere import t_test
+from hypersphere.config import rules
+from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
 from .world import ONE, PAPER, ROWS, World, at
@@ -202,11 +202,11 @@ def test_holm_of_no_tests_is_none() -> None:
     st.integers(min_value=1, max_value=40),
 )
 def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[tuple[float, float]], df: int) -> None:
-    p = [means.t_p(centre, error, df) for centre, error in pairs]
+    p = [t_test.t_p(centre, error, df) for centre, error in pairs]
     adjusted, levels = effects.holm(p, 0.05, len(p))
     assume(all(abs(value - 0.05) > 1e-9 for value in adjusted))  # on the edge, rounding decides
     for (centre, error), rejected, level in zip(pairs, adjusted <= 0.05, levels, strict=True):
-        low, high = means.t_interval(centre, error, df, 1 - level)
+        low, high = t_test.t_interval(centre, error, df, 1 - level)
         assert (low > 0 or high < 0) == rejected
 
 

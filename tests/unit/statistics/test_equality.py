@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.weightstats import ttost_ind
 
-from hypersphere.declared import rules
-from hypersphere.declared.claims import Claim
+from hypersphere.config import rules
+from hypersphere.config.claims import Claim
 from hypersphere.statistics import studies, verdicts
 from hypersphere.statistics.effects import welch
 

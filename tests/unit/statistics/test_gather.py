@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import files
-from hypersphere.declared.plan import MANIFEST
+from hypersphere.config.plan import MANIFEST
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics import gather, measure
 

@@ -13,7 +13,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.manifest import check_tidy
+from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claims, effects, gather, measure, single_images
 
 from .world import World, at

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared import recorded
-from hypersphere.declared.cells import Cell
-from hypersphere.declared.plan import Plan
+from hypersphere.config import plan as planning
+from hypersphere.config import recorded
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import Plan
 from hypersphere.statistics import gather
 from hypersphere.statistics.corruption_errors import BENCHMARK
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hypersphere.declared.coordinates import text
-from hypersphere.declared.study import read_selection, write_selection
+from hypersphere.config.coordinates import text
+from hypersphere.config.study import read_selection, write_selection
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.selection import select
 

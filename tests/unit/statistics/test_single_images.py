@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.integrity import pictures
+from hypersphere.provenance import pictures
 from hypersphere.statistics import measure
 
 from .world import World, at

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hypersphere.declared import rules
-from hypersphere.declared.artifacts import Paper
-from hypersphere.declared.claims import Claim
-from hypersphere.declared.config import Config
-from hypersphere.declared.settings import Scale, Settings
+from hypersphere.config import rules
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import Claim
+from hypersphere.config.project import Config
+from hypersphere.config.settings import Scale, Settings
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity.tables import write
+from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import studies, verdicts
 

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.weightstats import DescrStatsW
 
-from hypersphere.declared import rules
-from hypersphere.means import t_p
+from hypersphere.config import rules
 from hypersphere.statistics import verdicts
+from hypersphere.t_test import t_p
 
 RULES = rules.load(Path(__file__).parents[2] / "project")
 NAN = math.nan

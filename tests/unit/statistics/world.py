@@ -14,12 +14,12 @@ import pandas as pd
 import yaml
 
 from hypersphere import files
-from hypersphere.declared import plan as planning
-from hypersphere.declared.cells import Cell, on_pixels
-from hypersphere.declared.coordinates import parse, text
-from hypersphere.declared.plan import MANIFEST, Plan
-from hypersphere.integrity import pictures, tables
-from hypersphere.integrity.columns import TABLES
+from hypersphere.config import plan as planning
+from hypersphere.config.cells import Cell, on_pixels
+from hypersphere.config.coordinates import parse, text
+from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.provenance import pictures, tables
+from hypersphere.provenance.columns import TABLES
 from hypersphere.statistics import claims, gather, measure, theorems
 
 RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hypersphere.declared import config as cfg
-from hypersphere.declared import errata, plan
-from hypersphere.declared.claims import load
+from hypersphere.config import errata, plan
+from hypersphere.config import project as cfg
+from hypersphere.config.claims import load
 from hypersphere.theory import build
 from hypersphere.theory.statement import examine
 from hypersphere.theory.table import COLUMNS

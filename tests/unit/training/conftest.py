@@ -15,10 +15,10 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.resolve import merge
-from hypersphere.declared.run import Run
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.config.resolve import merge
+from hypersphere.config.run import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from hypersphere.config import plan as planning
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared import plan as planning
-from hypersphere.declared.run import Run
 from hypersphere.training import loop, optimisation, processes
 from hypersphere.training.build import build_method
 from hypersphere.training.contract import Execution

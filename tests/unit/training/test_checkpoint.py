@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import UInt8
 from pydantic import ValidationError
 
-from hypersphere.declared import registry
-from hypersphere.declared.compatibility import BEGIN, END, renewed, table
-from hypersphere.declared.run import Run
+from hypersphere.config import registry
+from hypersphere.config.compatibility import BEGIN, END, renewed, table
+from hypersphere.config.run import Run
 from hypersphere.training.contract import Execution
 from hypersphere.training.trainers.image import train
 
@@ -123,7 +123,7 @@ def test_methods_are_known_by_their_papers_own_objective() -> None:
 def test_the_page_has_the_table_as_it_is_now() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page.count(BEGIN) == page.count(END) == 1
-    assert page == renewed(page), f"python -m hypersphere.declared.compatibility docs/{PAGE.name}"
+    assert page == renewed(page), f"python -m hypersphere.config.compatibility docs/{PAGE.name}"
 
 
 def test_the_table_says_what_trains() -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from jaxtyping import UInt8
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 
 from .conftest import SELDOM, execute, result
 

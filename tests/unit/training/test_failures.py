@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import failures
 from hypersphere.training.checkpoint import Progress

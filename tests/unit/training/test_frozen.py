@@ -13,7 +13,7 @@ from jaxtyping import UInt8
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import loop

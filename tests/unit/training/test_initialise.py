@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torchvision.models import VisionTransformer
 
-from hypersphere import keyed
-from hypersphere.declared import registry
-from hypersphere.declared.run import Run
+from hypersphere import prng
+from hypersphere.config import registry
+from hypersphere.config.run import Run
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.vit import vit
 from hypersphere.methods.base import Batch
@@ -162,7 +162,7 @@ def test_a_tensors_key_is_its_name() -> None:
     }
     truncated = {"encoder.conv_proj.weight": 48**-0.5}
     for name in (*normal, *uniform, *truncated):
-        generator = torch.Generator().manual_seed(keyed.torch_seed(7, "initial", name))
+        generator = torch.Generator().manual_seed(prng.torch_seed(7, "initial", name))
         blank = torch.empty(model.get_parameter(name).shape)
         if name in normal:
             drawn = blank.normal_(0, normal[name], generator=generator)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.declared.recipe import Schedule
-from hypersphere.declared.run import Run
+from hypersphere.config.recipe import Schedule
+from hypersphere.config.run import Run
 from hypersphere.simulations import learning_rates
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate
 

@@ -12,8 +12,8 @@ from lightly.utils.lars import LARS
 from torch import nn
 from torchvision.models import VisionTransformer
 
-from hypersphere.declared.recipe import Optimiser
-from hypersphere.declared.run import Run
+from hypersphere.config.recipe import Optimiser
+from hypersphere.config.run import Run
 from hypersphere.methods.base import Method, Parts, frozen_copy
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method

@@ -14,9 +14,9 @@ from jaxtyping import Float64, UInt8
 from safetensors.torch import load_file
 from torch import Tensor
 
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
 from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.checkpoint import ENCODER, HEADS
 from hypersphere.training.contract import Execution

@@ -14,11 +14,11 @@ import torch
 import yaml
 
 from hypersphere import files
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import lock, provenance
+from hypersphere.provenance import digests, lock
 from hypersphere.training import loop
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
@@ -34,7 +34,7 @@ def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
     assert manifest["name"] == run.name == folder.name
     assert Run.model_validate(manifest["run"]) == run
     assert (manifest["status"], manifest["epochs"], manifest["started_at_steps"]) == ("finished", 4, [0])
-    assert manifest["code"] == provenance.run_digest(run)
+    assert manifest["code"] == digests.run_digest(run)
     assert manifest["data"] == store.open(tiny_plan.data_folder(run.dataset)).digest
     kept = {f"snapshots/epoch-000{epoch}{end}" for epoch in (0, 2) for end in (".safetensors", ".heads.safetensors")}
     assert manifest["files"].keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | kept
@@ -104,7 +104,7 @@ def test_a_lost_file_is_made_again(tiny_plan: Plan, runs: list[Run], name: str) 
 
 def test_other_code_trains_again(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     pretrain(tiny_plan, runs[:1])
-    monkeypatch.setattr(provenance, "run_digest", lambda run: "other")
+    monkeypatch.setattr(digests, "run_digest", lambda run: "other")
     pretrain(tiny_plan, runs[:1])
     assert module.read_manifest(tiny_plan.run_folder(runs[0].name))["code"] == "other"
 

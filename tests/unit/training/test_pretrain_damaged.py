@@ -14,8 +14,8 @@ import pytest
 from torch import Tensor
 
 from hypersphere import files
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import pretrain as module

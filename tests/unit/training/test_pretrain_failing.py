@@ -18,10 +18,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices

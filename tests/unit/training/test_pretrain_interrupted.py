@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
-from hypersphere.integrity import provenance, stop
+from hypersphere.provenance import digests, stop
 from hypersphere.training import checkpoint, loop, result
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
@@ -65,7 +65,7 @@ def test_an_interrupted_run_goes_on(
 
 
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "code": lambda patch: patch.setattr(provenance, "run_digest", lambda run: "other code"),
+    "code": lambda patch: patch.setattr(digests, "run_digest", lambda run: "other code"),
     "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
     "device": lambda patch: patch.setattr(devices, "describe", lambda device: "a GPU of another model"),
     "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),

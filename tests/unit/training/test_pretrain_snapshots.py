@@ -3,9 +3,9 @@
 import pytest
 
 from hypersphere import files
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
-from hypersphere.integrity import provenance
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
+from hypersphere.provenance import digests
 from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training.checkpoint import snapshot_name
@@ -42,7 +42,7 @@ def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_a
     assert new.keys() == {*files_of(1)}
     assert contents(folder) == before | new
     (folder / "manifest.json").unlink()  # without it, what lies there counts
-    monkeypatch.setattr(provenance, "run_digest", lambda run: "other")
+    monkeypatch.setattr(digests, "run_digest", lambda run: "other")
     training.pretrain(keeping(tiny_plan), runs[:1])
     assert epochs(folder) == [0, 1, 2]
     assert contents(folder) == before | new

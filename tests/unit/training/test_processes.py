@@ -12,10 +12,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 from hypersphere.datasets import store
-from hypersphere.declared import plan as planning
-from hypersphere.declared.plan import Plan
-from hypersphere.integrity.manifest import read_manifest
+from hypersphere.provenance.manifest import read_manifest
 from hypersphere.training.images import training_images
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.processes import Group

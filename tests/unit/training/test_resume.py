@@ -15,8 +15,8 @@ from jaxtyping import UInt8
 from safetensors.torch import save_file
 from torch import Tensor
 
-from hypersphere.declared.run import Run
-from hypersphere.integrity import stop
+from hypersphere.config.run import Run
+from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
 
 from .conftest import IDENTITY, STEPS, Broken, drop, execute, result, rewrite

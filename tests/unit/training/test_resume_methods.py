@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
+from hypersphere.config.plan import Plan
 from hypersphere.datasets import store
-from hypersphere.declared.plan import Plan
 from hypersphere.training import checkpoint
 from hypersphere.training.contract import Outcome
 from hypersphere.training.images import training_images

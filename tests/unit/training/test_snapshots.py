@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from hypersphere import files
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.integrity import lock, markers
-from hypersphere.integrity.manifest import check_files, read_manifest
+from hypersphere.provenance import lock, markers
+from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
 from hypersphere.training.checkpoint import snapshot_name, snapshot_names

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from hypersphere.declared.run import Run
+from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch
 from hypersphere.training import build
 from hypersphere.training.weights import plain

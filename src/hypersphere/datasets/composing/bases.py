@@ -6,13 +6,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Int64, UInt8
 
+from hypersphere.config.run import Imbalance
 from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.preparing import imbalance
 from hypersphere.datasets.tiny_imagenet import tiny_imagenet
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
-from hypersphere.declared.run import Imbalance
 from hypersphere.errors import HypersphereError
 
 Base = Literal["cifar10", "cifar100", "mnist", "digits", "tiny_imagenet"]

@@ -7,7 +7,7 @@ are kept exactly, class by class. Which images conflict is decided here by a fix
 import numpy as np
 from jaxtyping import Int64
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.datasets.types import CLASS, TRAIN, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -36,8 +36,8 @@ def assign(
     bias = labels.copy()
     for label in range(classes):
         members = np.flatnonzero(labels == label)
-        shuffled = members[keyed.permutation(len(members), seed, "biased", part, "which", label)]
-        order = keyed.permutation(classes, seed, "biased", part, "bias", label)
+        shuffled = members[prng.permutation(len(members), seed, "biased", part, "which", label)]
+        order = prng.permutation(classes, seed, "biased", part, "bias", label)
         if part != TRAIN:
             bias[shuffled] = order[np.arange(len(members)) % classes]
             continue

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtri
 
-from hypersphere import keyed
+from hypersphere import prng
 
 HALF_STEP = 2.0**-54
 """Half of the distance between two uniform draws: it keeps them off 0, whose normal quantile is infinite."""
@@ -22,7 +22,7 @@ class Draws:
 
     def uniform(self, what: str, *shape: int) -> Float[np.ndarray, "N ..."]:
         """Independent draws from [0, 1), of this shape for each image."""
-        rows = [keyed.uniform(shape, self.seed, *self.purpose, what, int(number)) for number in self.numbers]
+        rows = [prng.uniform(shape, self.seed, *self.purpose, what, int(number)) for number in self.numbers]
         return np.stack(rows) if rows else np.zeros((0, *shape))
 
     def between(self, what: str, low: float, high: float, *shape: int) -> Float[np.ndarray, "N ..."]:

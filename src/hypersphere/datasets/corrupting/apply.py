@@ -3,9 +3,9 @@
 import numpy as np
 from jaxtyping import Int, UInt8
 
+from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.composing.draws import Draws
 from hypersphere.datasets.corrupting.severities import FUNCTIONS, PARAMETERS, SEVERITIES, Size
-from hypersphere.declared.validation import not_one_of
 from hypersphere.errors import HypersphereError
 
 BATCH = 256

@@ -13,7 +13,7 @@ from hypersphere.datasets.reading import class_folders, published
 from hypersphere.datasets.reading.archives import Folder, PlainTar, Shelf
 from hypersphere.datasets.types import Split
 from hypersphere.errors import HypersphereError
-from hypersphere.nouns import counted
+from hypersphere.wording import counted
 
 FOLDER, ARCHIVE = "Tiny-ImageNet-C", "Tiny-ImageNet-C.tar"
 SIZE = 64

@@ -9,8 +9,8 @@ with ``keep: first``, the official order, as in the authors' code.
 import numpy as np
 from jaxtyping import Int64
 
-from hypersphere import keyed
-from hypersphere.declared.run import Imbalance
+from hypersphere import prng
+from hypersphere.config.run import Imbalance
 from hypersphere.errors import HypersphereError
 
 
@@ -37,6 +37,6 @@ def choose(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -
                 f"it has {len(members)}, and must keep at least one"
             )
         if imbalance.keep == "drawn":
-            members = members[keyed.permutation(len(members), imbalance.seed, "imbalance", label)]
+            members = members[prng.permutation(len(members), imbalance.seed, "imbalance", label)]
         kept.append(members[:count])
     return np.sort(np.concatenate(kept)).astype(np.int64)

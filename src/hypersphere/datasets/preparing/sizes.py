@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.plan import MANIFEST
+from hypersphere.config.run import Dataset
 from hypersphere.control.environment import EPISODE
 from hypersphere.datasets import flowers102, multidigits, stl10, tiny_imagenet
 from hypersphere.datasets.composing import bases
@@ -18,9 +21,6 @@ from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEV
 from hypersphere.datasets.preparing import imbalance
 from hypersphere.datasets.reading import corpora, text_tasks
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
-from hypersphere.declared import registry
-from hypersphere.declared.plan import MANIFEST
-from hypersphere.declared.run import Dataset
 
 CHANNELS = 3
 TOKEN = 4

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from PIL import Image
 
-from hypersphere import files, keyed
+from hypersphere import files, prng
 from hypersphere.datasets import store
 from hypersphere.datasets.reading.decoding import resize_all
 from hypersphere.datasets.store import Prepared
@@ -58,7 +58,7 @@ def grid(prepared: Prepared, split: str = TRAIN, rows: int = 5, columns: int = 1
 def choose(prepared: Prepared, split: str, rows: int, columns: int) -> Int64[np.ndarray, "r c"]:
     """Places of images in the split: drawn by a fixed key, so that a picture can be drawn again."""
     part = prepared.split(split)
-    order = keyed.permutation(len(part.images), 0, "grid", split).astype(np.int64)
+    order = prng.permutation(len(part.images), 0, "grid", split).astype(np.int64)
     if CLASS in part.labels and prepared.classes() <= columns:
         labels = part.labels[CLASS][order]
         by_class = [order[labels == label] for label in range(prepared.classes())]

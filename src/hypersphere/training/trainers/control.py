@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.config.run import Run
 from hypersphere.control.environment import Environment, Settings, random_actions
 from hypersphere.control.replay import Replay, Transitions, crop
-from hypersphere.declared.run import Run
 from hypersphere.encoders.pixel_convnet import PixelConvnet
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
@@ -138,7 +138,7 @@ class _Episodes:
         return self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
 
     def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
-        generator = torch.Generator().manual_seed(keyed.torch_seed(self.run.seed, *purpose))
+        generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))
         return torch.randn(count, self.agent.actions, generator=generator).to(self.device)
 
     def _drawn(self, stored: int, moment: tuple[int, int]) -> Transitions:

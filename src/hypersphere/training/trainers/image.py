@@ -11,13 +11,13 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
+from hypersphere.config.run import Run
 from hypersphere.datasets.types import CLASS
-from hypersphere.declared.run import Run
 from hypersphere.training import loop
 from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import Images, training_images
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import CHUNK_BYTES, make_views
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared

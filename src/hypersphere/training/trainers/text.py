@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from hypersphere.config.run import Run
 from hypersphere.datasets.types import TRAIN
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.training import loop
 from hypersphere.training.contract import Execution, Outcome

@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from hypersphere import keyed
+from hypersphere import prng
 from hypersphere.datasets.composing.draws import Draws
 
 MANY = np.arange(4000)
@@ -19,7 +19,7 @@ def test_an_images_draws_are_its_own_in_any_piece_and_order() -> None:
     assert whole.shape == (3, 2, 5)
     np.testing.assert_array_equal(whole[1:], draws([8, 21]).uniform("noise", 2, 5))
     np.testing.assert_array_equal(whole[::-1], draws([21, 8, 3]).uniform("noise", 2, 5))
-    np.testing.assert_array_equal(whole[0], keyed.uniform((2, 5), 0, "test", "noise", 3))
+    np.testing.assert_array_equal(whole[0], prng.uniform((2, 5), 0, "test", "noise", 3))
 
 
 def test_seed_purpose_and_name_each_give_other_draws() -> None:

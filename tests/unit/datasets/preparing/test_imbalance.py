@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets.preparing import imbalance
-from hypersphere.declared.run import Dataset, Imbalance
 from hypersphere.errors import HypersphereError
 
 LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]

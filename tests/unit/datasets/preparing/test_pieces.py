@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.preparing import fitting, pieces
 from hypersphere.datasets.types import Arrays, Pieces, Split
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (11, 4, 4, 3), dtype=np.uint8)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.preparing import sizes
 from hypersphere.datasets.preparing.sizes import Sizes
 from hypersphere.datasets.sentences import sentences
 from hypersphere.datasets.types import CLASS
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset
 
 NOWHERE = Path("nowhere")
 

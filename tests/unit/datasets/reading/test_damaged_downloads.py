@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import flowers102, stl10, store, tiny_imagenet
 from hypersphere.datasets.reading import download
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 from .. import miniatures

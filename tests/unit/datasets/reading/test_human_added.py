@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import cifar as cifar_module
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
@@ -19,7 +20,6 @@ from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.reading import human
 from hypersphere.datasets.reading.human import HumanLabels
 from hypersphere.datasets.types import Arrays, Split
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 IMAGES = np.zeros((20, 2, 2, 3), np.uint8)

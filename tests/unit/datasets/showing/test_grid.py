@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.showing import grid
 from hypersphere.datasets.showing.grid import choose
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import Arrays, Split
-from hypersphere.declared import registry
-from hypersphere.declared.run import Dataset
 from hypersphere.errors import HypersphereError
 
 Make = Callable[..., Prepared]

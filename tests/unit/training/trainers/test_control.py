@@ -12,10 +12,10 @@ import torch
 from safetensors.torch import load_file
 from torch.utils.flop_counter import FlopCounterMode
 
-from hypersphere import keyed
+from hypersphere import prng
+from hypersphere.config.resolve import merge
+from hypersphere.config.run import Run
 from hypersphere.control.environment import Settings
-from hypersphere.declared.resolve import merge
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.methods.curl import Agent
@@ -59,7 +59,7 @@ class Dot:
         self.place = 0.0
 
     def reset(self, seed: int, *purpose: str | int) -> np.ndarray:
-        self.place = float(keyed.uniform((1,), seed, *purpose)[0])
+        self.place = float(prng.uniform((1,), seed, *purpose)[0])
         return self._frame()
 
     def act(self, action: np.ndarray) -> tuple[np.ndarray, float]:

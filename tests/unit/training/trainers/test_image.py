@@ -12,9 +12,11 @@ from jaxtyping import UInt8
 from safetensors.torch import load_file
 from torch import Tensor
 
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import make_views
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.declared.plan import Plan
-from hypersphere.declared.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
@@ -25,8 +27,6 @@ from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.images import training_images
 from hypersphere.training.trainers import image as module
 from hypersphere.training.trainers.image import Views, train
-from hypersphere.views.draws import draw
-from hypersphere.views.ops import make_views
 
 from ....of_images import METHODS
 from ..conftest import numbered, of_method

@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from hypersphere.declared.resolve import merge
-from hypersphere.declared.run import Run
+from hypersphere.config.resolve import merge
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
 from hypersphere.methods.quick_thoughts import QuickThoughts

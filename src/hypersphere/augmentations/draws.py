@@ -1,0 +1,161 @@
+"""Random parameters of all views of an epoch, drawn at once.
+
+The draws are one array of shape [images, views, parameters] per (seed, purpose, epoch), indexed by an image's original
+number: order, batch size and device do not change which crop an image gets. Each transform has its own purpose, so that
+adding one changes no other's draws.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from hypersphere import prng
+from hypersphere.config.recipe import Views
+from hypersphere.errors import HypersphereError
+
+CROP_TRIES = 10
+"""torchvision's RandomResizedCrop tries ten boxes before it falls back to the whole image."""
+ASPECT = (3 / 4, 4 / 3)
+JITTERS = ("brightness", "contrast", "saturation", "hue")
+"""In the fixed order. Fields of these names hold the strengths in ``Views`` and the draws in ``Draws``."""
+VIEWS = 2
+
+
+class Draws(NamedTuple):
+    """Parameters of every view of every image; n images, v views."""
+
+    box: Float[Tensor, "n v 4"]
+    """Crop in whole pixels: top, left, height, width. With ``crop_padding`` it has the image's size, and may reach
+    beyond the border."""
+    flip: Bool[Tensor, "n v"]
+    brightness: Float[Tensor, "n v"]
+    contrast: Float[Tensor, "n v"]
+    saturation: Float[Tensor, "n v"]
+    hue: Float[Tensor, "n v"]
+    """Three factors (1 changes nothing), and the hue's shift in turns (0 changes nothing)."""
+    order: Int[Tensor, "n v 4"]
+    """Order of the jitters: places in ``JITTERS``, first to last."""
+    gray: Bool[Tensor, "n v"]
+    sigma: Float[Tensor, "n v"]
+    """The blur's standard deviation in pixels (0 changes nothing)."""
+    solarize: Bool[Tensor, "n v"]
+
+    def take(self, index: Tensor) -> "Draws":
+        """The draws of the images ``index``."""
+        return Draws(*(part[index] for part in self))
+
+    def to(self, device: torch.device) -> "Draws":
+        """These draws on another device."""
+        return Draws(*(part.to(device) for part in self))
+
+
+def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: int) -> Draws:
+    """Draw all views of one epoch on the CPU.
+
+    Args:
+        branches: settings of each view; one or two. A view's draws do not depend on the other view.
+        images: number of images in the training set.
+        size: height and width of an image in pixels.
+        seed: the run's seed; the run's name never enters.
+        epoch: from 0.
+
+    Raises:
+        HypersphereError: half the blur's window is wider than the image, which then cannot be mirrored at its border.
+    """
+
+    @cache
+    def uniform(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
+        return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
+
+    drawn = [
+        _draw_one(views, size, _Source(images, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v]))
+        for v, views in enumerate(branches)
+    ]
+    return Draws(**{name: torch.from_numpy(np.stack([one[name] for one in drawn], axis=1)) for name in Draws._fields})
+
+
+class _Source(NamedTuple):
+    """Random numbers of one view, by purpose. Transforms of probability 0 draw nothing."""
+
+    images: int
+    uniform: Callable[..., Float[np.ndarray, "n ..."]]
+
+    def coin(self, purpose: str, probability: float) -> Bool[np.ndarray, "n"]:
+        """True with this probability."""
+        return self.uniform(purpose) < probability if probability else np.zeros(self.images, bool)
+
+    def between(
+        self, purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str | None = None
+    ) -> Float[np.ndarray, "n"]:
+        """Uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
+
+        ``coin`` names the purpose of a draw that decides in place of this purpose's own.
+        """
+        if not probability:
+            return np.full(self.images, otherwise, np.float32)
+        value, decision = np.moveaxis(self.uniform(purpose, 2), -1, 0)
+        applies = (self.uniform(coin) if coin else decision) < probability
+        return np.where(applies, low + value * (high - low), otherwise).astype(np.float32)
+
+
+def _draw_one(views: Views, size: int, source: _Source) -> dict[str, np.ndarray]:
+    """The fields of ``Draws`` for one view, without the axis of views."""
+    if views.blur and views.blur_kernel // 2 >= size:
+        limit = f"at most {2 * size - 1} for images of {size} pixels"
+        raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
+    return {
+        "box": _box(views, size, source),
+        "flip": source.coin("flip", views.flip),
+        **{name: _factor(name, views, source) for name in JITTERS},
+        "order": _order(views, source),
+        "gray": source.coin("gray", views.grayscale),
+        "sigma": source.between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
+        "solarize": source.coin("solarize", views.solarize),
+    }
+
+
+def _factor(name: str, views: Views, source: _Source) -> Float[np.ndarray, "n"]:
+    """Uniform in centre ± strength where the jitter applies, else the centre, which changes nothing."""
+    strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
+    low = max(0.0, centre - strength) if centre else -strength
+    probability = views.jitter_probability if strength else 0.0
+    coin = "jitter" if views.jitter_coins == "shared" else None
+    return source.between(name, low, centre + strength, probability, centre, coin)
+
+
+def _order(views: Views, source: _Source) -> Int[np.ndarray, "n 4"]:
+    """Fixed, or the order of four random numbers of each image, which is uniform over all 24 orders."""
+    if views.jitter_order == "fixed":
+        return np.tile(np.arange(len(JITTERS)), (source.images, 1))
+    return source.uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
+
+
+def _box(views: Views, size: int, source: _Source) -> Float[np.ndarray, "n 4"]:
+    """Random resized crop, or a box of the image's own size that reaches into the padding."""
+    place = source.uniform("place", 2)
+    if views.crop_padding is None:
+        return _boxes(source.uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+    corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
+    return np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
+
+
+def _boxes(
+    tries: Float[np.ndarray, "n t 2"], place: Float[np.ndarray, "n 2"], scale: tuple[float, float], size: int
+) -> Float[np.ndarray, "n 4"]:
+    """Random resized crop: area uniform in ``scale``, log aspect uniform, the first try that fits."""
+    area = size * size * (scale[0] + tries[..., 0] * (scale[1] - scale[0]))
+    aspect = np.exp(np.log(ASPECT[0]) + tries[..., 1] * (np.log(ASPECT[1]) - np.log(ASPECT[0])))
+    width, height = np.rint(np.sqrt(area * aspect)), np.rint(np.sqrt(area / aspect))
+    fits = (width >= 1) & (width <= size) & (height >= 1) & (height <= size)
+    first = fits.argmax(axis=-1)[..., None]
+    any_fits = fits.any(axis=-1)
+    width = np.where(any_fits, np.take_along_axis(width, first, -1)[..., 0], size)
+    height = np.where(any_fits, np.take_along_axis(height, first, -1)[..., 0], size)
+    top = np.floor(place[..., 0] * (size - height + 1))
+    left = np.floor(place[..., 1] * (size - width + 1))
+    return np.stack([top, left, height, width], axis=-1).astype(np.float32)

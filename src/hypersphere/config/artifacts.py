@@ -1,0 +1,355 @@
+"""The fields of config/papers/<paper>.yaml: a document, its artifacts, and the runs and probes that they need.
+
+An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PositiveFloat,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+
+from hypersphere import files
+from hypersphere.config import coordinates, kinds, registry
+from hypersphere.config.contrasts import Contrast, Pair
+from hypersphere.config.coordinates import Axis, Scalar
+from hypersphere.config.measures import MEASURES, MeasureName, transferred
+from hypersphere.config.run import Probe, Run, RunFields
+from hypersphere.config.study import SeedList, Study
+from hypersphere.config.validation import AsList, Identifier, Strict, not_one_of, unknown_key
+
+Need = Literal["human_labels", "sentence_tasks"]
+"""Data that an exact study may need; a scale lists those that it ``provides``."""
+AXES = ("panels", "rows", "lines", "columns", "x")
+"""All axes that a kind may take, from the outermost; cells are listed in this order."""
+HISTORY = "history"
+"""The protocol without a probe: the values that training itself records once per epoch."""
+HISTORY_MEASURES = ("norm", "loss")
+
+
+def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in known():
+            raise ValueError(not_one_of(name, known()))
+        return name
+
+    return AfterValidator(check)
+
+
+class Protocol(Strict):
+    """A named way of measuring a frozen run. Its identity is its content, never its name."""
+
+    probe: Probe | None = None
+    layer: Literal["backbone", "embeddings"] = "backbone"
+    """The input of the probe: the encoder's output, or its head's (the vectors that enter the loss)."""
+    transfer: bool = False
+    """Whether the probe is fitted and tested on another dataset (``target``) than the encoder was trained on."""
+    missing: str | None = None
+    """The task of a probe that does not exist yet; its measurements are planned and not made."""
+    gives: Annotated[tuple[MeasureName, ...], AsList] = ()
+    """The measures of a missing probe."""
+    like: str | None = None
+    """The protocol that it was filled in from, which measures what both can where none is named."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.probe is None) == (self.missing is None):
+            raise ValueError("probe: give a probe, or its task under missing")
+        if (self.missing is None) != (not self.gives):
+            raise ValueError("gives: lists the measures of a missing probe; needed with missing, and only then")
+        return self
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Its measures, the main one first."""
+        if self.probe is None:
+            return self.gives
+        given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
+        return tuple(map(transferred, given)) if self.transfer else given
+
+    def of_probe(self, measure: str) -> str:
+        """The probe's own name of one of its measures: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
+        assert self.probe is not None
+        names = registry.read_constant("probes", self.probe.name, "MEASURES", ())
+        return str(dict(zip(self.measures, names, strict=True))[measure])
+
+    @property
+    def digest(self) -> str:
+        """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""
+        return files.digest(self.model_dump(exclude={"transfer", "missing", "gives", "like"}, mode="json"), 8)
+
+
+def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
+    for key in when:
+        if key not in coordinates.IDENTITY and not ("." in key and key.split(".")[0] in Run.model_fields):
+            known = unknown_key(key, coordinates.IDENTITY)
+            raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
+    return when
+
+
+class Override(Strict):
+    """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
+
+    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)]
+    set: RunFields
+
+    def matches(self, run: Mapping[str, Scalar]) -> bool:
+        """Whether the coordinates of a run have all values of ``when``."""
+        return all(run.get(key) in values for key, values in self._conditions.items())
+
+    @cached_property
+    def _conditions(self) -> dict[str, list[Scalar]]:
+        return {key: coordinates.alternatives(value) for key, value in self.when.items()}
+
+
+class Measured(Strict):
+    """A table or figure made from runs."""
+
+    draw: Annotated[str, _one_of(lambda: kinds.names("runs"))]
+    title: str
+    printed: str | None = None
+    """Its name in the document; None: it is ours."""
+    rows: Axis | None = None
+    columns: Axis | None = None
+    x: Axis | None = None
+    lines: Axis | None = None
+    panels: Axis | None = None
+    fixed: dict[str, Scalar] = Field(default_factory=dict)
+    measure: MeasureName | None = None
+    """The measure; None if an axis has it."""
+    by: str | None = None
+    """The protocol, if several give the measure and no axis has it (``history``: values that training records)."""
+    baseline: dict[str, Scalar] | None = None
+    """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
+    also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
+    seeds: Literal["tables", "sweeps"] | SeedList = "tables"
+    """Which of the scale's lists of seeds, or the seeds of a study."""
+    seeds_of: dict[Identifier, SeedList] = Field(default_factory=dict)
+    """Other seeds for a variant: those of an A/A arm."""
+    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Cells that are not made: those with one of these values of each key."""
+    made_at: list[Identifier] | None = None
+    """The only scales that make it; None: all."""
+    plan: str | None = None
+    """The study that it belongs to."""
+    test: Literal["welch", "dunnett", "paired"] = "welch"
+    """The primary test of its comparisons (``Study.test``)."""
+    margin: PositiveFloat | None = None
+    """Equivalence margin in the measure's unit; None: that of config/statistics.yaml."""
+    cannot_be_judged: str | None = None
+    """The setting that the document leaves open, so that its numbers cannot be judged."""
+    missing: str | None = None
+    """What is still missing for it (a kind of run), so that it is declared and not planned."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        taken = kinds.kind(self.draw).axes
+        for axis in AXES:
+            if getattr(self, axis) is not None and axis not in taken:
+                raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
+            if getattr(self, axis) is None and taken.get(axis):
+                raise ValueError(f"{axis}: this axis is required by {self.draw}")
+        axis_of = dict.fromkeys(self.fixed, "fixed")
+        for axis, points in self.axes.items():
+            for key in {key: None for point in points for key in point}:
+                if axis_of.setdefault(key, axis) != axis:
+                    raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
+        absent = [key for key in coordinates.IDENTITY if key not in axis_of]
+        if absent:
+            raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
+        if ("measure" in axis_of) == (self.measure is not None):
+            raise ValueError("measure: must be given here or on one axis, and not on both")
+        if "by" in axis_of and self.by is not None:
+            raise ValueError("by: may be given here or on one axis, and not on both")
+        of_baseline = [m for m in self._measures() if MEASURES[m].of_baseline]
+        if of_baseline and self.baseline is None:
+            raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
+        for key in self.baseline or {}:
+            if key not in axis_of:
+                raise ValueError(f"baseline: {key} is on no axis")
+        if self.baseline and all(self.compared_with(point) for point in self.points):
+            raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
+        for at, contrast in enumerate(self.also):
+            contrast.check(f"also.{at}", axis_of, self.points)
+        return self
+
+    def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
+        """Whether a cell is declared and not made."""
+        return any(
+            all(point.get(key) in coordinates.alternatives(value) for key, value in one.items())
+            for one in self.left_out
+        )
+
+    def _measures(self) -> list[str]:
+        listed = [str(p["measure"]) for of in self.axes.values() for p in of if p.get("measure") in MEASURES]
+        return [self.measure] if self.measure else listed
+
+    @property
+    def axes(self) -> dict[str, list[dict[str, Scalar]]]:
+        """The points of each of its axes, outermost axis first."""
+        values = {axis: getattr(self, axis) for axis in AXES}
+        return {axis: coordinates.points(value) for axis, value in values.items() if value is not None}
+
+    @property
+    def points(self) -> list[dict[str, Scalar]]:
+        """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
+        cells: list[dict[str, Scalar]] = [dict(self.fixed)]
+        for points in self.axes.values():
+            cells = [{**cell, **point} for cell in cells for point in points]
+        measure = {"measure": self.measure} if self.measure else {}
+        return [coordinates.ordered({**cell, **measure}) for cell in cells]
+
+    def compared_with(self, point: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
+        """The coordinates of a cell's baseline; None for a baseline."""
+        if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
+            return None
+        return coordinates.ordered({**point, **self.baseline})
+
+    @cached_property
+    def comparisons(self) -> list[Pair]:
+        """Every cell that is compared, and with which: comparisons with the baseline first, none twice."""
+        pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
+        pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
+        return list({tuple(map(coordinates.text, pair)): pair for pair in pairs}.values())
+
+
+class Studied(Strict):
+    """A table or figure made from an exact study: without runs, and the same at every scale.
+
+    report/drawings/<paper>/<artifact>.py draws it or lays it out.
+    """
+
+    draw: Annotated[str, _one_of(lambda: kinds.names("study"))]
+    title: str
+    study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
+    """A function of simulations/, which returns this artifact's numbers."""
+    printed: str | None = None
+    shows: list[str] = Field(default_factory=list)
+    """Claims of other artifacts that it shows too."""
+    needs: list[Need] = Field(default_factory=list)
+    cannot_be_judged: str | None = None
+    """The setting that the document leaves open, so that its numbers cannot be judged."""
+
+
+def _made_from(value: Any) -> str:
+    if isinstance(value, dict):
+        studied = "study" in value or (value.get("draw") in kinds.names("study") and not value.keys() & {*AXES})
+    else:
+        studied = isinstance(value, Studied)
+    return "of_study" if studied else "of_runs"
+
+
+Artifact = Annotated[
+    Annotated[Measured, Tag("of_runs")] | Annotated[Studied, Tag("of_study")], Discriminator(_made_from)
+]
+
+
+def _filled_in(evaluations: Any) -> Any:
+    """Fill in protocols that have ``like: other`` from that one."""
+    if not isinstance(evaluations, dict):
+        return evaluations
+    whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
+    filled = {}
+    for name, given in evaluations.items():
+        if isinstance(given, dict) and "like" in given:
+            like = str(given["like"])
+            if like not in whole:
+                raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
+            given = {**whole[like], **given}
+        filled[name] = given
+    return filled
+
+
+class Paper(Strict):
+    """config/papers/<paper>.yaml: one document, and its runs, evaluations and artifacts, if any."""
+
+    paper: Identifier
+    title: str
+    run: RunFields = Field(default_factory=dict)
+    methods: dict[Identifier, RunFields] = Field(default_factory=dict)
+    variants: dict[Identifier, RunFields] = Field(default_factory=dict)
+    overrides: list[Override] = Field(default_factory=list)
+    borrows: dict[Identifier, Identifier] = Field(default_factory=dict)
+    """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
+    studies: dict[Identifier, Study] = Field(default_factory=dict)
+    """Questions of our own; each adds artifacts to ``artifacts``."""
+    open_choices: dict[str, list[str]] = Field(default_factory=dict)
+    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
+    artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
+    datasets: dict[str, str] = Field(default_factory=dict)
+    """Names of datasets in print."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Names of methods, variants and keys of coordinates in print."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_studies(cls, fields: Any) -> Any:
+        """Add the artifacts of each valid study; an invalid one is refused with its own field."""
+        if not isinstance(fields, dict) or not isinstance(fields.get("studies"), dict):
+            return fields
+        artifacts = dict(fields.get("artifacts") or {})
+        for name, given in fields["studies"].items():
+            try:
+                study = Study.model_validate(given)
+            except ValidationError:
+                continue
+            for key, artifact in study.artifacts(str(name)).items():
+                if key in artifacts:
+                    raise ValueError(f"artifacts.{key}: is an artifact of the study {name}; give it another name")
+                artifacts[key] = artifact
+        return {**fields, "artifacts": artifacts}
+
+    @model_validator(mode="after")
+    def _overrides_can_match(self) -> Self:
+        self.check(self.overrides)
+        return self
+
+    def check(self, overrides: Sequence[Override]) -> None:
+        """Raise a ValueError if an override, of this document or of a scale, asks for a method or variant it lacks."""
+        for at, one in enumerate(overrides):
+            for key, known in (("method", self.methods), ("variant", self.variants)):
+                if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
+                    raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """The artifacts made from runs, by id."""
+        return {key: value for key, value in self.artifacts.items() if isinstance(value, Measured)}
+
+    @property
+    def studied(self) -> dict[str, Studied]:
+        """The artifacts made from exact studies, by id."""
+        return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
+
+    def label(self, name: str) -> str:
+        """The name of a method, variant, dataset or key in print."""
+        return self.datasets.get(name) or self.labels.get(name) or name
+
+    def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
+        """The name of the protocol that gives the measure of one of an artifact's cells.
+
+        Raises:
+            ValueError: no protocol gives it, or several do and the artifact names none.
+        """
+        measure, by = str(point["measure"]), point.get("by", artifact.by)
+        giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
+        giving += [HISTORY] if measure in HISTORY_MEASURES else []
+        if len(giving) > 1 and by in giving:
+            return str(by)
+        giving = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
+        if by is not None and by not in (HISTORY, *self.evaluations):
+            raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
+        if len(giving) > 1:
+            raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")
+        if not giving:
+            raise ValueError(f"by: no evaluation gives {measure}")
+        return giving[0]

@@ -1,0 +1,276 @@
+"""The cells of artifacts: the run of each number, its epoch, and how it is measured."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from hypersphere.config import coordinates, registry, renderer
+from hypersphere.config import project as cfg
+from hypersphere.config.artifacts import HISTORY, Measured, Paper, Protocol
+from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.resolve import Resolved, resolve, shrinking
+from hypersphere.config.run import Dataset, Run
+from hypersphere.config.study import BEST
+from hypersphere.config.validation import not_one_of
+from hypersphere.errors import HypersphereError
+
+CONTROL = "control"
+"""The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
+LEFT_OUT = "left out at this scale"
+"""Why a scale does not make a cell, or a whole artifact, that it could make."""
+_SHARE = re.compile(r"([1-9][0-9]?|100)%")
+"""An epoch as a share of the training: ``25%``."""
+UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of an artifact for one seed: its published coordinates, and what is measured for it at this scale."""
+
+    paper: str
+    artifact: str
+    coordinates: Mapping[str, Scalar]
+    run: Run | None
+    """None: its dataset has no replacement at this scale."""
+    epoch: int
+    """Finished epochs of the run at this scale."""
+    target: Dataset | None
+    """The probed dataset: that of the run, or another."""
+    protocol: str
+    """Its name in the paper."""
+    measure: str
+    missing: str = ""
+    """Why it cannot be measured, in words; empty if it can."""
+
+    @cached_property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return coordinates.text(self.coordinates)
+
+    @cached_property
+    def reading(self) -> str:
+        """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
+        return coordinates.text(coordinates.of_probe(self.coordinates))
+
+    @property
+    def final(self) -> bool:
+        """Whether it is measured at the end of training."""
+        return self.run is not None and self.epoch == self.run.schedule.epochs
+
+
+class NotSelectedError(HypersphereError):
+    """A study's cell needs a value that `hypersphere select` has not chosen yet."""
+
+
+class Published(NamedTuple):
+    """The published number that a cell stands for: equal for two descriptions of one number."""
+
+    run: str
+    """Name of the published run."""
+    epoch: float
+    target: str
+    rounded: float
+    """Epochs that rounding adds or removes at this scale."""
+
+    def same(self, other: "Published") -> bool:
+        """Whether both are one number, described twice."""
+        return self[:3] == other[:3]
+
+
+@dataclass
+class Cells:
+    """Makes the cells of a scale's artifacts, and each distinct run once."""
+
+    config: cfg.Config
+    protocols: Mapping[str, Mapping[str, Protocol]]
+    """By paper and name, with the parameters that the scale replaces."""
+    resolved: dict[tuple[str, str], Resolved] = field(default_factory=dict)
+    seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
+
+    def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
+        """The cells of one artifact: every point for every seed.
+
+        Raises:
+            HypersphereError: the sentence names the paper's file, the artifact and what is wrong.
+        """
+        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
+        try:
+            points = artifact.points
+        except ValueError as error:
+            raise HypersphereError(f"{where}: {error}") from None
+        for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
+            if dataset not in self.config.datasets:
+                raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
+        swept = f"{paper.paper}/{name}" in self.config.scale.swept
+        of_all = artifact.seeds
+        if isinstance(of_all, str):
+            of_all = getattr(self.config.scale.seeds, "sweeps" if swept else of_all)
+        return [
+            cell
+            for point in points
+            for cell in self._cells(
+                paper, name, artifact, point, artifact.seeds_of.get(str(point["variant"]), of_all), where
+            )
+        ]
+
+    def _cells(
+        self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
+    ) -> list[Cell]:
+        measure = str(point["measure"])
+        try:
+            protocol = paper.protocol(artifact, point)
+        except ValueError as error:
+            raise HypersphereError(f"{where}: {error}") from None
+        target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
+        if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
+            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, LEFT_OUT)]
+        try:
+            resolved = self._resolve(paper, name, point)
+        except NotSelectedError as error:
+            missing, resolved = str(error), None
+        if resolved is None:
+            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
+        epoch, kind = self._epoch(point, resolved, where), resolved.run.kind
+        if epoch == 0 and point.get("epoch"):
+            missing = missing or f"epoch {point['epoch']} is before the first of this scale"
+        if kind not in registry.trained_kinds():
+            missing = missing or f"nothing trains {kind} runs yet"
+        if kind == "control":
+            missing = missing or renderer.problem()
+        return [
+            Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
+            for seed in seeds
+        ]
+
+    def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
+        """The run of a cell; None: nothing stands for its dataset.
+
+        Raises:
+            NotSelectedError: it has a value that is to be selected, and nothing is selected yet.
+        """
+        dataset = self.config.used(str(point["dataset"]), paper.paper)
+        if dataset is None:
+            return None
+        identity = {key: point[key] for key in coordinates.IDENTITY}
+        paths = self._selected(paper, name, point)
+        key = paper.paper, coordinates.text({**identity, **paths})
+        if key not in self.resolved:
+            source = self.config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+            where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
+            self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
+        return self.resolved[key]
+
+    def _selected(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The paths into the run of a cell, with the arm's selected values in place of ``best``."""
+        paths, study = coordinates.of_run(point), paper.measured[name].plan
+        if BEST not in paths.values():
+            return paths
+        if study is None:
+            raise HypersphereError(
+                f"{self.config.paper_file(paper.paper)}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
+            )
+        chosen = self.config.selected[paper.paper, study]
+        if not chosen:
+            raise NotSelectedError(f"not selected yet: `hypersphere select {paper.paper}/{study}` chooses its values")
+        given = {key: value for key, value in paths.items() if value != BEST}
+        return {**given, **chosen[paper.studies[study].arm(point)]}
+
+    def published(self, cell: Cell) -> Published:
+        """The published number of a cell that has a run."""
+        resolved = self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
+        assert resolved is not None
+        share = _SHARE.fullmatch(str(cell.coordinates.get("epoch", "")))
+        epoch = (
+            resolved.epochs * int(share[1]) / 100 if share else float(cell.coordinates.get("epoch", resolved.epochs))
+        )
+        exact = resolved.run.schedule.epochs * epoch / resolved.epochs
+        return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
+
+    def _seeded(self, run: Run, seed: int) -> Run:
+        key = run.name, seed
+        if key not in self.seeded:
+            fields = {name: getattr(run, name) for name in run.model_fields_set}
+            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+        return self.seeded[key]
+
+    def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
+        last = resolved.run.schedule.epochs
+        if "epoch" not in point:
+            return last
+        epoch = point["epoch"]
+        if share := _SHARE.fullmatch(str(epoch)):
+            return max(1, round(last * int(share[1]) / 100))
+        if not isinstance(epoch, int) or not 0 <= epoch <= resolved.epochs:
+            raise HypersphereError(
+                f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {epoch})"
+            )
+        return round(last * epoch / resolved.epochs)
+
+    def _target(self, point: dict[str, Scalar], protocol: str, paper: Paper, where: str) -> Dataset | None:
+        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+        transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
+        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
+        measure = MEASURES[str(point["measure"])]
+        own_only = protocol == HISTORY or (measure.margin == "accuracy" and not measure.of_task)
+        if transfer == (other == own) and (transfer or own_only):
+            problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
+            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+        return self.config.used(other, paper.paper)
+
+    def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
+        if any(one.leaves_out for one in shrinking(self.config, paper, point).values()):
+            return LEFT_OUT
+        for key in ("dataset", "target"):
+            published = str(point.get(key, point["dataset"]))
+            used = self.config.used(published, paper)
+            if used is None:
+                return f"nothing stands for {published} at this scale"
+            if used.source is None:
+                return f"no loader for {used.name} yet"
+        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+        if own != other and self.config.used(own, paper) == self.config.used(other, paper):
+            return f"one dataset stands for {own} and {other} at this scale"
+        if protocol != HISTORY and self.protocols[paper][protocol].missing:
+            return f"no probe yet: {self.protocols[paper][protocol].missing}"
+        return ""
+
+
+def control(point: Coordinates, variant: str) -> dict[str, Scalar]:
+    """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
+    keys = ("dataset", "target", "by", "measure", *coordinates.of_probe(point))
+    shared = {key: value for key, value in point.items() if key in keys}
+    return coordinates.ordered({**shared, "method": CONTROL, "variant": variant})
+
+
+def raw_pixels(dataset: str) -> str:
+    """The name, in place of a run's, for measurements of a dataset's raw pixels: ``pixels-digits``."""
+    return f"{PIXELS}-{dataset}"
+
+
+def untrained(cells: list[Cell]) -> list[Cell]:
+    """The untrained controls of an artifact, one for each dataset, target, value and seed.
+
+    Each is epoch 0 of the run of the first row whose initial weights are not cut.
+    """
+    groups: dict[tuple[str, str, str, str], list[Cell]] = {}
+    for cell in cells:
+        if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
+            continue
+        measure = MEASURES[cell.measure]
+        if measure.of_baseline or measure.of_data:  # it is of two runs, or of none, and the untrained encoder is of one
+            continue
+        point = control(cell.coordinates, UNTRAINED)
+        key = coordinates.text(point), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
+        one = Cell(cell.paper, cell.artifact, point, cell.run, 0, cell.target, cell.protocol, cell.measure)
+        group = groups.setdefault(key, [])
+        if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
+            group.append(one)
+    return [cell for group in groups.values() for cell in group]
+
+
+def on_pixels(protocol: Protocol) -> bool:
+    """Whether a protocol can measure raw pixels, without an encoder."""
+    return protocol.probe is not None and bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))

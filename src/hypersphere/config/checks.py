@@ -1,0 +1,86 @@
+"""Check what would otherwise fail after hours of training, before any job starts."""
+
+from collections.abc import Collection
+
+from hypersphere import files
+from hypersphere.config import claims, errata, registry, rules
+from hypersphere.config.cells import raw_pixels
+from hypersphere.config.coordinates import READINGS, of_run
+from hypersphere.config.plan import MANIFEST, Asked, Plan
+from hypersphere.config.run import Run
+from hypersphere.config.validation import unknown_key
+from hypersphere.errors import HypersphereError
+
+
+def check_texts(plan: Plan) -> None:
+    """Read config/statistics.yaml, paper/errata.yaml and the claims of every paper.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the entry and the field that is wrong.
+    """
+    root = plan.config.root
+    rules.load(root)
+    errata.load(root)
+    for paper in plan.config.papers:
+        _check_claims(plan, paper)
+
+
+def _check_claims(plan: Plan, paper: str) -> None:
+    """Check that claims about tables and figures made from runs use coordinates that a cell can have.
+
+    What a study measures is its own to name, so that claims about studies may have any key in their setting.
+    """
+    file = plan.config.claims_file(paper)
+    measured = [name for name, artifact in plan.config.papers[paper].measured.items() if not artifact.missing]
+    rows = claims.read(file)
+    for claim in rows:
+        if claim.artifact not in measured:
+            continue
+        for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
+            for key in of_run(coordinates):
+                if "." not in key or key.split(".")[0] not in Run.model_fields:
+                    allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
+                    raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
+    claims.with_differences(rows, file)
+
+
+def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
+    """Check that each prepared dataset has enough training images for the runs and probes that use it.
+
+    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
+
+    Args:
+        plan: of the scale.
+        names: datasets; None: all of the plan.
+
+    Raises:
+        HypersphereError: a batch, or a probe's parameter, is larger than the number of training images.
+    """
+    for name, dataset in plan.datasets.items():
+        manifest = plan.data_folder(dataset) / MANIFEST
+        if (names is None or name in names) and manifest.is_file():
+            images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+            if isinstance(images, int):
+                _check_size(plan, name, images)
+
+
+def _check_size(plan: Plan, dataset: str, images: int) -> None:
+    for run in plan.runs.values():
+        if run.dataset.name == dataset and run.batch.size > images:
+            raise HypersphereError(
+                f"run {run.name}: batch.size {run.batch.size} is more than the {images} training images of {dataset}"
+            )
+    probed = [(name, one.protocol) for name, asked in plan.asked.items() for one in asked.values() if _on(one, dataset)]
+    probed += [(raw_pixels(dataset), protocol) for protocol in plan.asked_of_pixels.get(dataset, {}).values()]
+    for name, protocol in probed:
+        assert protocol.probe is not None
+        parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
+        parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
+        value = getattr(parameters, parameter) if parameter else 0
+        if value > images:
+            where = f"{name}: probe {protocol.probe.name}: {parameter} {value}"
+            raise HypersphereError(f"{where} is more than the {images} training images of {dataset}")
+
+
+def _on(asked: Asked, dataset: str) -> bool:
+    return any(target == dataset for _, target in asked.at)

@@ -1,0 +1,236 @@
+"""Read and check paper/claims/<paper>.csv: every published number, comparison and statement."""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    StringConstraints,
+    model_validator,
+)
+
+from hypersphere import files
+from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, text
+from hypersphere.config.measures import MEASURES, MeasureName
+from hypersphere.config.validation import PositiveInt, Strict, unknown_key, validate
+from hypersphere.errors import HypersphereError
+from hypersphere.wording import counted
+
+_MAY_BE_EMPTY = ("metric", "reported", "reported_std", "reported_n", "direction")
+PRINTED = "as printed"
+"""The ``reading`` of a claim that no erratum corrects."""
+
+
+def _number(value: float) -> float:
+    if math.isnan(value):
+        raise ValueError("must be a number, or inf for steps that never end")
+    return value
+
+
+class Claim(Strict):
+    """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
+
+    model_config = ConfigDict(strict=False)  # the fields of a CSV are text
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    kind: Literal["value", "comparison", "theorem"]
+    origin: Literal["printed", "corrected", "ours"]
+    """``printed``: in the document; ``corrected``: in an erratum's reading of the document; ``ours``: in no document
+    (our own theorem, identity or sensitivity row). Counts shown to people are of printed claims."""
+    artifact: str
+    method: str
+    variant: str
+    baseline: str
+    dataset: str
+    setting: str
+    metric: MeasureName | None
+    reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
+    reported_std: NonNegativeFloat | None
+    reported_n: PositiveInt | None = None
+    """Number of trials of a printed mean, if it is printed."""
+    direction: Literal["larger", "equal"] | None = None
+    """``larger``, for a comparison without a printed difference: the variant's mean is the larger. ``equal``: the
+    sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A comparison
+    without a variant is a sentence, which an exact study checks at every point of a computation."""
+    reading: str
+    sentence: str
+    source: str
+    level: NonNegativeFloat | None = Field(default=None, exclude=True)
+    """The printed number of an ``equal`` comparison's baseline, by which its margin is chosen. It is no column."""
+
+    @cached_property
+    def coordinates(self) -> dict[str, Scalar]:
+        """The coordinates of the number: method, variant, dataset, setting and measure."""
+        named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
+        settings = parse(self.setting, self.id)
+        return ordered({**{key: value for key, value in named.items() if value}, **settings})
+
+    @cached_property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return text(self.coordinates)
+
+    @cached_property
+    def compared_with(self) -> dict[str, Scalar]:
+        """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
+        other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
+        return ordered({**self.coordinates, **other})
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The coordinates, as text, of the cells that it is about: its own, and of a comparison its baseline's."""
+        return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
+
+    @property
+    def printed_gain(self) -> int:
+        """1 if the printed difference of a comparison is a gain by its metric, -1 if it is a loss, 0 if it is neither.
+
+        Where no value is better, more is a gain.
+        """
+        if self.direction == "equal":
+            return 0
+        difference = 1.0 if self.direction == "larger" else self.reported or 0.0
+        lower = self.metric is not None and MEASURES[self.metric].better == "lower"
+        return (difference > 0) - (difference < 0) if not lower else (difference < 0) - (difference > 0)
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
+            try:
+                parse(given, field)
+            except HypersphereError as error:
+                raise ValueError(str(error)) from None
+        columns = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
+        if columns:
+            raise ValueError(f"setting: {columns[0]} has a column of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_tested_for_equivalence(self) -> Self:
+        if self.direction == "equal" and (self.metric is None or MEASURES[self.metric].margin == "none"):
+            raise ValueError("direction: 'equal' needs a metric with a margin of equivalence")
+        return self
+
+    @model_validator(mode="after")
+    def _names_its_erratum(self) -> Self:
+        if self.origin == "corrected" and self.reading == PRINTED:
+            raise ValueError(f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')")
+        return self
+
+
+def load(file: Path) -> list[Claim]:
+    """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the claim and the column.
+    """
+    return with_differences(read(file), file)
+
+
+def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
+    """The claims, each comparison with the difference of its two printed values.
+
+    Raises:
+        HypersphereError: a value is not printed, or one sentence is said of a printed gain and of a printed loss, of
+            which it contradicts one; the sentence names the file, the claim and the column.
+    """
+    found = [_with_difference(claim, claims, file) for claim in claims]
+    first: dict[tuple[str, str], Claim] = {}
+    for claim in found:
+        if claim.kind != "comparison" or not claim.sentence or not claim.printed_gain:
+            continue
+        other = first.setdefault((claim.artifact, claim.sentence), claim)
+        if other.printed_gain != claim.printed_gain:
+            one, two = ("gain" if each.printed_gain > 0 else "loss" for each in (other, claim))
+            raise HypersphereError(
+                f"{file}: {claim.id}: sentence: is also that of {other.id}, whose printed difference is a {one}, "
+                f"while this one is a {two}; a claim against its document's sentence says so"
+            )
+    return found
+
+
+def read(file: Path) -> list[Claim]:
+    """The rows of a paper's claims, each validated by itself.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the claim and the column.
+    """
+    claims: dict[str, Claim] = {}
+    for line, row in _rows(file):
+        value = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
+        claim = validate(Claim, value, file, f"line {line} ({row['id'] or 'no id'})")
+        if claim.id in claims:
+            raise HypersphereError(f"{file}: line {line}: id: '{claim.id}' is given twice")
+        claims[claim.id] = claim
+    return list(claims.values())
+
+
+def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV of claims, each with the number of its last line.
+
+    Raises:
+        HypersphereError: it is missing, no CSV in UTF-8, has other columns, or a row has more or fewer fields.
+    """
+    lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
+    rows = []
+    try:
+        columns = next(lines, [])
+        _check_columns(columns, file)
+        for fields in lines:
+            if len(fields) != len(columns):
+                counts = f"{counted(len(fields), 'field')}, where the header has {len(columns)}"
+                raise HypersphereError(f"{file}: line {lines.line_num}: {counts}")
+            rows.append((lines.line_num, dict(zip(columns, fields, strict=True))))
+    except csv.Error as error:
+        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
+    return rows
+
+
+def _check_columns(columns: Sequence[str], file: Path) -> None:
+    required = [name for name, field in Claim.model_fields.items() if field.is_required()]
+    known = [name for name, field in Claim.model_fields.items() if not field.exclude]
+    for column in columns:
+        if column not in known:
+            raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, known)}")
+        if columns.count(column) > 1:
+            raise HypersphereError(f"{file}: column '{column}' is given twice")
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise HypersphereError(f"{file}: line 1: column {missing[0]} is missing; a file of claims begins with a header")
+
+
+def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
+    """The claim; of a comparison, ``reported`` is variant minus baseline, unless the paper prints the difference."""
+    if claim.kind == "theorem" or claim.reported is not None or claim.direction == "larger":
+        return claim
+    if claim.kind == "comparison" and not claim.variant:
+        return claim
+    if claim.kind == "value":
+        raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
+    printed = []
+    for where in (claim.coordinates, claim.compared_with):
+        values = [
+            other.reported
+            for other in claims
+            if other.kind == "value"
+            and (other.artifact, other.reading) == (claim.artifact, claim.reading)
+            and other.text == text(where)
+        ]
+        if len(values) != 1 or values[0] is None:
+            raise HypersphereError(
+                f"{file}: {claim.id}: needs exactly one value claim for '{text(where)}' of {claim.artifact}; "
+                f"there are {len(values)}"
+            )
+        printed.append(values[0])
+    # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
+    difference = round(printed[0] - printed[1], 10)
+    return claim.model_copy(update={"reported": difference, **({"level": printed[1]} if claim.direction else {})})

@@ -1,0 +1,301 @@
+"""From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hypersphere import files
+from hypersphere.config import batching, kinds, lookup, recorded, registry, repeats
+from hypersphere.config import project as cfg
+from hypersphere.config.artifacts import HISTORY, Protocol
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.cells import Cell, Cells, on_pixels, untrained
+from hypersphere.config.records import Records, read_all
+from hypersphere.config.run import Dataset, Run
+from hypersphere.config.settings import Replaced
+from hypersphere.config.validation import validate
+
+MANIFEST = "manifest.json"
+UNFINISHED = "unfinished-"
+"""Beginning of the names of folders with a run in training: one for each code, dataset and device."""
+RESUME = "resume.safetensors"
+"""The state from which training resumes, in such a folder."""
+At = tuple[int, str]
+"""Finished epochs, and the name of the probed dataset."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The epochs and datasets at which one protocol measures one run."""
+
+    protocol: Protocol
+    at: frozenset[At]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells of a scale, and the runs, batches and evaluations that they need."""
+
+    config: cfg.Config
+    cells: tuple[Cell, ...]
+    """The cells of all artifacts of this scale, including those that cannot be measured."""
+    records: Records | None = None
+    """The records that all numbers come from; None: they come from runs in the results folder."""
+
+    @cached_property
+    def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
+        """The cells of each artifact made from runs, by paper and artifact."""
+        of_artifact: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            of_artifact.setdefault((cell.paper, cell.artifact), []).append(cell)
+        return of_artifact
+
+    def missing(self, paper: str, artifact: str) -> dict[str, str]:
+        """Why the cells of an artifact cannot be measured, by coordinates; empty text where a seed can be."""
+        reasons: dict[str, str] = {}
+        for cell in self.artifacts.get((paper, artifact), []):
+            reasons[cell.text] = cell.missing and reasons.get(cell.text, cell.missing)
+        return reasons
+
+    @cached_property
+    def made(self) -> list[tuple[str, str]]:
+        """The artifacts made from runs that have at least one number to show at this scale."""
+        return [key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)]
+
+    @cached_property
+    def controls(self) -> dict[tuple[str, str], list[Cell]]:
+        """The cells of the untrained control of each artifact; with records, those that they measure."""
+        found = {key: untrained(cells) for key, cells in self.artifacts.items()}
+        if self.records is None:
+            return found
+        return {key: recorded.controls(cells, self.protocols, self.records) for key, cells in found.items()}
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The distinct runs to train, by name; a run that several cells share is listed once."""
+        return _measured_runs(self.cells)
+
+    @cached_property
+    def unmeasured(self) -> dict[str, str]:
+        """Why runs that are asked for are not trained, by name: nothing can measure them here."""
+        return {cell.run.name: cell.missing for cell in self.cells if cell.run and cell.run.name not in self.runs}
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """The datasets on which runs are trained or probed, by name."""
+        measured = [cell for cell in self.cells if not cell.missing]
+        used = [data for cell in measured if cell.run for data in (cell.run.dataset, cell.target) if data is not None]
+        return {dataset.name: dataset for dataset in used}
+
+    @cached_property
+    def protocols(self) -> dict[str, dict[str, Protocol]]:
+        """The protocols of each paper by name, with the scale's replacements of parameters."""
+        return _protocols(self.config)
+
+    @cached_property
+    def asked(self) -> dict[str, dict[str, Asked]]:
+        """The measurements that each run needs, by its name and the protocol's digest."""
+        places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
+        for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
+            if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+                continue
+            if cell.run.name not in places:  # a control that another run's record gives
+                continue
+            protocol = self.protocols[cell.paper][cell.protocol]
+            _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))
+            at.add((cell.epoch, cell.target.name))
+        return {
+            run: {digest: Asked(protocol, frozenset(at)) for digest, (protocol, at) in sorted(asked.items())}
+            for run, asked in places.items()
+        }
+
+    @cached_property
+    def asked_of_pixels(self) -> dict[str, dict[str, Protocol]]:
+        """The protocols that measure raw pixels, by dataset and digest."""
+        protocols: dict[str, dict[str, Protocol]] = {}
+        for asked in self.asked.values():
+            for digest, one in asked.items():
+                if on_pixels(one.protocol):
+                    for _, dataset in one.at:
+                        protocols.setdefault(dataset, {})[digest] = one.protocol
+        return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
+
+    def plans_of(self, run: Run) -> str:
+        """The plans of the studies that a run confirms, as its record says: ``ours/step_size=1a2b3c4d``."""
+        cells = (cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
+        found = {recorded.confirms(cell, self.config.papers[cell.paper]) for cell in cells}
+        return ";".join(sorted(found - {""}))
+
+    def kept_epochs(self, run: Run) -> list[int]:
+        """The epochs after which a run's weights are saved, because a probe needs them."""
+        return sorted({epoch for asked in self.asked.get(run.name, {}).values() for epoch, _ in asked.at})
+
+    @cached_property
+    def batches(self) -> tuple[BatchOfRuns, ...]:
+        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number per job.
+
+        Runs that are recorded need none.
+
+        Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
+        nothing when one of them must be trained again. An artifact waits only for its own runs, and for a few others of
+        its paper where some artifact has only a few.
+        """
+        if self.records is not None:
+            return ()
+        shown_by: dict[str, set[str]] = {}
+        for cell in self.cells:
+            if cell.run is not None and not cell.missing:
+                shown_by.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for name, artifacts in shown_by.items():
+            run = self.runs[name]
+            groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
+        size = self.config.scale.runs_per_job
+        pooled = batching.pool(groups, size)
+        return tuple(batching.batch(runs) for group in pooled for runs in batching.split(group, size))
+
+    def batch(self, identifier: str) -> BatchOfRuns:
+        """The batch of that id, which may be given without its digest if no other batch begins so.
+
+        Raises:
+            HypersphereError: no batch, or more than one, has this id.
+        """
+        batches = {batch.id: batch for batch in self.batches}
+        return batches[lookup.find(identifier, batches, "batch", self.config.scale_name)]
+
+    def batch_of(self, run: str) -> BatchOfRuns:
+        """The batch that trains a run of this plan."""
+        return self._batch_of[run]
+
+    @cached_property
+    def _batch_of(self) -> dict[str, BatchOfRuns]:
+        return {run.name: batch for batch in self.batches for run in batch.runs}
+
+    def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
+        """The distinct runs that an artifact shows, by name."""
+        return _measured_runs(self.artifacts[paper, artifact])
+
+    def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
+        """The batches that train an artifact's runs; none where they are recorded."""
+        if self.records is not None:
+            return []
+        return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
+
+    def records_of(self, paper: str, artifact: str) -> list[str]:
+        """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
+        cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
+        names = sorted({cell.run.name for cell in cells if cell.run is not None})
+        found = [record for name in names for record in (self.records or {}).get(name, ())]
+        answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
+        return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
+
+    def pixels_of(self, paper: str, artifact: str) -> list[str]:
+        """The datasets whose raw pixels are a control of an artifact."""
+        return sorted(
+            {
+                cell.target.name
+                for cell in self.artifacts[paper, artifact]
+                if cell.target is not None
+                and not cell.missing
+                and cell.protocol != HISTORY
+                and on_pixels(self.protocols[paper][cell.protocol])
+            }
+        )
+
+    def run(self, name: str) -> Run:
+        """The run of that name, which may be given without its digest if no other run begins so.
+
+        Raises:
+            HypersphereError: no run, or more than one, has this name.
+        """
+        return self.runs[lookup.find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
+
+    def run_folder(self, name: str) -> Path:
+        """results/<scale>/runs/<run>."""
+        return self.config.results / "runs" / name
+
+    def marker(self, batch: BatchOfRuns) -> Path:
+        """results/<scale>/batches/<batch>.json: the only file of a batch's training that Snakemake knows."""
+        return self.config.results / "batches" / f"{batch.id}.json"
+
+    def evaluated_marker(self, identifier: str) -> Path:
+        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the same for its probes."""
+        return self.config.results / "batches" / f"{identifier}.evaluated.json"
+
+    def evaluation(self, subject: str, digest: str) -> Path:
+        """results/<scale>/evaluations/<run or pixels-dataset>/<protocol>.csv; its manifest ends in .json."""
+        return self.config.results / "evaluations" / subject / f"{digest}.csv"
+
+    def data_folder(self, dataset: Dataset) -> Path:
+        """data/processed/<dataset>."""
+        return self.config.root / "data" / "processed" / dataset.folder
+
+    def artifact_folder(self, paper: str, artifact: str) -> Path:
+        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
+        return self.config.results / "statistics" / paper / artifact
+
+    def outputs(self, paper: str, artifact: str) -> list[Path]:
+        """The files of an artifact in tables/ or figures/."""
+        kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
+        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
+
+
+def table_name(path: Path, at: At) -> Path:
+    """The file, beside the evaluation ``path``, of a probe's table for one epoch and dataset."""
+    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
+
+
+def pictures_name(path: Path, at: At) -> Path:
+    """The file, beside a probe's table, of its pictures: one for each row, in one image."""
+    return table_name(path, at).with_suffix(".png")
+
+
+def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
+    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
+
+
+def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
+    """Load config/ under ``root`` and expand it.
+
+    Raises:
+        HypersphereError: a sentence naming the file, the field and the allowed values.
+    """
+    config = cfg.load(root, overrides or {})
+    maker = Cells(config, _protocols(config))
+    cells = [
+        cell
+        for paper in config.papers.values()
+        for name, artifact in paper.measured.items()
+        if not artifact.missing and config.makes(paper.paper, name)
+        for cell in maker.of(paper, name, artifact)
+    ]
+    cells = repeats.mark(cells, maker)
+    if not config.settings.evidence_only:
+        return Plan(config, tuple(cells))
+    kept = read_all(config.evidence, config.expected)
+    return Plan(config, tuple(recorded.mark(cells, config.papers, maker.protocols, kept, config.scale_name)), kept)
+
+
+def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
+    return {
+        name: {key: _scaled(config, name, key, protocol) for key, protocol in paper.evaluations.items()}
+        for name, paper in config.papers.items()
+    }
+
+
+def _scaled(config: cfg.Config, paper: str, name: str, protocol: Protocol) -> Protocol:
+    """The protocol with the parameters that the scale replaces: first those of its probe, then its own."""
+    probe, own = protocol.probe, config.scale.per_paper.get(paper, Replaced()).evaluations
+    if probe is None:
+        return protocol
+    parameters = probe.parameters
+    for source, field, by_name, key in (
+        ("probes", "probes", config.scale.probes, probe.name),
+        ("per_paper", f"per_paper.{paper}.evaluations", own, name),
+    ):
+        if key in by_name:
+            parameters = {**parameters, **by_name[key]}
+            validate(registry.schema("probes", probe.name), parameters, config.sources[source], f"{field}.{key}")
+    return Protocol.model_validate({**protocol.model_dump(), "probe": {"name": probe.name, **parameters}})

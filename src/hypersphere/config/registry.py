@@ -1,0 +1,225 @@
+"""Find a component by name, and check its parameters, without importing it.
+
+One rule for every kind of component: YAML's ``{name: nt_xent, temperature: 0.5}`` is the function ``nt_xent`` in
+``objectives/nt_xent.py``, and its keyword-only arguments, with their annotations and defaults, are the only schema
+there is. Signatures are read from the syntax tree, so that building the DAG never imports torch and a run depends on
+no component that it does not use.
+"""
+
+import ast
+import importlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
+
+from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of
+from hypersphere.errors import HypersphereError
+
+Kind = Literal[
+    "objectives",
+    "logits",
+    "gradients",
+    "initialisations",
+    "methods",
+    "encoders",
+    "datasets",
+    "probes",
+    "simulations",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
+"""Objectives' names for two aligned batches of embeddings: views, prediction and target, query and key."""
+PAIR = "pair"
+"""The name of those two batches in the methods' GIVES."""
+TO_LOGITS = "to_logits"
+"""Objectives' name for the map from cosines to logits, which is a component of its own."""
+
+# The kind of a component in objectives/, by what its function returns: a scalar loss, logits computed from cosines,
+# embeddings with another gradient, or nothing (it changes a model in place).
+_ROLES: dict[str, Kind] = {
+    "Float[Tensor, '']": "objectives",
+    "Float[Tensor, 'n m']": "logits",
+    "Float[Tensor, 'n d']": "gradients",
+    "None": "initialisations",
+}
+_RETURNS = {"datasets": "Arrays", "probes": "Measured", "simulations": "Study"}
+"""What a component returns in folders that also hold helper functions of a file's own name."""
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+# The names that an annotation of a keyword-only argument may use.
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "Literal": Literal,
+    "Fraction": Fraction,
+    "PositiveInt": PositiveInt,
+    "NonNegativeInt": NonNegativeInt,
+    "PositiveFloat": PositiveFloat,
+    "NonNegativeFloat": NonNegativeFloat,
+}
+
+
+def module_name(kind: Kind, name: str) -> str:
+    """The dotted module that holds a component."""
+    return f"hypersphere.{_folder(kind).name}.{name}"
+
+
+@cache
+def _folder(kind: Kind) -> Path:
+    return Path(__file__).parents[1] / ("objectives" if kind in _ROLES.values() else kind)
+
+
+def _kind(folder: Path, function: ast.FunctionDef) -> str:
+    returns = ast.unparse(function.returns) if function.returns else ""
+    if returns != _RETURNS.get(folder.name, returns):  # a helper, not a component
+        return ""
+    return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
+
+
+@cache
+def _function(path: Path) -> ast.FunctionDef | None:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == path.stem:
+            return node
+    return None
+
+
+@cache
+def names(kind: Kind) -> tuple[str, ...]:
+    """All components of a kind, sorted: the files that define a function of their own name."""
+    folder = _folder(kind)
+    functions = {path.stem: _function(path) for path in folder.glob("[a-z]*.py")}
+    return tuple(sorted(name for name, function in functions.items() if function and _kind(folder, function) == kind))
+
+
+@cache
+def schema(kind: Kind, name: str) -> type[BaseModel]:
+    """A pydantic model of a component's keyword-only arguments.
+
+    Raises:
+        HypersphereError: no such component; the sentence lists the names of its kind.
+    """
+    if name not in names(kind):
+        raise HypersphereError(not_one_of(name, names(kind)))
+    function = _function(_folder(kind) / f"{name}.py")
+    assert function is not None
+    fields: dict[str, Any] = {}
+    for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
+        kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
+        fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+    model: type[BaseModel] = create_model(name, __base__=Strict, **fields)
+    return model
+
+
+@cache
+def tensors(kind: Kind, name: str) -> tuple[str, ...]:
+    """The names of a component's positional arguments: what its caller must pass."""
+    function = _function(_folder(kind) / f"{name}.py")
+    assert function is not None
+    return tuple(argument.arg for argument in function.args.args)
+
+
+@cache
+def needs(objective: str) -> tuple[str, ...]:
+    """What a method must give an objective: ``pair`` for two aligned batches, then names of other arguments."""
+    arguments = tensors("objectives", objective)
+    others = arguments[2:] if arguments[:2] in PAIRS else arguments
+    return (*([PAIR] if arguments[:2] in PAIRS else []), *(name for name in others if name != TO_LOGITS))
+
+
+def takes_logits(objective: str) -> bool:
+    """Whether an objective leaves the map from cosines to logits open."""
+    return TO_LOGITS in tensors("objectives", objective)
+
+
+def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
+    """The literal that a component's file assigns to ``constant``, read without importing it.
+
+    A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
+    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all).
+    """
+    return read_literal(_folder(kind) / f"{name}.py", constant, default)
+
+
+def read_literal(file: Path, constant: str, default: Any) -> Any:
+    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it.
+
+    Raises:
+        HypersphereError: what it assigns is no literal.
+    """
+    node = _assignments(file).get(constant)
+    if node is None:
+        return default
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise HypersphereError(
+            f"{file}: {constant} must be a literal, because it is read without importing the file: {ast.unparse(node)}"
+        ) from None
+
+
+@cache
+def _assignments(file: Path) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign):
+            found |= {ast.unparse(target): node.value for target in node.targets}
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            found[ast.unparse(node.target)] = node.value
+    return found
+
+
+@cache
+def misfit(method: str, objective: str, main: bool = True) -> str | None:
+    """Why a method cannot train with an objective, or None if it can.
+
+    Args:
+        method: name of the method.
+        objective: name of the objective.
+        main: whether it is the main objective; a regulariser need not take all that the method uses.
+    """
+    not_given = _not_given(method, objective)
+    if not_given:
+        given = read_constant("methods", method, "GIVES", ())
+        return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
+    not_taken = _not_taken(method, objective)
+    if not_taken and main:
+        fitting = [
+            name for name in names("objectives") if not _not_given(method, name) and not _not_taken(method, name)
+        ]
+        missing = _listed(not_taken)
+        return f"{objective} takes no {missing}, and {method} needs an objective that does: {', '.join(fitting)}"
+    return None
+
+
+def _not_given(method: str, objective: str) -> list[str]:
+    """What the objective needs and the method does not give."""
+    given = read_constant("methods", method, "GIVES", ())
+    return [name for name in needs(objective) if name not in given]
+
+
+def _not_taken(method: str, objective: str) -> list[str]:
+    """What the method uses and the objective does not take."""
+    return [name for name in read_constant("methods", method, "USES", ()) if name not in needs(objective)]
+
+
+def _listed(arguments: Iterable[str]) -> str:
+    return ", ".join("two batches of embeddings" if name == PAIR else name for name in arguments)
+
+
+@cache
+def trained_kinds() -> tuple[str, ...]:
+    """The kinds of runs that can be trained: one file of training/trainers each."""
+    folder = Path(__file__).parents[1] / "training" / "trainers"
+    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
+
+
+def load(kind: Kind, name: str) -> Callable[..., Any]:
+    """Import a component and return its function."""
+    return getattr(importlib.import_module(module_name(kind, name)), name)

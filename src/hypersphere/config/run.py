@@ -1,0 +1,202 @@
+"""A run: all settings that decide its result, frozen, validated, and named by its content.
+
+The name's digest covers the canonical JSON of the fields that differ from their defaults, so that a new optional field
+whose default means "as before" renames nothing. Device, threads, snapshots and paths belong to execution, not to a run.
+"""
+
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.recipe import Batch, Optimiser, Schedule, Views
+from hypersphere.config.validation import (
+    Identifier,
+    NonNegativeInt,
+    PositiveInt,
+    Strict,
+    nearest,
+    sentence,
+    unknown_key,
+)
+from hypersphere.errors import HypersphereError
+
+
+class Component(BaseModel):
+    """A named function and its parameters: ``{name: nt_xent, temperature: 0.5}``."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_is_spelt(cls, value: Any) -> Any:
+        """Any key is allowed here, so a misspelt ``name`` would be taken for a parameter."""
+        if isinstance(value, dict) and "name" not in value:
+            for key in filter(lambda key: nearest(str(key), ["name"]), value):
+                raise ValueError(f"{key}: unknown; did you mean name?")
+        return value
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword arguments that differ from the function's defaults."""
+        return dict(self.model_extra or {})
+
+
+def _check(kind: registry.Kind) -> AfterValidator:
+    """Validate a component's parameters by its function's signature, and drop those that equal the default."""
+
+    def check(component: Component) -> Component:
+        try:
+            model = registry.schema(kind, component.name)
+        except HypersphereError as error:
+            raise ValueError(f"name: {error}") from None
+        try:
+            parameters = model.model_validate(component.parameters)
+        except ValidationError as error:
+            raise ValueError(sentence(model, error, owner=component.name)) from None
+        return Component(name=component.name, **parameters.model_dump(exclude_defaults=True))
+
+    return AfterValidator(check)
+
+
+Method = Annotated[Component, _check("methods")]
+Objective = Annotated[Component, _check("objectives")]
+Logits = Annotated[Component, _check("logits")]
+Gradient = Annotated[Component, _check("gradients")]
+Initialisation = Annotated[Component, _check("initialisations")]
+Encoder = Annotated[Component, _check("encoders")]
+Source = Annotated[Component, _check("datasets")]
+Probe = Annotated[Component, _check("probes")]
+
+
+class Imbalance(Strict):
+    """Class i keeps int(head · ratio^-i) training images, i = 0 … classes-1 (norms paper, Sec. 6)."""
+
+    head: PositiveInt
+    ratio: Annotated[float, Field(ge=1)]
+    seed: NonNegativeInt = 0
+    keep: Literal["drawn", "first"] = "drawn"
+    """Which images a class keeps: drawn by the seed, or its first ones, as the norms paper's code does."""
+
+    @model_validator(mode="after")
+    def _no_second_name(self) -> Self:
+        if self.keep == "first" and self.seed:
+            raise ValueError("seed: nothing is drawn if the first images are kept; leave it out")
+        return self
+
+
+class Dataset(Strict):
+    """A source of images, and the part of its training and test sets that is used (by default, all)."""
+
+    name: Identifier
+    source: Source | None = None
+    """None: nothing loads it yet, so that runs on it are planned and not trained."""
+    imbalance: Imbalance | None = None
+    test_per_class: PositiveInt | None = None
+
+    @cached_property
+    def folder(self) -> str:
+        """The folder name of the prepared copy, which changes with the dataset's settings."""
+        return f"{self.name}-{files.digest(self.model_dump(exclude_defaults=True), 8)}"
+
+
+class Run(Strict):
+    """One pretraining."""
+
+    dataset: Dataset
+    views: Views
+    method: Method
+    objective: Objective
+    encoder: Encoder
+    optimiser: Optimiser
+    schedule: Schedule
+    batch: Batch
+    logits: Logits | None = None
+    """The map from cosines to logits, for an objective that leaves it open (margins paper)."""
+    regulariser: Objective | None = None
+    """A second objective, added to the first."""
+    gradient: Gradient | None = None
+    initialisation: Initialisation | None = None
+    seed: NonNegativeInt
+
+    kind: Literal["image", "text", "control"] = "image"
+    """The kind of data; training/trainers/ has a file for each kind that can be trained."""
+    views_b: Views | None = None
+    """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Check that method, objectives, logits, views and encoder fit together."""
+        terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
+        for field, name in terms.items():
+            problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
+            if problem:
+                raise ValueError(f"{field}: {problem}")
+        mapped = [name for name in terms.values() if name and registry.takes_logits(name)]
+        if bool(mapped) != (self.logits is not None):
+            known = ", ".join(registry.names("logits"))
+            verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
+            raise ValueError(f"logits: {self.objective.name} {verb}")
+        if self.views_b is not None and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1:
+            raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
+        if self.views_b == self.views:  # it would give one run a second name
+            raise ValueError("views_b: equals views; leave it out")
+        encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
+        if encoders and self.encoder.name not in encoders:
+            raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
+        return self
+
+    @property
+    def branches(self) -> tuple[Views, ...]:
+        """The augmentation of each view that the method takes."""
+        both = (self.views, self.views if self.views_b is None else self.views_b)
+        return both[: registry.read_constant("methods", self.method.name, "VIEWS", 2)]
+
+    def scientific(self) -> dict[str, Any]:
+        """The fields that decide the name: those that differ from their defaults."""
+        return self.model_dump(exclude_defaults=True, mode="json")
+
+    @property
+    def tag(self) -> str:
+        """A readable word for the run's difference from its plain method: ``default``, ``cut3``, ``gradscale1``."""
+        changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
+        words = [
+            part.name.removesuffix("_initialisation").replace("_", "")
+            + "_".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
+            for part in changes
+        ]
+        return "-".join(words) or "default"
+
+    @cached_property
+    def name(self) -> str:
+        """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``."""
+        parts = (
+            self.method.name,
+            self.tag,
+            self.dataset.name,
+            f"s{self.seed}",
+            files.digest(self.scientific(), 8),
+        )
+        return "-".join(parts)
+
+
+def _check_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    known = [name for name in Run.model_fields if name not in ("dataset", "seed")]
+    for key in fields:
+        if key not in known:
+            raise ValueError(f"{key}: {unknown_key(str(key), known)}")
+    return fields
+
+
+RunFields = Annotated[dict[str, Any], AfterValidator(_check_fields)]
+"""Some fields of a run, to be merged with others; dataset and seed come from the artifact and the scale."""

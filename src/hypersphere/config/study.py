@@ -1,0 +1,344 @@
+"""Studies: our own questions, each with its arms, grids, seeds and analysis fixed before it is run.
+
+A study is declared in a document of ours, like a paper's artifacts, and is turned into artifacts of runs:
+
+- ``<study>_tuning``: every arm at every value of the tuned fields, on the tuning seeds: what is chosen from;
+- ``<study>``: every arm at its own best values, on the confirmation seeds: the primary comparison;
+- ``<study>_printed``: the same arms at the values that their document prints;
+- ``<study>_curves``: further measures of the tuning runs, along the grid;
+- ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes; and
+  ``further`` arms, which are outside the family of the primary comparison.
+
+``hypersphere select`` writes the best values of each arm into ``config/selected/<document>/<study>.csv``.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import AfterValidator, Field, PositiveFloat, model_validator
+
+from hypersphere import files
+from hypersphere.config import coordinates
+from hypersphere.config.contrasts import Contrast
+from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.measures import MEASURES, MeasureName
+from hypersphere.config.validation import NonNegativeInt, Strict
+from hypersphere.errors import HypersphereError
+
+TIMES = ".times"
+"""The end of a path into a run whose value multiplies the declared one: ``optimiser.learning_rate.times``."""
+BEST = "best"
+"""Stands for the value of a tuned field that was selected for an arm."""
+AGAIN = "again"
+"""The variant of an A/A arm: the baseline once more, with seeds of its own."""
+COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
+
+
+def _distinct(seeds: list[int]) -> list[int]:
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is listed twice")
+    return seeds
+
+
+Product = dict[str, Scalar | list[Scalar]]
+SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
+
+
+class StudySeeds(Strict):
+    """The seeds of a study; no two lists share one."""
+
+    tuning: SeedList = Field(default_factory=list)
+    """None: nothing is tuned."""
+    confirmation: SeedList
+    again: SeedList = Field(default_factory=list)
+    """Of the A/A arms, if there are any."""
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        every = [*self.tuning, *self.confirmation, *self.again]
+        if len(set(every)) != len(every):
+            raise ValueError("tuning, confirmation and again must have no seed in common")
+        return self
+
+
+class Answers(Strict):
+    """What would count as an answer, in words, stated before the first confirmation run."""
+
+    yes: str
+    no: str
+    unclear: str
+
+
+class Study(Strict):
+    """One question, and everything that decides how it is answered."""
+
+    question: str
+    title: str
+    arms: list[Product | list[Product]] = Field(min_length=1)
+    """Groups of arms, each a product of lists, or several. The first arm of a group is the baseline of its others. A
+    variant ``again`` is the group's A/A arm; a group that compares readings of the same runs needs none. A tuned field
+    in a product replaces the study's grid for its arms."""
+    further: list[Product | list[Product]] = Field(default_factory=list)
+    """Groups that are measured by the checks alone, outside the family of the primary comparison. The baseline of one
+    may be an arm of the study."""
+    also: list[Contrast] = Field(default_factory=list)
+    """Comparisons of arms beside those with a baseline, in the same family."""
+    tuned: dict[str, list[Scalar]] = Field(default_factory=dict)
+    """The grid of each tuned field, by its path into the run, in rising order; empty: only the arms that give a grid
+    of their own have this field. All arms have the first one."""
+    measure: MeasureName
+    """The primary measure: what is tuned and confirmed."""
+    by: str | None = None
+    """The protocol of the primary measure, if several give it."""
+    at: list[Product] = Field(default_factory=list)
+    """Where it is measured, if not on the test images alone: ``target``, ``label``. Each is a part of the family."""
+    checks: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Coordinates of further measures of the confirmed arms: ``measure``, ``by``, ``epoch`` …"""
+    curves: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Coordinates of further measures of the tuning runs, along the grid."""
+    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    """Checks that are not made: those with one of these values of each key."""
+    seeds: StudySeeds
+    test: Literal["welch", "dunnett", "paired"] = "welch"
+    """Of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the study but the
+    A/A ones; dunnett: simultaneous, against one shared baseline."""
+    margin: PositiveFloat
+    """Equivalence margin, in the measure's unit: two one-sided tests within it say that there is no effect."""
+    answers: Answers
+    hours: PositiveFloat
+    """Expected cost in hours of one core."""
+    scale: str = "laptop"
+    """The only scale at which it is made."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if MEASURES[self.measure].better == "neither":
+            raise ValueError(
+                f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it"
+            )
+        for field, groups in (("arms", self.arms), ("further", self.further)):
+            for at, group in enumerate(groups):
+                self._check_group(f"{field}.{at}", group, needs_again=field == "arms")
+        if self.tuned and self.at:
+            raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
+        again = any(arm.get("variant") == AGAIN for arm, _ in self._each())
+        for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
+            if bool(seeds) != bool(needed):
+                what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
+                raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
+        if self.further and not self.checks:
+            raise ValueError("checks: further arms are measured by these alone; list at least one measure")
+        return self
+
+    def _check_group(self, where: str, group: Product | list[Product], needs_again: bool) -> None:
+        arms = self._arms_of(group)
+        if len(arms) < 2:
+            raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
+        if arms[0].get("variant") == AGAIN:
+            raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
+        runs = {coordinates.text({k: v for k, v in arm.items() if k not in coordinates.READINGS}) for arm in arms}
+        if needs_again and len(runs) > 1 and not any(arm.get("variant") == AGAIN for arm in arms):
+            raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+        for product in _products(group):
+            grids = self._grids(product)
+            if first := [key for key in [*self.tuned][:1] if key not in grids]:
+                raise ValueError(f"{where}: {first[0]}: every arm needs a grid of this field")
+            for key, grid in grids.items():
+                if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
+                    raise ValueError(f"{where}: {key}: the grid must list two values or more, rising")
+
+    def _grids(self, product: Product) -> dict[str, list[Scalar]]:
+        """The grid of each field that is tuned for the arms of a product."""
+        grids = {key: coordinates.alternatives(product.get(key, grid)) for key, grid in self.tuned.items()}
+        return {key: grid for key, grid in grids.items() if grid}
+
+    def _arms_of(self, group: Product | list[Product]) -> list[dict[str, Scalar]]:
+        return coordinates.points(
+            [{key: value for key, value in product.items() if key not in self.tuned} for product in _products(group)]
+        )
+
+    def _each(self) -> list[tuple[dict[str, Scalar], dict[str, list[Scalar]]]]:
+        """Every arm, with its own grids, once."""
+        found: dict[str, tuple[dict[str, Scalar], dict[str, list[Scalar]]]] = {}
+        for group in [*self.arms, *self.further]:
+            for product in _products(group):
+                for arm in self._arms_of(product):
+                    found.setdefault(coordinates.text(arm), (arm, self._grids(product)))
+        return list(found.values())
+
+    def grids(self) -> dict[str, dict[str, list[Scalar]]]:
+        """The grid of each tuned field, by arm (its coordinates as text). A/A arms are their baseline's, not tuned."""
+        return {coordinates.text(arm): grids for arm, grids in self._each() if arm.get("variant") != AGAIN}
+
+    def arm(self, point: Coordinates) -> str:
+        """The arm of a cell whose values are selected, as text. An A/A arm has its baseline's values."""
+        for group in [*self.arms, *self.further]:
+            arms = self._arms_of(group)
+            for arm in arms:
+                if all(point.get(key) == value for key, value in arm.items()):
+                    return coordinates.text(arms[0] if arm.get("variant") == AGAIN else arm)
+        raise KeyError(coordinates.text(point))
+
+    @property
+    def digest(self) -> str:
+        """What a record says of the plan that it was made under: all that is declared here.
+
+        A field that is added later, and that a plan leaves out, does not change that plan's digest.
+        """
+        return files.digest(self.model_dump(mode="json", exclude_defaults=True), 8)
+
+    def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
+        """The artifacts of runs, by id, as a document's YAML would declare them."""
+        groups, further = ([self._arms_of(group) for group in of] for of in (self.arms, self.further))
+        every = [arm for arms in groups for arm in arms]
+        checked = [arm for arm, _ in self._each()]
+        tuned_arms = [arm for arm in checked if arm.get("variant") != AGAIN]
+        also = [contrast.model_dump() for contrast in self.also]
+        shared: dict[str, Any] = {"plan": name, "made_at": [self.scale], "test": self.test, "margin": self.margin}
+        confirmed = shared | {
+            "draw": "table",
+            "also": _contrasts(groups) + also,
+            "seeds": self.seeds.confirmation,
+            "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
+        }
+        primary = {"measure": self.measure, "by": self.by}
+        best = dict.fromkeys([*self.tuned][:1], BEST)  # one stands for all selected values of an arm
+        printed = {key: 1 for key in self.tuned if key.endswith(TIMES)}
+        found: dict[str, dict[str, Any]] = {}
+        if self.tuned:
+            union = {
+                key: sorted({v for grid in self.grids().values() for v in grid.get(key, [])}, key=float)
+                for key in self.tuned
+            }
+            x, *panels = union
+            along = {
+                "draw": "lines",
+                "title": f"{self.title}: tuning",
+                "lines": tuned_arms,
+                "x": {x: union[x]},
+                "seeds": self.seeds.tuning,
+                "left_out": self._outside(union),
+                "plan": name,
+                "made_at": [self.scale],
+            }
+            several = [{key: union[key] for key in panels if key in own} for own in self._panels()]
+            found[f"{name}_tuning"] = along | primary | {"panels": several if panels else None}
+            if self.curves:
+                title = f"{self.title}: other measures along the grid"
+                panels_of_checks = [{**one, **check} for one in several for check in self.curves]
+                found[f"{name}_curves"] = along | {"title": title, "panels": panels_of_checks}
+        places = self.at or [{}]
+        columns = [{**best, **place} for place in places] if best or self.at else {"measure": self.measure}
+        found[name] = confirmed | primary | {"title": self.title, "rows": every, "columns": columns}
+        if not (best or self.at):
+            found[name] |= {"measure": None}
+        if printed:
+            found[f"{name}_printed"] = (
+                confirmed | primary | {"title": f"{self.title}: as printed", "rows": every, "columns": printed}
+            )
+        if self.checks:
+            title = f"{self.title}: checks"
+            shown = {"title": title, "rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
+            found[f"{name}_checks"] = confirmed | shown | {"also": _contrasts([*groups, *further]) + also}
+        return found
+
+    def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:
+        """The cells of the tuning artifact that are in no arm's own grid."""
+        outside: list[dict[str, Scalar | list[Scalar]]] = []
+        for arm, grids in self._each():
+            for key, values in union.items():
+                if others := [value for value in values if value not in grids.get(key, [])]:
+                    outside.append({**arm, key: others})
+        return outside
+
+    def _panels(self) -> list[set[str]]:
+        """The sets of fields that arms tune, each once: some have a temperature of the loss, some of the logits."""
+        found: list[set[str]] = []
+        for grids in self.grids().values():
+            found += [] if set(grids) in found else [set(grids)]
+        return found
+
+
+def _products(group: Product | list[Product]) -> list[Product]:
+    return group if isinstance(group, list) else [group]
+
+
+def _contrasts(groups: list[list[dict[str, Scalar]]]) -> list[dict[str, Any]]:
+    """Each arm of each group against the group's first."""
+    return [
+        {"of": arm, "against": {key: arms[0][key] for key in arm if arms[0].get(key) != arm[key]}}
+        for arms in groups
+        for arm in arms[1:]
+    ]
+
+
+class Tried(NamedTuple):
+    """One value of an arm's grid: what the tuning runs gave."""
+
+    arm: str
+    value: str
+    """Of the tuned fields: ``optimiser.learning_rate.times=0.1``."""
+    mean: float
+    std: float
+    n: int
+    """Finished tuning runs."""
+    diverged: int
+    chosen: bool
+
+
+Selection = dict[str, dict[str, Scalar]]
+"""The selected value of each tuned field, by arm (its coordinates as text)."""
+
+
+def selection_file(root: Path, paper: str, study: str) -> Path:
+    """config/selected/<document>/<study>.csv."""
+    return root / "config" / "selected" / paper / f"{study}.csv"
+
+
+def write_selection(path: Path, curve: list[Tried]) -> None:
+    """Write the curve that was chosen from, with the choice marked."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for one in curve:
+        numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
+        rows.writerow([one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""])
+    files.write_text(path, text.getvalue())
+
+
+def read_selection(path: Path, study: Study) -> Selection:
+    """The selected values of a study; none if the file does not exist.
+
+    Raises:
+        HypersphereError: a row is not one of the study's arms and grids, an arm has no single choice, or no tuning run
+            supports it.
+    """
+    if not path.is_file():
+        return {}
+    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
+    grids, chosen = study.grids(), Selection()
+    for at, row in enumerate(rows, start=2):
+        where = f"{path}: line {at}"
+        if set(row) != set(COLUMNS) or any(value is None for value in row.values()):
+            raise HypersphereError(f"{where}: must have the columns {', '.join(COLUMNS)}")
+        if row["arm"] not in grids:
+            raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
+        values = coordinates.parse(row["value"], f"{where}: value")
+        grid = grids[row["arm"]]
+        if values.keys() != grid.keys() or any(v not in grid[key] for key, v in values.items()):
+            raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
+        if row["chosen"] not in ("", "yes"):
+            raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
+        if row["chosen"]:
+            if row["arm"] in chosen:
+                raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
+            if not row["n"].isdigit() or int(row["n"]) < len(study.seeds.tuning):
+                seeds = len(study.seeds.tuning)
+                raise HypersphereError(f"{where}: n: no {seeds} tuning runs support the chosen value")
+            chosen[row["arm"]] = values
+    if lacking := [arm for arm in grids if arm not in chosen]:
+        raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")
+    return chosen

@@ -1,0 +1,85 @@
+"""The columns of the tidy tables that statistics/ writes and report/ reads, each with what it holds."""
+
+from hypersphere.provenance.tables import Columns, flags, numbers, texts
+
+CELL: Columns = {
+    **texts("coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"),
+}
+PROBE: Columns = {
+    **numbers("epoch"),
+    **flags("final"),
+    **texts("protocol", "protocol_digest"),
+}
+MEASUREMENTS: Columns = {
+    **CELL,
+    **PROBE,
+    **numbers("seed"),
+    **texts("run"),
+    **numbers("value", "n_test"),
+    **texts("status"),
+}
+SUMMARY: Columns = {
+    **CELL,
+    **PROBE,
+    **numbers("mean", "std", "n", "low", "high", "n_diverged", "n_declared", "n_test"),
+    **texts("level"),
+}
+RUNS: Columns = {
+    **texts("run", "status"),
+    **numbers("epochs"),
+    **texts("device"),
+    **numbers("threads"),
+    **texts("torch", "code", "data", "kind", "precision", "plan"),
+}
+"""``kind`` is that of the device: cpu or cuda."""
+EFFECTS: Columns = {
+    **texts("coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on"),
+    **numbers("effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal"),
+    **texts("test"),
+    **numbers("df", "pooled_std", "levene_p", "n_variant", "n_baseline", "n_declared", "n_missing"),
+    **numbers("welch_low", "welch_high", "welch_p", "pooled_low", "pooled_high", "pooled_p"),
+    **numbers("paired_low", "paired_high", "paired_p", "n_pairs", "correlation"),
+    **flags("low_power"),
+    **numbers("detectable", "margin"),
+    **flags("in_family", "equivalent"),
+    **texts("level"),
+}
+CLAIMS: Columns = {
+    **texts("id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric"),
+    **texts("reported"),
+    **numbers("reported_std"),
+    **texts("measured"),
+    **numbers("measured_std", "n", "p"),
+    **texts("scale", "reading", "verdict", "source", "direction", "why", "baseline"),
+    **numbers("low", "high"),
+    **flags("low_power"),
+    **numbers("margin"),
+    **texts("verdict_half", "verdict_double"),
+    **numbers("n_diverged", "n_declared", "n_missing"),
+    **texts("measured_on", "unstated", "sentence"),
+    **numbers("draws", "met", "violated"),
+    **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
+}
+DISTRIBUTION: Columns = {
+    **texts("coordinates"),
+    **numbers("seed"),
+    **texts("run"),
+    **numbers("quantile", "value"),
+}
+PICTURES: Columns = {
+    **texts("coordinates"),
+    **numbers("seed"),
+    **texts("run", "row", "column", "caption"),
+    **numbers("top", "height", "width"),
+}
+POINTS: Columns = {
+    **texts("coordinates"),
+    **numbers("seed"),
+    **texts("run", "image", "class"),
+    **numbers("x", "y", "z"),
+}
+TABLES = {
+    **{"measurements": MEASUREMENTS, "summary": SUMMARY, "effects": EFFECTS, "runs": RUNS},
+    **{"distribution": DISTRIBUTION, "pictures": PICTURES, "points": POINTS},
+}
+"""By name, the tables of an artifact that is made from runs."""

@@ -1,0 +1,209 @@
+"""The origin of a result: digests of code and settings, versions, processor.
+
+The code digest of a run covers the modules that the run uses: those that the training loop, and the components that the
+run names, import inside the package (see `sources`).
+"""
+
+import contextlib
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from hypersphere import files
+from hypersphere.config import kinds, registry
+from hypersphere.config.artifacts import HISTORY, Protocol, Studied
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.run import Component, Dataset, Run
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files, listing
+from hypersphere.provenance.sources import closure, code_digest, exists
+
+
+def run_modules(run: Run) -> tuple[str, ...]:
+    """The modules that train every run, and those of the components that this run names."""
+    components: list[tuple[registry.Kind, Component | None]] = [
+        ("methods", run.method),
+        ("objectives", run.objective),
+        ("objectives", run.regulariser),
+        ("logits", run.logits),
+        ("encoders", run.encoder),
+        ("gradients", run.gradient),
+        ("initialisations", run.initialisation),
+    ]
+    common = [f"hypersphere.training.{module}" for module in (f"trainers.{run.kind}", "weights", "determinism")]
+    return (*common, *(registry.module_name(kind, part.name) for kind, part in components if part))
+
+
+def run_digest(run: Run) -> str:
+    """Digest of all code that decides a run's bytes, given its data."""
+    return code_digest(*run_modules(run))
+
+
+def batch_digest(batch: BatchOfRuns) -> str:
+    """Digest of all code that decides any of a batch's runs."""
+    return files.digest(sorted({run_digest(run) for run in batch.runs}))
+
+
+def dataset_digest(dataset: Dataset) -> str:
+    """Digest of all code and checksums that decide a dataset's bytes."""
+    assert dataset.source is not None
+    modules = ("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
+    code, data = code_digest(*modules), data_files.counted(closure(modules))
+    return files.digest([code, data]) if data else code
+
+
+def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
+    """Digest of the code that decides a dataset's bytes and, if its source reads a folder, of that folder's listing.
+
+    A folder that is gone counts as it was when the dataset was prepared.
+    """
+    assert dataset.source is not None
+    root = plan.config.settings.data_root
+    listed = listing.of_source(dataset.source, Path(root) if root else plan.config.root / "data" / "raw")
+    manifest = plan.data_folder(dataset) / MANIFEST
+    if listed is None and manifest.is_file():
+        with contextlib.suppress(HypersphereError):
+            listed = files.read_sealed(manifest).get(listing.KEY)
+    code = dataset_digest(dataset)
+    return files.digest([code, listed]) if listed else code
+
+
+def protocol_digest(protocol: Protocol, run: Run | None) -> str:
+    """Digest of all code that decides the measurements of a run's weights by a protocol (None: of raw pixels)."""
+    assert protocol.probe is not None
+    modules = {registry.module_name("probes", protocol.probe.name)}
+    if run is not None:
+        modules |= {
+            registry.module_name("encoders", run.encoder.name),
+            registry.module_name("methods", run.method.name),
+        }
+    return code_digest("hypersphere.probes.evaluate", *sorted(modules))
+
+
+def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
+    """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights."""
+    asked = {run.name: plan.asked[run.name] for run in batch.runs}
+    places = {name: {digest: sorted(one.at) for digest, one in protocols.items()} for name, protocols in asked.items()}
+    codes = {
+        name: {digest: protocol_digest(one.protocol, plan.runs[name]) for digest, one in protocols.items()}
+        for name, protocols in asked.items()
+    }
+    return files.digest([places, codes])
+
+
+def pixels_digest(plan: Plan, dataset: str) -> str:
+    """Digest of all code that decides the evaluations of a dataset's raw pixels."""
+    return files.digest({key: protocol_digest(one, None) for key, one in plan.asked_of_pixels[dataset].items()})
+
+
+def theory_digest(plan: Plan) -> str:
+    """Digest of all code that checks the theorems of the plan's papers."""
+    stated = [name for name in plan.config.papers if exists(f"hypersphere.theory.{name}")]
+    return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
+
+
+def simulation_digest(plan: Plan, paper: str) -> str:
+    """Digest of a paper's artifacts with their exact studies, its sentences, and all code that decides the results."""
+    studies = (registry.module_name("simulations", name) for name in plan.config.studies(paper))
+    asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
+    sentences = file_digest(str(plan.config.sentences_file(paper)))
+    return files.digest([asked, sentences, code_digest("hypersphere.simulations.build", *studies)])
+
+
+def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
+    """Digest of an artifact's declaration, labels, cells and rules of judgement, and of all code that makes it."""
+    document = plan.config.papers[paper]
+    declared = document.artifacts[artifact]
+    module = f"hypersphere.report.kinds.{declared.draw}"
+    asked: list[Any] = [
+        paper,
+        artifact,
+        declared.model_dump(mode="json"),
+        document.title,
+        document.datasets,
+        document.labels,
+    ]
+    if isinstance(declared, Studied):
+        return files.digest([asked, code_digest(module, kinds.drawing(paper, artifact))])
+    cells = [
+        [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
+        for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
+    ]
+    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
+    choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
+    return files.digest([asked, choices, cells, _scale(plan), *plan.records_of(paper, artifact), code])
+
+
+def _protocol(plan: Plan, cell: Cell) -> str:
+    return cell.protocol if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
+
+
+def studies_digest(plan: Plan, paper: str) -> str:
+    """Digest of all that draws and judges the results of a paper's exact studies."""
+    drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
+    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.claims")])
+
+
+def claims_digest(plan: Plan) -> str:
+    """Digest of all that judging the claims reads, except measurements."""
+    cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
+    choices = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
+    return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.claims")])
+
+
+def page_digest(plan: Plan, page: str, *templates: str) -> str:
+    """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
+    declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
+    drawings = [kinds.drawing(p, a) for p in plan.config.papers for a in plan.config.studied(p)]
+    code = code_digest(page, *(f"hypersphere.report.kinds.{draw}" for draw in sorted(declared)), *drawings)
+    texts = [file_digest(str(plan.config.root / template)) for template in templates]
+    return files.digest([code, texts, claims_digest(plan)])
+
+
+def _scale(plan: Plan) -> Any:
+    scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job", "leaves_out"})
+    return [plan.config.scale_name, scale, _rules(plan)]
+
+
+def _rules(plan: Plan) -> Any:
+    return files.read_yaml(plan.config.root / "config" / "statistics.yaml")
+
+
+def file_digest(path: str) -> str:
+    """Digest of a template's bytes, or ``missing``."""
+    return files.sha256(Path(path))[:16] if Path(path).is_file() else "missing"
+
+
+def environment() -> dict[str, Any]:
+    """Versions and processor, for the manifest."""
+    packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
+    return {
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in packages},
+        "platform": sys.platform,
+        "machine": platform.machine(),
+        "processor_flags": _processor_flags(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor_flags() -> list[str]:
+    """The vector instruction sets that change floating-point results (Linux; empty elsewhere)."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return []
+    flags = next((line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    return sorted(flag for flag in flags if flag.startswith(("avx", "amx", "fma", "asimd", "sve", "sse4")))

@@ -1,0 +1,97 @@
+"""Write tidy tables with their checksums, and read them by the kinds of columns that each table declares."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from hypersphere import files
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance.manifest import tidy_manifest
+
+Kind = Literal["text", "number", "flag"]
+"""What a column holds. An empty field is empty text, NaN or False."""
+Columns = Mapping[str, Kind]
+"""A table's columns in their order, each with what it holds."""
+
+
+def texts(*names: str) -> dict[str, Kind]:
+    """Columns of text."""
+    return dict.fromkeys(names, "text")
+
+
+def numbers(*names: str) -> dict[str, Kind]:
+    """Columns of numbers, which are float64."""
+    return dict.fromkeys(names, "number")
+
+
+def flags(*names: str) -> dict[str, Kind]:
+    """Columns of True and False."""
+    return dict.fromkeys(names, "flag")
+
+
+EVALUATION: Columns = {
+    **texts("run"),
+    **numbers("epoch"),
+    **texts("protocol", "measure", "target", "reading"),
+    **numbers("value", "n_test"),
+    **texts("classes", "status"),
+}
+"""The columns of the measurements of one run by one protocol."""
+
+
+def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]], also: Sequence[Path] = ()) -> None:
+    """Write tidy tables, by name and each with its columns, and then the manifest with their checksums.
+
+    ``also`` are files of the folder that have been written already, for the manifest.
+    """
+    paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
+    checksums = {path.name: files.sha256(path) for path in (*paths, *also)}
+    files.write_sealed(tidy_manifest(paths[0]), {"files": checksums})
+
+
+def _write(path: Path, table: pd.DataFrame, columns: Iterable[str]) -> Path:
+    """Write numbers with ten significant digits; a missing or infinite one is an empty field."""
+    table = table[list(columns)].copy()
+    for column in table.select_dtypes("float"):
+        # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
+        table[column] = table[column].replace([np.inf, -np.inf], np.nan) + 0.0
+    files.write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    return path
+
+
+def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
+    """Read a tidy table.
+
+    Args:
+        path: of the CSV.
+        columns: those that it must have.
+        others: what any other column holds; None: there must be no other.
+
+    Raises:
+        HypersphereError: a sentence naming the file, and the column that is missing, unknown or malformed.
+    """
+    try:
+        files.check_regular(path)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except FileNotFoundError:
+        raise HypersphereError(f"{path}: the file is missing") from None
+    except (ValueError, pd.errors.ParserError) as error:
+        raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
+    known = {**dict.fromkeys(table.columns, others), **columns} if others else columns
+    for column in (*known, *table.columns):
+        if column not in table.columns or column not in known:
+            what = "missing" if column in known else "unknown"
+            raise HypersphereError(f"{path}: column {column} is {what}; expected: {', '.join(columns)}")
+    for column in table.columns:
+        if known[column] == "number":
+            try:
+                table[column] = [float(value) if value else math.nan for value in table[column]]
+            except ValueError as error:
+                raise HypersphereError(f"{path}: column {column}: {error}") from None
+        elif known[column] == "flag":
+            table[column] = table[column] == "True"
+    return table

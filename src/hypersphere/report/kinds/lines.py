@@ -1,0 +1,283 @@
+"""Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from hypersphere.config.coordinates import Coordinates, Scalar, normal
+from hypersphere.report import drawn, labels, notes, panels, style, words, writer
+from hypersphere.report.points import FIELDS, Point, Points
+from hypersphere.report.shown import Context, Shown
+
+OF = "runs"
+AXES = {"panels": False, "lines": True, "x": True}
+FOLDER = "figures"
+FORMATS = ("svg", "png", "csv")
+
+PANEL = 2.1
+"""Inches: the height of a panel."""
+ACROSS = 3
+"""Most panels in a row."""
+LOG_RANGE = 8.0
+"""An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
+BAND_FROM = 3
+"""With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
+LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
+"""Controls that are drawn as horizontal lines, and their dashes."""
+PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
+
+
+def build(context: Context) -> None:
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, points.rows()))
+
+
+def shown(context: Context) -> Shown:
+    """The figure's heading and caption.
+
+    Raises:
+        HypersphereError: a results file is missing.
+    """
+    points = Points(context)
+    return drawn.shown(points, _notes(points))
+
+
+def _notes(points: Points) -> tuple[str, ...]:
+    levels = f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
+    text = f"Shown: {notes.measured(points)}. Lines: mean over independent pretrainings{_spread(points)}{levels}."
+    return notes.of(points, " ".join(filter(None, (text, notes.published(points, "Hollow markers repeat")))))
+
+
+def _spread(points: Points) -> str:
+    """What is drawn of the spread over seeds: bands, or single runs."""
+    level = words.confidence(points.context.results.config)
+    drawn_as = [f"bands: {level} t intervals"] if any(_banded(cell) for cell in points.every) else []
+    drawn_as += ["thin lines: single runs"] if any(_by_run(cell) for cell in points.every) else []
+    return "".join(f"; {one}" for one in drawn_as)
+
+
+def _logarithmic(cell: Point) -> bool:
+    """Whether the axis of a cell's measure may be logarithmic, where t intervals would fall off the floor."""
+    return not cell.measure.unit and not cell.measure.bounded
+
+
+def _banded(cell: Point) -> bool:
+    return cell.count("n") >= BAND_FROM and not _logarithmic(cell)
+
+
+def _by_run(cell: Point) -> bool:
+    return cell.count("n") > 1 and not _banded(cell)
+
+
+def _levels(points: Points) -> dict[str, str]:
+    """The drawn controls and their names."""
+    measured = {str(control.coordinates["variant"]) for control in points.controls}
+    return {kind: words.CONTROLS[kind] for kind in LEVELS if kind in measured}
+
+
+def draw(points: Points) -> Figure:
+    """Panels, with heading, legend and notes outside of them."""
+    placed = panels.arrange(panels.measured(points, "panels", ("lines", "x")), ACROSS)
+    down, across = panels.size(placed)
+    beside = across == 1
+    drawing = _Drawing(points, (0.65 if beside else 1 / across) * drawn.WIDTH)
+    entries = len(drawing.handles)
+    legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // drawing.columns)
+    slant = drawing.named and panels.slanted(panels.names(points, "x"), drawing.inches)
+    height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
+    subtitle = f"{notes.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
+    figure, part = drawn.of_points(points, subtitle, height)
+    axes = part.subplots(down, across, squeeze=False)
+    for panel in placed:
+        axis = axes[panel.row][panel.column]
+        drawing.panel(axis, panel.point)
+        if panel.titled:
+            axis.set_title(panels.title(points, panel.point, placed, drawing.inches), loc="left")
+        if panel.measured:
+            axis.set_ylabel(labels.measure(str(drawing.cells(panel.point)[0].coordinates["measure"])))
+        if panel.lowest:
+            axis.set_xlabel(panels.axis_label(points, "x"))
+        elif slant:
+            axis.tick_params(axis="x", labelbottom=False)
+    panels.hide_unused(axes, placed)
+    part.align_ylabels(list(axes[:, 0]))
+    handles, names = list(drawing.handles.values()), list(drawing.handles)
+    if beside:
+        part.legend(handles, names, loc="outside right upper", handlelength=2.6)
+    else:
+        part.legend(handles, names, loc="outside upper left", ncols=drawing.columns, handlelength=2.6)
+    return figure
+
+
+@dataclass
+class _Drawing:
+    """The look of lines and the places on the axis x, which all panels share."""
+
+    points: Points
+    inches: float
+    """Width of a panel."""
+
+    @cached_property
+    def lines(self) -> list[dict[str, Scalar]]:
+        return panels.measured(self.points, "lines", ("panels", "x"))
+
+    @cached_property
+    def x(self) -> list[float]:
+        """The place of each point of the axis x."""
+        keys, axis_points = labels.varying(self.points.axis("x")), self.points.axis("x")
+        if len(keys) == 1 and panels.numeric(values := [point[keys[0]] for point in axis_points]):
+            return [float(value) for value in values]
+        return [float(at) for at in range(len(axis_points))]
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether the axis x shows names instead of numbers."""
+        return not panels.axis_label(self.points, "x")
+
+    def cells(self, panel: Coordinates) -> list[Point]:
+        """Every cell of a panel."""
+        return [cell for line in self.lines for cell in self._along(panel, line)]
+
+    def _along(self, panel: Coordinates, line: Coordinates) -> list[Point]:
+        return [self.points.at(panel, line, x) for x in self.points.axis("x")]
+
+    def panel(self, axis: Axes, panel: Coordinates) -> None:
+        """Draw one panel."""
+        cells = self.cells(panel)
+        if all(math.isnan(cell.mean) for cell in cells):
+            panels.blank(axis)
+            axis.set_xticks([])
+            return
+        self._across(axis)
+        for kind in LEVELS:
+            self._level(axis, panel, kind)
+        for at, line in enumerate(self.lines):
+            self._line(axis, self._along(panel, line), self.look(at))
+        self._limits(axis, panel, cells)
+
+    def look(self, at: int) -> dict[str, Any]:
+        """Colour and marker by line, dashes by the first key that varies (for example, the method)."""
+        first = labels.varying(self.lines)[0]
+        groups = list(dict.fromkeys(line.get(first) for line in self.lines))
+        group = groups.index(self.lines[at].get(first)) if 1 < len(groups) < len(self.lines) else 0
+        count = len(style.COLOURS)
+        return {
+            "color": style.COLOURS[at % count],
+            "marker": style.MARKERS[(at + at // count) % len(style.MARKERS)],
+            "linestyle": style.DASHES[group % len(style.DASHES)],
+        }
+
+    def _line(self, axis: Axes, cells: list[Point], look: dict[str, Any]) -> None:
+        measured = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
+        places, means = [x for x, _ in measured], [cell.mean for _, cell in measured]
+        every = max(1, len(measured) // 8)
+        import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+
+        sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
+        banded = [(x, cell) for x, cell in measured if _banded(cell)]
+        low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
+        axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
+        if any(_by_run(cell) for _, cell in measured):
+            self._single_runs(axis, measured, look["color"])
+        printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
+        axis.plot(
+            [x for x, _ in printed],
+            [y for _, y in printed],
+            **PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]},
+            zorder=4,
+        )
+
+    def _single_runs(self, axis: Axes, measured: list[tuple[float, Point]], colour: str) -> None:
+        places = {cell.text: x for x, cell in measured}
+        table = self.points.tables.measurements
+        table = table[table["coordinates"].isin(list(places)) & table["value"].notna()]
+        for _, rows in table.groupby("seed"):
+            run = sorted((places[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
+            axis.plot([x for x, _ in run], [y for _, y in run], color=colour, linewidth=0.6, alpha=0.7, zorder=2)
+
+    def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
+        """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
+        runs = [[self.points.control(kind, cell) for cell in self._along(panel, line)] for line in self.lines]
+        series = {tuple(one.text for one in run): (at, run) for at, run in reversed(list(enumerate(runs)))}
+        for at, run in series.values():
+            look = {"color": style.GREY if len(series) == 1 else self.look(at)["color"], "linestyle": LEVELS[kind]}
+            measured = [(x, one.mean) for x, one in zip(self.x, run, strict=True) if one.summary]
+            if len({one.text for one in run}) == 1:
+                for _, mean in measured[:1]:
+                    axis.axhline(mean, linewidth=1.1, zorder=1.5, **look)
+            else:
+                axis.plot([x for x, _ in measured], [y for _, y in measured], linewidth=1.1, zorder=1.5, **look)
+
+    def _across(self, axis: Axes) -> None:
+        """The axis x: names, or numbers with a tick at each one that has room."""
+        if self.named:
+            panels.name_ticks(axis, panels.names(self.points, "x"), self.inches)
+            axis.set_xlim(-0.4, len(self.x) - 0.6)
+            return
+        steps = {round(after - before, 9) for before, after in pairwise(self.x)}
+        even = len(self.x) > 2 and len(steps) == 1
+        spread = panels.logarithmic(self.x) and not even
+        if spread:
+            axis.set_xscale("log")
+        elif even:  # the same axis in every panel, also where some places have no number
+            margin = 0.5 * steps.pop()
+            axis.set_xlim(min(self.x) - margin, max(self.x) + margin)
+        axis.set_xlabel("")
+        at = {x: math.log(x) if spread else x for x in self.x}
+        low, high = min(at.values()), max(at.values())
+        ticks = panels.thinned({x: (place - low) / ((high - low) or 1.0) for x, place in at.items()})
+        axis.xaxis.set_major_locator(FixedLocator(ticks) if len(self.x) <= 12 else MaxNLocator(5, integer=True))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: labels.number(normal(value))))
+        axis.xaxis.set_minor_locator(NullLocator())
+
+    def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
+        """Limits of the axis y: the means, plus bands up to half the means' range, because wide ones hide the lines."""
+        levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
+        means = [cell.mean for cell in cells] + [cell.published for cell in cells] + levels
+        means = [mean for mean in means if math.isfinite(mean)]
+        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
+        edges = [edge for edge in edges if math.isfinite(edge)]
+        low, high = min(means), max(means)
+        axis.set_ylabel("")
+        if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
+            axis.set_yscale("log")
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.yaxis.set_minor_formatter(NullFormatter())
+            axis.set_ylim(low / 1.3, high * 1.3)
+            return
+        room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
+        axis.set_ylim(max(min([*edges, low]), low - room) - margin, min(max([*edges, high]), high + room) + margin)
+
+    @cached_property
+    def handles(self) -> dict[str, Line2D]:
+        """Entries of the legend: every line, the controls, and the published numbers."""
+        config, paper = self.points.context.results.config, self.points.context.paper
+        keys = labels.varying(self.lines)
+        entries = {
+            labels.drawn(config, paper, line, keys): Line2D([], [], **self.look(at))
+            for at, line in enumerate(self.lines)
+        }
+        for kind, name in _levels(self.points).items():
+            entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+        if any(math.isfinite(cell.published) for cell in self.points.every):
+            entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        return entries
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of a legend above the panels."""
+        longest = max(map(len, self.handles))
+        return max(1, min(len(self.handles), int(drawn.WIDTH / (0.6 + 0.065 * longest))))

@@ -1,0 +1,275 @@
+"""paper.pdf: prose from paper/reproduction.typ, every number and table from content.json, figures as svg."""
+
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typst
+
+from hypersphere.config import errata
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.coordinates import of_run
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.files import replacing, write_json
+from hypersphere.report import claims, outline, pages, shown, studies, told, words, writer
+from hypersphere.report.results import Results, settles
+from hypersphere.report.shown import Grid, Shown
+
+SOURCE = "paper/reproduction.typ"
+TIMESTAMP = 0
+"""Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
+
+
+def build(plan: Plan) -> None:
+    """Write ``results/<scale>/paper/content.json`` and, from it, ``results/<scale>/paper.pdf``.
+
+    Raises:
+        HypersphereError: claims.csv is missing, a results file is not as expected, or the source does not compile.
+    """
+    config = plan.config
+    source = config.root / SOURCE
+    if not source.is_file():
+        raise HypersphereError(f"{source}: the file is missing")
+    data = config.results / "paper" / "content.json"
+    write_json(data, content(Results(plan)))
+    try:
+        pdf = _compiled(source, config.root, data)
+    except typst.TypstError as error:
+        place = " ".join(str(error.diagnostic).split()[:8])
+        raise HypersphereError(f"{source}: {error} ({place})") from None
+    with replacing(config.results / "paper.pdf") as temporary:
+        temporary.write_bytes(pdf)
+
+
+def _compiled(source: Path, root: Path, data: Path) -> bytes:
+    """The PDF: with drawings that move to where there is room, or, where Typst fails to tag them, in their place.
+
+    Raises:
+        typst.TypstError: the source does not compile.
+    """
+    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "font_paths": [str(fonts())]}
+    inputs = {"content": f"/{data.relative_to(root).as_posix()}"}
+    try:
+        made = typst.compile(str(source), timestamp=TIMESTAMP, sys_inputs=inputs, **given)
+    except typst.TypstError as error:
+        if "internal error" not in str(error):
+            raise
+        made = typst.compile(str(source), timestamp=TIMESTAMP, sys_inputs=inputs | {"floats": "no"}, **given)
+    return bytes(made)
+
+
+def content(results: Results) -> dict[str, Any]:
+    """All numbers, tables and names in the prose."""
+    config, entries, parts = results.config, claims.entries(results), outline.load(results.config)
+    kinds = claims.apart(entries)
+    measured, studied, stated = kinds
+    papers = [_paper(results, paper, parts[name], entries) for name, paper in config.papers.items()]
+    named = {name: part.short for name, part in parts.items()}
+    return {
+        "scale": {
+            "name": config.scale_name,
+            "level": config.scale.level,
+            "describe": config.scale.describe,
+            "line": words.scale_line(config),
+            "notice": words.notice(config),
+            "settles": settles(config),
+            "conditions": words.conditions_of_scale(results),
+            "seeds": words.seeds_of_scale(results.plan),
+            "device": words.distinct(results.runs["device"]),
+            "torch": words.distinct(results.runs["torch"]),
+        },
+        "confidence": words.confidence(config),
+        "runs": str(len(results.runs)),
+        "claims": _counts(measured),
+        "studied": _counts(studied),
+        "statements": _counts(stated),
+        "printed": {
+            "all": str(len(told.printed(entries))),
+            "without_encoders": str(len(told.printed([*studied, *stated]))),
+        },
+        "told": {
+            "statements": _sentences(told.of_statements(kinds)),
+            "studies": _sentences(told.of_studies(kinds)),
+            "encoders": _sentences(told.of_encoders(kinds, config.scale_name, settles(config))),
+        },
+        "matrix": told.matrix(entries, named, str),
+        "papers": papers,
+        "choices": str(sum(len(items) for paper in config.papers.values() for items in paper.open_choices.values())),
+        "missing": str(sum(len(paper["missing"]) for paper in papers)),
+        "errata_count": str(sum(len(group["entries"]) for group in pages.ledger(config))),
+        "errata": pages.ledger(config),
+        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
+    }
+
+
+def fonts() -> Path:
+    """The folder of matplotlib's own fonts: the typeface of figures and paper, without importing matplotlib."""
+    found = importlib.util.find_spec("matplotlib")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+
+
+def _sentences(said: Iterable[str]) -> str:
+    return " ".join(filter(None, said))
+
+
+def _paper(results: Results, paper: Paper, part: outline.Part, entries: list[claims.Entry]) -> dict[str, Any]:
+    kinds = claims.apart([claim for claim in entries if claim.paper == paper.paper])
+    measured, studied, stated = kinds
+    document = pages.document(results, paper.paper)
+    config = results.config
+    encoders = told.of_encoders(kinds, config.scale_name, settles(config))
+    names = [artifact.id for artifact in document.measured]
+    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
+    return {
+        "id": paper.paper,
+        "title": paper.title,
+        "short": part.short,
+        "told": _sentences([*told.of_statements(kinds), *told.of_studies(kinds), *encoders]),
+        "findings": _findings(results, paper.paper, part.main, document.studied),
+        "telling": told.telling(told.printed([*stated, *studied]), part.telling),
+        "failures": told.failures(kinds),
+        "main": _shown(results, paper, _in_main(part.main, [*document.measured, *document.studied])),
+        "theorems": [_fields(claim, *THEOREM) for claim in stated],
+        "datasets": _datasets(results, paper, names),
+        "protocol": _protocol(results.plan, paper, names),
+        "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()] if names else [],
+        "shown": _shown(results, paper, _others(part.main, document.measured)),
+        "comparisons": [_fields(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
+        "studied_shown": _shown(results, paper, _others(part.main, document.studied)),
+        "studied": [_fields(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
+        "missing": [artifact._asdict() for artifact in document.missing],
+    }
+
+
+THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
+COMPARISON = (
+    *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
+    *("reading", "sentence", "source"),
+)
+ANSWER = (
+    *("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric"),
+)
+
+
+def _fields(claim: claims.Entry, *shown: str) -> dict[str, str]:
+    return {key: told.quoted(getattr(claim, key)) for key in shown}
+
+
+def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:
+    """The published datasets of artifacts, with their stand-ins."""
+    cells = [cell for name in names for cell in results.plan.artifacts.get((paper.paper, name), [])]
+    published = dict.fromkeys(
+        str(cell.coordinates[key]) for cell in cells for key in ("dataset", "target") if key in cell.coordinates
+    )
+    return [words.standing_in(results.config, dataset, paper) for dataset in published]
+
+
+def _counts(shown: list[claims.Entry]) -> list[dict[str, Any]]:
+    """Counts by origin, printed claims first."""
+    return [
+        {
+            "origin": count.origin,
+            "total": str(count.total),
+            "verdicts": [{"verdict": verdict, "count": str(number)} for verdict, _, number in count.verdicts],
+        }
+        for count in claims.counts(shown)
+    ]
+
+
+def _choice(paper: Paper, key: str, items: list[str]) -> dict[str, Any]:
+    return {"scope": "" if key == "all" else paper.label(key), "items": items}
+
+
+SETTINGS: dict[str, Callable[[Run], str]] = {
+    "epochs": lambda run: str(run.schedule.epochs),
+    "warm-up": lambda run: f"{100 * run.schedule.warmup:g} %",
+    "batch": words.batch,
+    "learning rate": lambda run: _small(run.optimiser.learning_rate),
+    "weight decay": lambda run: _small(run.optimiser.weight_decay),
+    "objective": lambda run: _components(run.objective, run.logits, run.regulariser),
+    "intervention": lambda run: _components(run.initialisation, run.gradient) or "none",
+}
+
+
+def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
+    """A row per variant: the settings of its runs at this scale, without sweeps unless it has nothing else."""
+    cells = [cell for name in names for cell in words.measured_cells(plan, paper.paper, name)]
+    runs: dict[tuple[str, str], list[tuple[bool, Run]]] = {}
+    for cell in cells:
+        row = tuple(paper.label(str(cell.coordinates[key])) for key in ("method", "variant"))
+        if cell.run is not None:
+            runs.setdefault((row[0], row[1]), []).append((bool(of_run(cell.coordinates)), cell.run))
+    rows = []
+    for labels, swept_runs in runs.items():
+        plain = [run for swept, run in swept_runs if not swept] or [run for _, run in swept_runs]
+        rows.append([", ".join(labels), *(words.several(map(describe, plain)) for describe in SETTINGS.values())])
+    encoders = dict.fromkeys(words.component(cell.run.encoder) for cell in cells if cell.run)
+    return {"head": ["Run", *SETTINGS], "rows": rows, "encoders": list(encoders)}
+
+
+def _components(*parts: Any) -> str:
+    return ", ".join(words.component(part) for part in parts if part is not None)
+
+
+def _small(value: float) -> str:
+    """``1e-6``, not ``1e-06``."""
+    return f"{value:g}".replace("e-0", "e-")
+
+
+def _in_main(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
+    """Those of the main part, in the outline's order."""
+    of = {artifact.id: artifact for artifact in ready}
+    return [of[name] for name in main if name in of]
+
+
+def _others(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
+    return [artifact for artifact in ready if artifact.id not in main]
+
+
+def _findings(results: Results, paper: str, main: Sequence[str], studied: Sequence[Shown]) -> list[str]:
+    """What the drawings of exact studies in the main part show, a sentence each."""
+    contexts = [shown.context(results, paper, artifact.id) for artifact in _in_main(main, studied)]
+    drawn = [about for about in contexts if about.artifact.draw == "study_figure"]
+    said = [studies.finding(about, studies.computed(about)) for about in drawn]
+    return [f"{text}." for text in said if text]
+
+
+def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str, Any]]:
+    """Artifacts as JSON. The paper itself says what its scale is worth and how exact studies are made."""
+    config = results.config
+    long, short = f"{words.scale_line(config)} {words.notice(config)}", words.short_notice(config)
+    listed = []
+    for artifact in ready:
+        declared = paper.artifacts[artifact.id]
+        notes = [short if note == long else note for note in artifact.notes if note != studies.SIZE_NOTICE]
+        about: dict[str, Any] = {
+            "title": declared.title,
+            "original": declared.printed or "",
+            "notes": notes,
+            "alt": artifact.alt,
+            "inches": artifact.inches,
+        }
+        if artifact.grid is not None:
+            listed.append(about | {"grid": _grid(artifact.grid)})
+        else:
+            path = pages.drawing(config, paper.paper, artifact.id).relative_to(config.root).as_posix()
+            listed.append(about | {"path": f"/{path}"})
+    return listed
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    """A table as JSON, with the alignment of its columns."""
+    return {
+        "head": [[head._asdict() for head in heads] for heads in grid.head],
+        "corner": list(grid.corner),
+        "sides": list(writer.alignment(grid)),
+        "lines": [
+            {"labels": list(line.labels), "cells": [cell._asdict() for cell in line.cells], "control": line.control}
+            for line in grid.lines
+        ],
+    }

@@ -1,0 +1,176 @@
+"""Links from a claim to its proof: runs or records, data, code, test and erratum.
+
+Links to results are relative to the page. So are those to files of the repository, unless CITATION.cff says where on a
+code host the repository is.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypersphere.config import errata
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
+from hypersphere.files import read_yaml
+from hypersphere.report.claims import Entry
+from hypersphere.report.words import NOT_RUN
+
+NAMES = re.compile(r"[A-Z]\d+[a-z]?")
+"""Ids of errata in the reading of a claim: ``L5, L9, L10``."""
+
+
+class Link(NamedTuple):
+    """Where to look, and what is found there."""
+
+    text: str
+    href: str
+
+
+@dataclass
+class Proofs:
+    """Links for the claims, artifacts and errata of one plan's page."""
+
+    plan: Plan
+    ledger: list[dict[str, Any]]
+    """``pages.ledger``: the errata on the page."""
+    claims: frozenset[str]
+    """The ids of all claims on the page."""
+    _root: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._root = hosted(self.plan.config.root) or self._from_page(self.plan.config.root)
+
+    def _from_page(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self.plan.config.results)).as_posix()
+
+    @cached_property
+    def _shown_by(self) -> dict[str, list[str]]:
+        """The errata on the page, and those that name a claim among their tests, by name."""
+        found: dict[str, list[str]] = {}
+        for entry in (entry for group in self.ledger for entry in group["entries"]):
+            for name in (entry["id"], *entry["tests"]):
+                found.setdefault(name, []).append(entry["id"])
+        return found
+
+    def of(self, claims: Iterable[Entry]) -> list[Link]:
+        """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
+        return list(dict.fromkeys(link for claim in claims for link in self._of(claim)))
+
+    def _of(self, claim: Entry) -> list[Link]:
+        answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
+        return [*answer(claim), Link("printed claims", f"{self._root}/paper/claims/{claim.paper}.csv")]
+
+    def errata(self, claim: Entry) -> list[Link]:
+        """The errata that a claim's reading names or that name the claim."""
+        names = [*NAMES.findall(claim.reading), claim.id]
+        listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
+        return [Link(f"erratum {name}", f"#{name}") for name in listed]
+
+    def runs(self, claim: Entry) -> list[Link]:
+        """Every run behind a claim: its folder, or its records where all numbers come from records."""
+        return [link for run in claim.runs for link in self.run(run)]
+
+    def run(self, name: str) -> list[Link]:
+        """A run's folder, or its records."""
+        if self.plan.records is None:
+            return [Link(_short(name), f"runs/{name}/")]
+        config = self.plan.config
+        folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
+        return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
+
+    def folder(self, run: str) -> str:
+        """Where all of a run lies, or its first record."""
+        links = self.run(run)
+        return links[0].href if links else ""
+
+    def artifact(self, paper: Paper, name: str, figure: bool) -> list[Link]:
+        """The files of a table or figure."""
+        kind, suffixes = ("figures", ("svg", "png", "csv")) if figure else ("tables", ("csv", "md", "tex"))
+        files = [Link(suffix, f"{kind}/{paper.paper}/{name}.{suffix}") for suffix in suffixes]
+        if name in paper.studied:
+            return [*files, Link("study", f"{self._root}/{_study(paper.studied[name].study)}")]
+        summary = f"{self._from_page(self.plan.artifact_folder(paper.paper, name))}/summary.csv"
+        return [*files, Link("means of all cells", summary)]
+
+    def test(self, name: str) -> Link:
+        """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""
+        file, _, test = name.partition("::")
+        if name in self.claims:
+            return Link(name, f"#{name}")
+        return Link(test, f"{self._root}/{file}") if test else Link(name, f"{self._root}/paper/errata.yaml")
+
+    def _theorem(self, claim: Entry) -> list[Link]:
+        return [
+            Link("theory.csv", "theory.csv"),
+            Link("statement", f"{self._root}/src/hypersphere/theory/{claim.paper}.py"),
+            Link("test", f"{self._root}/tests/unit/theory/test_{claim.paper}_statements.py"),
+        ]
+
+    def _study(self, claim: Entry) -> list[Link]:
+        folder = f"simulations/{claim.paper}"
+        answered = claim.verdict != NOT_RUN
+        made = answered and claim.artifact in self.plan.config.studied(claim.paper)
+        numbers = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
+        numbers += [Link("answers", f"{folder}/answers.csv")] if answered else []
+        sentence = Link("what is checked of the sentence", f"{self._root}/paper/sentences/{claim.paper}.yaml")
+        return [
+            *numbers,
+            Link("study", f"{self._root}/{_study(claim.study)}"),
+            Link("test", f"{self._root}/tests/unit/simulations/test_{claim.study}.py"),
+            *([sentence] if claim.study == "sentences" else []),
+        ]
+
+    def _measured(self, claim: Entry) -> list[Link]:
+        declared = Link("how it is set up", f"{self._root}/config/papers/{claim.paper}.yaml")
+        if not claim.runs:
+            return [declared]
+        folder = self._from_page(self.plan.artifact_folder(claim.paper, claim.artifact))
+        return [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")] + [declared]
+
+
+def hosted(root: Path) -> str:
+    """Where the repository's files are on a code host: ``<repository-code>/blob/HEAD``; empty if no address is given.
+
+    Raises:
+        HypersphereError: the address in CITATION.cff is not one of the web.
+    """
+    file = root / "CITATION.cff"
+    given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
+    if not given:
+        return ""
+    if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
+        raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
+    return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
+
+
+def _short(run: str) -> str:
+    """``s0-14c73c94`` of a run's name: its seed and its hash; the claim says method, variant and dataset."""
+    return "-".join(run.split("-")[-2:])
+
+
+def _study(name: str) -> str:
+    return f"src/hypersphere/simulations/{name}.py"
+
+
+def by_kind(proofs: Proofs) -> list[dict[str, Any]]:
+    """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
+    groups = []
+    for kind, meaning in errata.KINDS.items():
+        documents = []
+        for group in proofs.ledger:
+            entries = [
+                {**entry, "links": [proofs.test(test) for test in entry["tests"]]}
+                for entry in group["entries"]
+                if entry["kind"] == kind
+            ]
+            if entries:
+                documents.append({"title": group["title"], "entries": entries})
+        if documents:
+            total = sum(len(one["entries"]) for one in documents)
+            groups.append({"kind": kind, "meaning": meaning, "total": total, "documents": documents})
+    return groups

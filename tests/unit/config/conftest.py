@@ -1,0 +1,139 @@
+"""A project of a few lines of YAML: a paper with one table, three datasets and a scale that changes nothing."""
+
+import copy
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
+
+FILES = {"config": "config.yaml", "paper": "papers/p.yaml", "scale": "scales/small.yaml", "datasets": "datasets.yaml"}
+CONTENT: dict[str, dict[str, Any]] = {
+    "config": {"scale": "small"},
+    "paper": {
+        "paper": "p",
+        "title": "A paper",
+        "run": {
+            "views": {"hue": 0.2},
+            "encoder": {"name": "resnet8"},
+            "optimiser": {"learning_rate": 0.4, "weight_decay": 0.0},
+            "schedule": {"epochs": 100, "warmup": 0.1},
+            "batch": {"size": 256, "micro": 128},
+        },
+        "methods": {
+            "simclr": {
+                "method": {"name": "simclr", "hidden": 8, "dim": 4},
+                "objective": {"name": "nt_xent", "temperature": 0.5},
+            },
+            "simsiam": {
+                "method": {"name": "simsiam", "hidden": 8, "dim": 4, "bottleneck": 2},
+                "objective": {"name": "negative_cosine"},
+            },
+        },
+        "variants": {
+            "baseline": {},
+            "cut": {"initialisation": {"name": "cut_initialisation", "c": 3}},
+            "hot": {"objective": {"temperature": 1.0}},
+        },
+        "overrides": [],
+        "evaluations": {
+            "knn": {"probe": {"name": "knn", "k": 200}},
+            "norms": {"probe": {"name": "norms"}, "layer": "embeddings"},
+            "transfer": {"like": "knn", "transfer": True},
+            "later": {"missing": "compare the views of an image", "gives": ["contrastive_top1"]},
+        },
+        "artifacts": {
+            "table": {
+                "draw": "table",
+                "title": "A table",
+                "rows": {"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]},
+                "columns": {"dataset": ["cats", "dogs"]},
+                "measure": "knn_top1",
+                "baseline": {"variant": "baseline"},
+            }
+        },
+    },
+    "scale": {
+        "scale": "small",
+        "level": "quick",
+        "describe": "for tests",
+        "seeds": {"tables": [0, 1], "sweeps": [0]},
+        "datasets": {},
+        "other_datasets": "themselves",
+        "epochs": "published",
+        "batch_divisor": 1,
+        "learning_rate_factor": 1.0,
+        "run": {},
+        "methods": {},
+        "probes": {},
+        "threads": 1,
+        "runs_per_job": 4,
+        "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0},
+    },
+    "datasets": {
+        "cats": {"source": {"name": "digits"}},
+        "dogs": {"source": {"name": "digits", "task": "turned"}},
+        "few_cats": {"source": {"name": "digits"}, "test_per_class": 3},
+        "birds": {"source": None},
+    },
+}
+
+
+def _changed(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy with ``{"run.batch.size": 3}`` set; ``...`` removes a key."""
+    content = copy.deepcopy(content)
+    for path, value in changes.items():
+        inner = content
+        *outer, last = path.split(".")
+        for key in outer:
+            inner = inner.setdefault(key, {})
+        if value is ...:
+            del inner[last]
+        else:
+            inner[last] = value
+    return content
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Path]:
+    """``project(paper={"run.batch.size": 3}, scale=…, datasets=…, config=…)``: its root, with these values changed.
+
+    ``table={…}`` stands for a table whose fields, but its title, are these.
+    """
+
+    def make(*, table: dict[str, Any] | None = None, **changes: Mapping[str, Any]) -> Path:
+        if table is not None:
+            whole = {"draw": "table", "title": "A table", **table}
+            changes["paper"] = {"artifacts.table": whole, **changes.get("paper", {})}
+        for name, file in FILES.items():
+            path = tmp_path / "config" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(yaml.safe_dump(_changed(CONTENT[name], changes.get(name, {})), sort_keys=False))
+        return tmp_path
+
+    return make
+
+
+@pytest.fixture
+def planned(project: Callable[..., Path]) -> Callable[..., Plan]:
+    """The plan of ``project(…)``."""
+    return lambda **changes: planning.make(project(**changes))
+
+
+@pytest.fixture
+def refused(project: Callable[..., Path]) -> Callable[..., str]:
+    """The sentence that is said of ``project(…)``, which must be one; paths are from config/."""
+
+    def sentence(**changes: Any) -> str:
+        root = project(**changes)
+        with pytest.raises(HypersphereError) as caught:
+            planning.make(root)
+        assert "\n" not in str(caught.value)
+        return str(caught.value).replace(f"{root / 'config'}/", "")
+
+    return sentence

@@ -1,0 +1,286 @@
+"""The cells of a table or figure: which run each number is of, at which epoch, on what, and what cannot be measured."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import Plan
+
+Planned = Callable[..., Plan]
+Refused = Callable[..., str]
+ROWS = {"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]}
+SIMCLR = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
+ONE_SEED = {"seeds": [0]}
+
+
+def texts(cells: list[Cell] | tuple[Cell, ...]) -> list[str]:
+    return [cell.text for cell in cells]
+
+
+def lines(**fields: Any) -> dict[str, Any]:
+    return {"draw": "lines", "lines": {"method": ["simclr"]}, "measure": "knn_top1", **fields}
+
+
+# Shapes
+
+
+def test_a_table_has_a_cell_for_each_row_column_and_seed(planned: Planned) -> None:
+    plan = planned()
+    expected = [
+        (f"method={method};variant={variant};dataset={dataset};measure=knn_top1", seed)
+        for method in ("simclr", "simsiam")
+        for variant in ("baseline", "cut")
+        for dataset in ("cats", "dogs")
+        for seed in (0, 1)
+    ]
+    assert [(cell.text, cell.run.seed) for cell in plan.cells if cell.run] == expected
+    for cell in plan.cells:
+        assert cell.run is not None
+        assert cell.run.method.name == cell.coordinates["method"]
+        assert cell.run.dataset.name == cell.coordinates["dataset"]
+        assert (cell.run.initialisation is not None) == (cell.coordinates["variant"] == "cut")
+        assert (cell.epoch, cell.final, cell.target, cell.missing) == (100, True, cell.run.dataset, "")
+        assert (cell.paper, cell.artifact, cell.protocol, cell.measure) == ("p", "table", "knn", "knn_top1")
+
+
+def test_a_table_turned_on_its_side_has_the_same_cells(planned: Planned) -> None:
+    columns = {"dataset": ["cats", "dogs"]}
+    upright = planned(table={"rows": ROWS, "columns": columns, "measure": "knn_top1"})
+    turned = planned(table={"rows": columns, "columns": ROWS, "measure": "knn_top1"})
+    assert texts(turned.cells) != texts(upright.cells)
+    assert sorted(texts(turned.cells)) == sorted(texts(upright.cells))
+    assert turned.runs == upright.runs
+
+
+def test_two_measures_side_by_side_are_of_one_run(planned: Planned) -> None:
+    table = {"rows": {"variant": ["baseline"]}, "columns": {"measure": ["knn_top1", "knn_top5", "norm"]}, "by": "norms"}
+    plan = planned(table=table | {"fixed": {"method": "simclr", "dataset": "cats"}}, scale=ONE_SEED)
+    assert [(cell.measure, cell.protocol) for cell in plan.cells] == [
+        ("knn_top1", "knn"),
+        ("knn_top5", "knn"),
+        ("norm", "norms"),
+    ]
+    assert len(plan.runs) == 1
+
+
+def test_a_sweep_sets_a_field_of_the_run_and_takes_the_sweeps_seeds(planned: Planned) -> None:
+    figure = lines(x={"objective.temperature": [0.1, 0.5, 1]}, fixed={"variant": "baseline", "dataset": "cats"})
+    plan = planned(table=figure | {"seeds": "sweeps"})
+    found = [(cell.run.objective.parameters, cell.run.seed) for cell in plan.cells if cell.run]
+    assert found == [({"temperature": 0.1}, 0), ({"temperature": 0.5}, 0), ({"temperature": 1}, 0)]
+
+
+def test_a_grid_is_every_pair_of_two_fields(planned: Planned) -> None:
+    grid = {"draw": "grid", "rows": {"objective.temperature": [0.1, 0.5]}, "columns": {"batch.size": [256, 512]}}
+    plan = planned(table=grid | {"fixed": SIMCLR, "measure": "knn_top1"}, scale=ONE_SEED)
+    pairs = [(cell.run.objective.parameters["temperature"], cell.run.batch.size) for cell in plan.cells if cell.run]
+    assert pairs == [(0.1, 256), (0.1, 512), (0.5, 256), (0.5, 512)]
+    assert texts(plan.cells)[0] == (
+        "method=simclr;variant=baseline;dataset=cats;batch.size=256;objective.temperature=0.1;measure=knn_top1"
+    )
+
+
+def test_epochs_as_columns_are_readings_of_one_run(planned: Planned) -> None:
+    """Published epochs; at a tenth of them, a tenth."""
+    table = {"rows": {"method": ["simclr"]}, "columns": {"epoch": [0, 40, 80, 100]}}
+    table |= {"fixed": {"variant": "baseline", "dataset": "cats"}, "measure": "knn_top1"}
+    for epochs, expected in (("published", [0, 40, 80, 100]), (10, [0, 4, 8, 10])):
+        plan = planned(table=table, scale=ONE_SEED | {"epochs": epochs})
+        assert [cell.epoch for cell in plan.cells] == expected
+        assert [cell.final for cell in plan.cells] == [False, False, False, True]
+        assert [cell.coordinates["epoch"] for cell in plan.cells] == [0, 40, 80, 100]
+        assert len(plan.runs) == 1
+
+
+def test_epochs_are_those_of_the_cells_own_schedule(planned: Planned) -> None:
+    """Half of 200 epochs is half of 20, where 100 are 10."""
+    figure = lines(x={"epoch": [100]}, lines={"schedule.epochs": [100, 200]}, fixed=SIMCLR)
+    plan = planned(table=figure, scale=ONE_SEED | {"epochs": 10})
+    assert [(cell.run.schedule.epochs, cell.epoch, cell.final) for cell in plan.cells if cell.run] == [
+        (10, 10, True),
+        (20, 10, False),
+    ]
+
+
+@pytest.mark.parametrize("epoch", [101, -1, 2.5, "last"])
+def test_an_epoch_that_the_schedule_has_not_is_said(refused: Refused, epoch: Any) -> None:
+    table = {"rows": {"method": ["simclr"]}, "columns": {"epoch": [50, epoch]}}
+    said = refused(table=table | {"fixed": {"variant": "baseline", "dataset": "cats"}, "measure": "knn_top1"})
+    assert said == f"papers/p.yaml: artifacts.table: epoch: must be a whole number from 0 to 100 (given: {epoch})"
+
+
+def test_transfer_looks_at_another_dataset(planned: Planned) -> None:
+    columns = [{"dataset": "cats", "target": "dogs"}, {"dataset": "dogs", "target": "cats"}]
+    plan = planned(table={"rows": ROWS, "columns": columns, "measure": "transfer_top1"}, scale=ONE_SEED)
+    for cell in plan.cells:
+        assert cell.run is not None
+        assert cell.target is not None
+        assert (cell.run.dataset.name, cell.target.name) in (("cats", "dogs"), ("dogs", "cats"))
+        assert (cell.protocol, cell.missing) == ("transfer", "")
+    assert {name: asked for name, asked in plan.datasets.items()}.keys() == {"cats", "dogs"}
+
+
+@pytest.mark.parametrize(
+    ("measure", "columns", "words"),
+    [
+        ("transfer_top1", {"dataset": "cats"}, "target: transfer needs another one than the dataset"),
+        ("transfer_top1", {"dataset": "cats", "target": "cats"}, "target: transfer needs another one than the dataset"),
+        ("knn_top1", {"dataset": "cats", "target": "dogs"}, "target: knn measures encoders of cats on cats only"),
+        ("loss", {"dataset": "cats", "target": "dogs"}, "target: history measures encoders of cats on cats only"),
+    ],
+)
+def test_a_target_is_for_transfer_alone(refused: Refused, measure: str, columns: dict[str, Any], words: str) -> None:
+    said = refused(table={"rows": ROWS, "columns": columns, "measure": measure})
+    assert said == f"papers/p.yaml: artifacts.table: {words}"
+
+
+def test_norms_fit_nothing_and_look_at_any_dataset(planned: Planned) -> None:
+    """Norms paper, Fig. 3: of the dataset trained on and of another, under one name and by one protocol."""
+    columns = {"dataset": "cats", "target": ["cats", "dogs"], "split": "train"}
+    plan = planned(table=table_of() | {"columns": columns, "measure": "norm", "by": "norms"}, scale=ONE_SEED)
+    found = {
+        (cell.coordinates["target"], cell.target.name, cell.protocol, cell.missing)
+        for cell in plan.cells
+        if cell.target
+    }
+    assert found == {("cats", "cats", "norms", ""), ("dogs", "dogs", "norms", "")}
+
+
+def test_readings_choose_among_what_a_probe_gives(planned: Planned) -> None:
+    table = {"rows": {"variant": ["baseline"]}, "columns": {"split": ["train", "test"]}, "measure": "norm"}
+    plan = planned(table=table | {"by": "norms", "fixed": {"method": "simclr", "dataset": "cats"}}, scale=ONE_SEED)
+    assert [cell.reading for cell in plan.cells] == ["split=train", "split=test"]
+    assert len(plan.runs) == 1
+
+
+# What cannot be measured
+
+
+def table_of(*datasets: str, **fields: Any) -> dict[str, Any]:
+    return {"rows": ROWS, "columns": {"dataset": list(datasets)}, "measure": "knn_top1", **fields}
+
+
+def why(plan: Plan) -> dict[str, set[str]]:
+    """What is missing, by published dataset."""
+    found: dict[str, set[str]] = {}
+    for cell in plan.cells:
+        found.setdefault(str(cell.coordinates["dataset"]), set()).add(cell.missing)
+    return found
+
+
+def test_a_dataset_without_a_loader_is_planned_and_not_trained(planned: Planned) -> None:
+    plan = planned(table=table_of("cats", "birds"))
+    assert why(plan) == {"cats": {""}, "birds": {"no loader for birds yet"}}
+    assert {run.dataset.name for run in plan.runs.values()} == {"cats"}
+    assert len([cell for cell in plan.cells if cell.missing]) == 4 * 2  # for each seed, its run can be named
+    assert plan.datasets.keys() == {"cats"}
+
+
+@pytest.mark.parametrize(
+    "scale", [{"datasets": {"dogs": None}}, {"datasets": {"cats": "cats"}, "other_datasets": "nothing"}]
+)
+def test_a_dataset_that_nothing_stands_for_is_not_measured(planned: Planned, scale: dict[str, Any]) -> None:
+    plan = planned(scale=scale)
+    assert why(plan) == {"cats": {""}, "dogs": {"nothing stands for dogs at this scale"}}
+    assert all(cell.run is None for cell in plan.cells if cell.missing)
+    assert plan.datasets.keys() == {"cats"}
+
+
+def test_what_stands_for_a_dataset_is_trained_on(planned: Planned) -> None:
+    plan = planned(table=table_of("birds"), scale={"datasets": {"birds": "few_cats"}})
+    assert {cell.coordinates["dataset"] for cell in plan.cells} == {"birds"}
+    assert {run.dataset.name for run in plan.runs.values()} == {"few_cats"}
+
+
+def test_a_target_without_a_loader_is_not_measured(planned: Planned) -> None:
+    table = table_of() | {"columns": {"dataset": "cats", "target": ["dogs", "birds"]}, "measure": "transfer_top1"}
+    plan = planned(table=table)
+    assert {(cell.coordinates["target"], cell.missing) for cell in plan.cells} == {
+        ("dogs", ""),
+        ("birds", "no loader for birds yet"),
+    }
+
+
+def test_a_transfer_onto_the_dataset_itself_is_not_measured(planned: Planned) -> None:
+    """One stand-in for both: what a probe gives there is no transfer."""
+    table = table_of() | {"columns": {"dataset": "cats", "target": "dogs"}, "measure": "transfer_top1"}
+    plan = planned(table=table, scale={"datasets": {"cats": "few_cats", "dogs": "few_cats"}})
+    assert why(plan) == {"cats": {"one dataset stands for cats and dogs at this scale"}}
+    assert plan.runs == {}
+
+
+def test_a_probe_that_there_is_not_yet_is_not_run(planned: Planned) -> None:
+    plan = planned(table=table_of("cats", measure="contrastive_top1"))
+    assert why(plan) == {"cats": {"no probe yet: compare the views of an image"}}
+    assert plan.runs == {}
+
+
+def test_what_a_missing_artifact_needs_is_not_planned(planned: Planned) -> None:
+    assert planned(table=table_of("cats", missing="text runs")).cells == ()
+
+
+def test_what_a_scale_leaves_out_is_not_planned(planned: Planned) -> None:
+    assert planned(scale={"leaves_out": ["p/table"]}).cells == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"dataset": ["cats", "catz"]}, "artifacts.table: dataset: 'catz' is not one of birds, cats, dogs, few_cats"),
+        ({"dataset": "cats", "target": "dogz"}, "artifacts.table: target: 'dogz' is not one of birds, cats"),
+    ],
+)
+@pytest.mark.parametrize("others", ["themselves", "nothing"])
+def test_a_dataset_that_is_not_declared_is_said(
+    refused: Refused, columns: dict[str, Any], words: str, others: str
+) -> None:
+    measure = "transfer_top1" if "target" in columns else "knn_top1"
+    said = refused(table=table_of() | {"columns": columns, "measure": measure}, scale={"other_datasets": others})
+    assert said.startswith(f"papers/p.yaml: {words}")
+
+
+# Untrained controls
+
+
+def controls(plan: Plan) -> list[Cell]:
+    (found,) = plan.controls.values()
+    return found
+
+
+def test_the_untrained_control_is_the_first_rows_run_at_epoch_0(planned: Planned) -> None:
+    """One for each dataset and seed: every row of a table has the same one."""
+    plan = planned()
+    found = [(cell.text, cell.run.seed) for cell in controls(plan) if cell.run]
+    assert found == [
+        (f"method=control;variant=untrained;dataset={dataset};measure=knn_top1", seed)
+        for dataset in ("cats", "dogs")
+        for seed in (0, 1)
+    ]
+    for cell in controls(plan):
+        assert cell.run is not None
+        assert cell.run.name in plan.runs
+        assert (cell.run.method.name, cell.run.initialisation, cell.epoch) == ("simclr", None, 0)
+
+
+def test_runs_whose_initial_weights_are_cut_are_no_control(planned: Planned) -> None:
+    plan = planned(table=table_of("cats", rows={"method": "simsiam", "variant": ["cut", "baseline"]}))
+    assert [cell.run.initialisation for cell in controls(plan) if cell.run] == [None, None]
+    assert controls(planned(table=table_of("cats", rows={"method": "simsiam", "variant": "cut"}))) == []
+
+
+def test_epochs_share_a_control_and_readings_do_not(planned: Planned) -> None:
+    x = {"epoch": [50, 100], "split": ["train", "test"]}
+    plan = planned(table=lines(x=x, fixed={"variant": "baseline", "dataset": "cats"}, measure="norm", by="norms"))
+    expected = [
+        f"method=control;variant=untrained;dataset=cats;split={split};measure=norm"
+        for split in ("train", "test")
+        for _ in range(2)
+    ]
+    assert texts(controls(plan)) == expected
+
+
+def test_what_is_missing_or_of_training_itself_has_no_control(planned: Planned) -> None:
+    assert controls(planned(table=table_of("birds"))) == []
+    assert controls(planned(table=table_of("cats", measure="loss"))) == []

@@ -1,0 +1,133 @@
+"""Coordinates: one canonical text for each place, and axes that are products or lists of products."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hypersphere.config import coordinates
+from hypersphere.errors import HypersphereError
+
+PATHS = ("batch.size", "logits.s", "objective.temperature", "optimiser.weight_decay", "schedule.epochs")
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(-(10**6), 10**6),
+    st.integers(-(10**6), 10**6).map(lambda thousandths: thousandths / 1000),
+    st.text("aeinf01._+-", min_size=1, max_size=4),
+)
+PLACES = st.dictionaries(
+    st.sampled_from((*coordinates.IDENTITY, *coordinates.READINGS, *PATHS)), VALUES, min_size=0, max_size=6
+)
+
+
+@settings(deadline=None)
+@given(PLACES)
+def test_text_is_read_back(place: dict[str, Any]) -> None:
+    written = coordinates.text(place)
+    read = coordinates.parse(written, "here")
+    assert read == coordinates.ordered(place)
+    assert list(read) == list(coordinates.ordered(place))
+    assert coordinates.text(read) == written
+
+
+@settings(deadline=None)
+@given(PLACES, st.randoms())
+def test_the_order_written_does_not_matter(place: dict[str, Any], random: Any) -> None:
+    keys = list(place)
+    random.shuffle(keys)
+    assert coordinates.text({key: place[key] for key in keys}) == coordinates.text(place)
+
+
+def test_identity_first_then_paths_then_readings() -> None:
+    place = {"target": "cats", "epoch": 40, "variant": "cut", "logits.s": 10, "batch.size": 512}
+    place |= {"split": "test", "measure": "norm", "dataset": "dogs", "method": "simclr", "by": "norms"}
+    expected = (
+        "method=simclr;variant=cut;dataset=dogs;batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    )
+    assert coordinates.text(place) == f"{expected};measure=norm"
+    assert coordinates.setting(place) == "batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    assert coordinates.of_run(place) == {"batch.size": 512, "logits.s": 10}
+    assert coordinates.of_probe(place) == {"split": "test"}
+
+
+@pytest.mark.parametrize(
+    ("value", "one_form"),
+    [
+        (40.0, "40"),
+        ("40.0", "40"),
+        ("0.50", "0.5"),
+        (".5", "0.5"),
+        (1.0e-6, "1e-06"),
+        ("0.000001", "1e-06"),
+        ("-3", "-3"),
+        (True, "true"),
+        ("true", "true"),
+        (1, "1"),
+        ("cifar10", "cifar10"),
+        ("1_000", "1_000"),
+        ("nan", "nan"),
+        ("infinity", "infinity"),
+    ],
+)
+def test_a_value_has_one_form(value: Any, one_form: str) -> None:
+    assert coordinates.show(value) == one_form
+    assert coordinates.normal(value) == coordinates.normal(one_form)
+
+
+def test_true_is_not_1() -> None:
+    assert coordinates.normal(True) is True
+    assert coordinates.normal("1") == 1
+    assert coordinates.normal("1") is not True
+    assert [type(coordinates.normal(value)) for value in ("40.0", 40.0, 0.5)] == [int, int, float]
+
+
+@pytest.mark.parametrize("part", ["epoch", "=3", "epoch=", "epoch 3", "epoch=3 of 4", "epoch=3=4", "s=1,2"])
+def test_what_is_not_key_and_value_is_said(part: str) -> None:
+    with pytest.raises(HypersphereError, match=r"^p\.csv: setting: '.*' is not key=value$"):
+        coordinates.parse(f"a=1;{part}", "p.csv: setting")
+
+
+def test_a_key_twice_is_said() -> None:
+    with pytest.raises(HypersphereError, match=r"^p\.csv: setting: epoch is given twice$"):
+        coordinates.parse("epoch=1;split=test;epoch=1", "p.csv: setting")
+
+
+def test_a_product_varies_its_last_key_fastest() -> None:
+    axis: coordinates.Axis = {"dataset": ["cats", "dogs"], "epoch": [10, 20.0], "split": "test"}
+    rows = [("cats", 10), ("cats", 20), ("dogs", 10), ("dogs", 20)]
+    assert coordinates.points(axis) == [{"dataset": d, "epoch": e, "split": "test"} for d, e in rows]
+
+
+def test_a_list_of_products_is_one_after_the_other() -> None:
+    axis: coordinates.Axis = [{"dataset": "cats", "target": ["dogs", "birds"]}, {"dataset": "dogs", "target": "cats"}]
+    pairs = [("cats", "dogs"), ("cats", "birds"), ("dogs", "cats")]
+    assert coordinates.points(axis) == [{"dataset": d, "target": t} for d, t in pairs]
+
+
+def test_method_and_variant_in_one() -> None:
+    points = coordinates.points({"method.variant": ["simclr.cut", "byol.baseline"], "epoch": 3})
+    assert points == [
+        {"method": "simclr", "variant": "cut", "epoch": 3},
+        {"method": "byol", "variant": "baseline", "epoch": 3},
+    ]
+    with pytest.raises(ValueError, match=r"^'simclr' is not method\.variant$"):
+        coordinates.points({"method.variant": ["simclr"]})
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        {"epoch": [10, 10.0]},
+        [{"epoch": 10}, {"epoch": [5, 10]}],
+        [{"method": "simclr", "variant": "cut"}, {"method.variant": "simclr.cut"}],
+    ],
+)
+def test_a_point_twice_is_said(axis: Any) -> None:
+    with pytest.raises(ValueError, match=r"^(epoch=10|method=simclr;variant=cut) is listed twice$"):
+        coordinates.points(axis)
+
+
+def test_paths_become_nested_fields() -> None:
+    nested = coordinates.nested({"batch.size": 8, "batch.micro": 4, "views.crop.scale": 1})
+    assert nested == {"batch": {"size": 8, "micro": 4}, "views": {"crop": {"scale": 1}}}

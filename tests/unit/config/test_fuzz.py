@@ -1,0 +1,166 @@
+"""Config, claims and errata that are wrong in any way: one sentence that names the file, and never a traceback.
+
+``HYPERSPHERE_FUZZ=20000`` tries so many of each kind; by default a dozen, always the same ones.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hypersphere.config import plan as planning
+from hypersphere.config.checks import check_sizes, check_texts
+from hypersphere.errors import HypersphereError
+
+PROJECT = Path(__file__).parents[2] / "project"
+EXAMPLES = int(os.environ.get("HYPERSPHERE_FUZZ", "12"))
+TRIED = settings(
+    max_examples=EXAMPLES,
+    derandomize="HYPERSPHERE_FUZZ" not in os.environ,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+YAML = [*sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.yaml")), "paper/errata.yaml"]
+CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("paper/claims/*.csv"))
+LONGEST = 1500
+"""Characters of a sentence that a person reads; the longest list the allowed keys of a paper."""
+
+WRONG: list[Any] = [
+    *(None, True, False, -1, 0, 1, 3.5, 1e308, float("inf"), float("nan"), 10**26, -(10**26)),
+    *("", " ", "a", "../../evil", "/", ".", "a\nb", "é", "\u202e", "x" * 300, "knn", "1e-3", "2024-13-45"),
+    *([], [[]], {}, [None], {"a": {}}, {"name": "simclr"}, [1, "a", None], {"": 1}, {3: 4}, {None: None}, {True: 1}),
+]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root: Path = tmp_path_factory.mktemp("fuzz") / "project"
+    shutil.copytree(PROJECT, root)
+    return root
+
+
+def judge(root: Path, file: str, content: bytes) -> str | None:
+    """Write ``content`` in the place of a file, plan, and put the file back. The sentence, or None if it is taken."""
+    before = (root / file).read_bytes()
+    (root / file).write_bytes(content)
+    try:
+        plan = planning.make(root)
+        check_texts(plan)
+        check_sizes(plan)
+    except HypersphereError as error:
+        return str(error)
+    finally:
+        (root / file).write_bytes(before)
+    assert all(path.resolve().is_relative_to(root.resolve()) for path in written(plan))
+    return None
+
+
+def written(plan: planning.Plan) -> Iterator[Path]:
+    """Places that the plan would write to."""
+    yield plan.config.results
+    for dataset in plan.config.datasets.values():
+        yield plan.data_folder(dataset)
+    for batch in plan.batches:
+        yield plan.marker(batch)
+        yield from map(plan.run_folder, [run.name for run in batch.runs])
+    for key in plan.made:
+        yield from plan.outputs(*key)
+        yield plan.artifact_folder(*key)
+
+
+def is_a_sentence(said: str, root: Path) -> bool:
+    """One line of text that names a file of the project."""
+    named = any(word in said for word in (f"{root}/config/", f"{root}/paper/", "errata.yaml", "statistics.yaml"))
+    return named and "\n" not in said and len(said.replace(str(root), "")) <= LONGEST + 600
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path to every value inside ``value``."""
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+def replaced(value: Any, path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
+    """A copy of ``value`` whose container at the end of ``path`` was changed in place."""
+    copied = yaml.safe_load(yaml.safe_dump(value))
+    container = copied
+    for key in path[:-1]:
+        container = container[key]
+    change(container, path[-1])
+    return copied
+
+
+def rename(container: Any, key: Any) -> None:
+    if isinstance(container, dict):
+        container[f"{key}x"] = container.pop(key)
+
+
+def remove(container: Any, key: Any) -> None:
+    del container[key]
+
+
+@pytest.mark.parametrize("file", YAML)
+@TRIED
+@given(data=st.data())
+def test_one_wrong_value(project: Path, file: str, data: st.DataObject) -> None:
+    """A value replaced, removed or misnamed anywhere in a file that is YAML."""
+    whole = yaml.safe_load((project / file).read_text(encoding="utf-8"))
+    path = data.draw(st.sampled_from(list(places(whole))))
+    wrong = data.draw(st.sampled_from(WRONG))
+    change = data.draw(st.sampled_from([lambda c, k: c.__setitem__(k, wrong), rename, remove]))
+    content = yaml.safe_dump(replaced(whole, path, change), allow_unicode=True).encode()
+    said = judge(project, file, content)
+    assert said is None or is_a_sentence(said, project), said
+
+
+@pytest.mark.parametrize("file", [*YAML, *CLAIMS])
+@TRIED
+@given(data=st.data())
+def test_damaged_text(project: Path, file: str, data: st.DataObject) -> None:
+    """Bytes replaced, removed, repeated or added anywhere in a file."""
+    content = (project / file).read_bytes()
+    start = data.draw(st.integers(0, len(content)))
+    end = data.draw(st.integers(start, min(len(content), start + 40)))
+    other = data.draw(
+        st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\xff", b"\n", b"  ", b'"', b",,", b": "]))
+    )
+    times = data.draw(st.sampled_from([0, 1, 2, 50]))
+    said = judge(project, file, content[:start] + other + content[start:end] * times + content[end:])
+    assert said is None or is_a_sentence(said, project), said
+
+
+@pytest.mark.parametrize("file", CLAIMS)
+@TRIED
+@given(data=st.data())
+def test_one_wrong_field_of_a_claim(project: Path, file: str, data: st.DataObject) -> None:
+    lines = (project / file).read_text(encoding="utf-8").splitlines(keepends=True)
+    row = data.draw(st.integers(0, len(lines) - 1))
+    fields = lines[row].rstrip("\n").split(",")
+    fields[data.draw(st.integers(0, len(fields) - 1))] = data.draw(st.sampled_from([str(value) for value in WRONG]))
+    lines[row] = ",".join(fields) + "\n"
+    said = judge(project, file, "".join(lines).encode())
+    assert said is None or is_a_sentence(said, project), said
+
+
+@pytest.mark.parametrize("file", [*YAML, *CLAIMS])
+def test_undamaged_it_is_taken(project: Path, file: str) -> None:
+    """The control of all above."""
+    assert judge(project, file, (project / file).read_bytes()) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("ROOT/config/config.yaml: a: wrong", True), ("a: wrong", False), ("ROOT/paper/x.csv: a\nb", False)],
+)
+def test_what_is_a_sentence(project: Path, said: str, expected: bool) -> None:
+    assert is_a_sentence(said.replace("ROOT", str(project)), project) == expected

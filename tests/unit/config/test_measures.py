@@ -1,0 +1,55 @@
+"""The table of measures: chance by counting, names on another dataset, and no probe whose measure it lacks."""
+
+from itertools import combinations
+
+import pytest
+
+from hypersphere.config import registry
+from hypersphere.config.artifacts import HISTORY_MEASURES
+from hypersphere.config.measures import MEASURES, transferred
+
+
+@pytest.mark.parametrize("classes", [2, 5, 7, 10])
+@pytest.mark.parametrize(("name", "guesses"), [("knn_top1", 1), ("linear_top5", 5), ("transfer_top5", 5)])
+def test_chance_is_the_share_of_blind_guesses_that_name_the_class(name: str, guesses: int, classes: int) -> None:
+    """By counting: of all sets of so many classes, those that hold class 0."""
+    sets = list(combinations(range(classes), min(guesses, classes)))
+    share = 100 * sum(0 in named for named in sets) / len(sets)
+    assert MEASURES[name].chance(classes) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("classes", [2, 100])
+@pytest.mark.parametrize(("name", "level"), [("norm_auroc", 50), ("ood_contrast_auroc", 50), ("norm_gain", 0)])
+def test_chance_of_a_ranking_does_not_depend_on_the_classes(name: str, level: float, classes: int) -> None:
+    assert MEASURES[name].chance(classes) == level
+
+
+@pytest.mark.parametrize("name", ["norm", "mce", "contrastive_top1", "loss", "slope"])
+def test_what_no_guess_gives_has_no_chance(name: str) -> None:
+    assert MEASURES[name].chance(10) is None
+
+
+def test_only_percentages_have_a_chance_or_a_margin() -> None:
+    for name, measure in MEASURES.items():
+        assert measure.unit == "%" or (measure.guesses is None and measure.margin == "none"), name
+
+
+@pytest.mark.parametrize(
+    ("here", "elsewhere"),
+    [("linear_top1", "transfer_top1"), ("knn_top5", "transfer_top5"), ("mlp_top1", "transfer_top1")],
+)
+def test_a_measure_on_another_dataset(here: str, elsewhere: str) -> None:
+    assert transferred(here) == elsewhere
+
+
+@pytest.mark.parametrize("probe", registry.names("probes"))
+def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
+    given = registry.read_constant("probes", probe, "MEASURES", ())
+    assert given
+    assert set(given) <= set(MEASURES)
+    accuracies = [name for name in given if name.rpartition("_")[2] in ("top1", "top5")]
+    assert {transferred(name) for name in accuracies} <= set(MEASURES)
+
+
+def test_what_training_writes_down_is_in_the_table() -> None:
+    assert set(HISTORY_MEASURES) <= set(MEASURES)

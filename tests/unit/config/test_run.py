@@ -1,0 +1,198 @@
+"""Runs are frozen, strict, and named by what differs from the defaults."""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from hypersphere.config import registry
+from hypersphere.config.recipe import Batch, Views
+from hypersphere.config.run import Dataset, Run
+
+RUN: dict[str, Any] = {
+    "dataset": {"name": "noise", "source": {"name": "digits"}},
+    "views": {},
+    "method": {"name": "simclr", "hidden": 8, "dim": 4},
+    "objective": {"name": "nt_xent", "temperature": 0.5},
+    "encoder": {"name": "resnet8"},
+    "optimiser": {"learning_rate": 0.18, "weight_decay": 0.0},
+    "schedule": {"epochs": 4, "warmup": 0.0},
+    "batch": {"size": 8, "micro": 8},
+    "seed": 3,
+}
+
+
+def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
+    """The digest worked out here with json and hashlib; ``views`` has only defaults."""
+    text = json.dumps(RUN, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    assert Run.model_validate(RUN).name == f"simclr-default-noise-s3-{digest}"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"gradient": None, "initialisation": None, "logits": None, "regulariser": None},
+        {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
+        {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
+        {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
+        {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
+        {"views_b": None},
+        {"optimiser": RUN["optimiser"] | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
+        {"schedule": RUN["schedule"] | {"shape": "cosine", "drops": [], "factor": 0.1}},
+        {"schedule": RUN["schedule"] | {"horizon": None, "counted_in": "steps"}},
+        {"batch": RUN["batch"] | {"accumulate": "mean"}},
+        {"views": {"crop_padding": None, "blur": 0, "blur_kernel": 3, "jitter_coins": "each", "solarize": 0}},
+    ],
+)
+def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
+    assert Run.model_validate(RUN | same).name == Run.model_validate(RUN).name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 4},
+        {"encoder": {"name": "resnet8", "width": 8}},
+        {"views": {"flip": 0.4}},
+        {"objective": {"name": "nt_xent", "temperature": 0.1}},
+        {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
+        {"gradient": {"name": "grad_scale", "power": 0}},
+        {"regulariser": {"name": "distance_polarization", "weight": 0}},
+        {"views_b": {"flip": 0.1}},
+        {"optimiser": RUN["optimiser"] | {"decay": "weights"}},
+        {"optimiser": RUN["optimiser"] | {"name": "adam"}},
+        {"schedule": RUN["schedule"] | {"shape": "constant"}},
+        {"schedule": RUN["schedule"] | {"horizon": 5}},
+        {"schedule": RUN["schedule"] | {"counted_in": "passes"}},
+        {"batch": RUN["batch"] | {"accumulate": "sum"}},
+    ],
+)
+def test_every_other_value_renames(other: dict[str, Any]) -> None:
+    assert Run.model_validate(RUN | other).name != Run.model_validate(RUN).name
+
+
+@pytest.mark.parametrize(
+    ("change", "tag"),
+    [
+        ({}, "default"),
+        ({"initialisation": {"name": "cut_initialisation", "c": 3}}, "cut3"),
+        ({"gradient": {"name": "grad_scale", "power": 1}}, "gradscale1"),
+        (
+            {
+                "initialisation": {"name": "cut_initialisation", "c": 2.5},
+                "gradient": {"name": "grad_scale", "power": 0.5},
+            },
+            "cut2.5-gradscale0.5",
+        ),
+        ({"regulariser": {"name": "distance_polarization", "weight": 0.1}}, "distancepolarization0.1"),
+        (
+            {
+                "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
+                "logits": {"name": "curvature", "temperature": 0.25, "c": 1.5, "curve": "algorithm_3"},
+            },
+            "curvature0.25_1.5_algorithm_3",
+        ),
+    ],
+)
+def test_tag(change: dict[str, Any], tag: str) -> None:
+    run = Run.model_validate(RUN | change)
+    assert run.tag == tag
+    assert run.name.startswith(f"simclr-{tag}-noise-s3-")
+
+
+def test_a_run_survives_json() -> None:
+    run = Run.model_validate(RUN | {"gradient": {"name": "grad_scale", "power": 1}})
+    again = Run.model_validate_json(run.model_dump_json())
+    assert again == run
+    assert again.name == run.name
+
+
+def test_runs_are_frozen_and_strict() -> None:
+    run = Run.model_validate(RUN)
+    with pytest.raises(ValidationError, match="frozen"):
+        run.seed = 1  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Run.model_validate(RUN | {"device": "cpu"})
+    for missing in RUN:
+        with pytest.raises(ValidationError, match="Field required"):
+            Run.model_validate({key: value for key, value in RUN.items() if key != missing})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_are_finite(value: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        Run.model_validate(RUN | {"objective": {"name": "nt_xent", "temperature": value}})
+    with pytest.raises(ValidationError, match="finite"):
+        Run.model_validate(RUN | {"optimiser": {"learning_rate": value, "weight_decay": 0}})
+
+
+@pytest.mark.parametrize("scale", [(0.5, 0.2), (0.5, 1.1), (0.0, 1.0)])
+def test_crop_scale(scale: tuple[float, float]) -> None:
+    with pytest.raises(ValidationError):
+        Views(crop_scale=scale)
+
+
+def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
+    """Let every method's file say so, whatever it says."""
+    real = registry.read_constant
+    monkeypatch.setattr(
+        registry,
+        "read_constant",
+        lambda kind, name, which, default: constants.get(which, real(kind, name, which, default)),
+    )
+
+
+WEAK: dict[str, Any] = {"grayscale": 0.0, "jitter_probability": 0.0}
+
+
+def test_each_view_may_be_made_its_own_way() -> None:
+    """Margins paper, App. C.1: strong for the student, weak for the teacher."""
+    run = Run.model_validate(RUN | {"views_b": WEAK})
+    assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
+    assert Run.model_validate(RUN).branches == (Views(), Views())
+    with pytest.raises(ValidationError, match="views_b: equals views; leave it out"):
+        Run.model_validate(RUN | {"views_b": RUN["views"]})
+
+
+def test_a_method_of_one_view_has_no_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    saying(monkeypatch, VIEWS=1)
+    assert Run.model_validate(RUN).branches == (Views(),)
+    with pytest.raises(ValidationError, match="Value error, views_b: simclr takes one view"):
+        Run.model_validate(RUN | {"views_b": WEAK})
+
+
+@pytest.mark.parametrize(
+    ("able", "words"),
+    [
+        ((), None),
+        (("resnet", "resnet8"), None),
+        (("resnet",), r"encoder: simclr needs resnet \(given: resnet8\)"),
+        (("resnet", "vit"), r"encoder: simclr needs resnet or vit \(given: resnet8\)"),
+    ],
+)
+def test_a_method_may_need_an_encoder(
+    monkeypatch: pytest.MonkeyPatch, able: tuple[str, ...], words: str | None
+) -> None:
+    saying(monkeypatch, ENCODERS=able)
+    if words is None:
+        assert Run.model_validate(RUN).encoder.name == "resnet8"
+    else:
+        with pytest.raises(ValidationError, match=f"Value error, {words}"):
+            Run.model_validate(RUN)
+
+
+def test_batches_are_whole_passes() -> None:
+    with pytest.raises(ValidationError, match="size: 10 is not a multiple of micro 4"):
+        Batch(size=10, micro=4)
+
+
+def test_a_datasets_folder_changes_with_its_content() -> None:
+    base: dict[str, Any] = {"name": "d", "source": {"name": "digits"}}
+    plain = Dataset.model_validate(base)
+    assert plain.folder == Dataset.model_validate({"name": "d", "source": {"name": "digits", "seed": 0}}).folder
+    assert plain.folder.startswith("d-")
+    changed = Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}})
+    assert changed.folder != plain.folder

@@ -1,0 +1,269 @@
+"""provenance/archive.py: equal bytes each time, and every damage is named. The zip is read here with zipfile alone."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import archive
+
+PROJECT = Path(__file__).resolve().parents[2] / "project"
+RESULTS = {
+    "claims.csv": "id,verdict\n",
+    "tables/a/table1.csv": "1,2\n",
+    "runs/one/encoder.safetensors": "weights",
+    "runs/one/.lock": "",
+    "batches/one.json": "{}",
+}
+
+
+def commit(root: Path) -> None:
+    person = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+    for command in (["add", "-A"], [*person, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """A committed project with results, in a folder of its own."""
+    root = tmp_path / "project"
+    shutil.copytree(PROJECT, root)
+    (root / "CITATION.cff").write_text("version: 1.2.3\n")
+    (root / "LICENSE").write_text("Everything is allowed.\n")
+    (root / ".gitignore").write_text("/results/\n/*.zip*\n")
+    (root / "run.sh").write_text("echo\n")
+    (root / "run.sh").chmod(0o755)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    commit(root)
+    plan = planning.make(root, {"scale": "tiny"})
+    for name, text in RESULTS.items():
+        path = plan.config.results / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return plan
+
+
+def names(path: Path) -> set[str]:
+    with zipfile.ZipFile(path) as file:
+        return {name.partition("/")[2] for name in file.namelist()}
+
+
+def test_it_holds_the_commit_the_results_and_their_description(plan: Plan) -> None:
+    path = archive.pack(plan)
+    assert path.name == "hypersphere-1.2.3-tiny.zip"
+    listed = subprocess.run(["git", "ls-files"], cwd=plan.config.root, capture_output=True, text=True, check=True)
+    results = {"results/tiny/claims.csv", "results/tiny/tables/a/table1.csv"}
+    assert names(path) == {*listed.stdout.split(), *results, "manifest.json", "ro-crate-metadata.json"}
+    with zipfile.ZipFile(path) as file:
+        graph = json.loads(file.read("hypersphere-1.2.3-tiny/ro-crate-metadata.json"))["@graph"]
+        assert oct(file.getinfo("hypersphere-1.2.3-tiny/run.sh").external_attr >> 16) == "0o100755"
+    described = {entity["@id"]: entity["@type"] for entity in graph}
+    assert described["./"] == "Dataset"
+    assert {name for name, kind in described.items() if kind == "File"} == names(path) - {
+        "manifest.json",
+        "ro-crate-metadata.json",
+    }
+
+
+def test_weights_are_added_on_request(plan: Plan) -> None:
+    light, heavy = names(archive.pack(plan)), names(archive.pack(plan, plan.config.root / "all.zip", weights=True))
+    assert heavy - light == {"results/tiny/runs/one/encoder.safetensors"}
+
+
+def test_equal_contents_give_equal_bytes_whenever_and_wherever_they_are_packed(plan: Plan, tmp_path: Path) -> None:
+    first = archive.pack(plan).read_bytes()
+    copy = tmp_path / "elsewhere" / "project"
+    shutil.copytree(plan.config.root, copy, ignore=shutil.ignore_patterns("*.zip*"))
+    for path in copy.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            os.utime(path, (1, 1))
+    again = planning.make(copy, {"scale": "tiny"})
+    assert archive.pack(again).read_bytes() == first
+    (again.config.results / "claims.csv").write_text("id,verdict\nA,exact\n")  # the control
+    assert archive.pack(again).read_bytes() != first
+
+
+def test_a_sound_archive_says_what_was_checked(plan: Plan) -> None:
+    path = archive.pack(plan)
+    said = archive.check(path)
+    assert f"{len(names(path)) - 1} files of commit " in said
+    assert "scale tiny, sound; its bytes are those that hypersphere-1.2.3-tiny.zip.sha256 names" in said
+    path.with_name(f"{path.name}.sha256").unlink()
+    assert "there is no hypersphere-1.2.3-tiny.zip.sha256 beside it" in archive.check(path)
+
+
+def rewritten(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
+    """Write the zip anew, with other files."""
+    with zipfile.ZipFile(path) as file:
+        content = {name: file.read(name) for name in file.namelist()}
+    change(content)
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in content.items():
+            file.writestr(name, data)
+
+
+TOP = "hypersphere-1.2.3-tiny/"
+CLAIMS = "results/tiny/claims.csv"
+DAMAGES: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
+    "a changed byte": (lambda all: all.update({TOP + CLAIMS: b"Id,verdict\n"}), f"{CLAIMS}: was changed"),
+    "a missing file": (lambda all: all.pop(TOP + "LICENSE"), "LICENSE: is missing"),
+    "one too many": (lambda all: all.update({TOP + "new": b""}), "new: does not belong to it"),
+    "a changed checksum": (
+        lambda all: all.update({TOP + "manifest.json": all[TOP + "manifest.json"].replace(b'": "', b'": "0', 1)}),
+        "manifest.json: was altered since it was written",
+    ),
+    "no manifest": (lambda all: all.pop(TOP + "manifest.json"), "has no readable manifest.json"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_named(plan: Plan, name: str) -> None:
+    path = archive.pack(plan)
+    damage, said = DAMAGES[name]
+    rewritten(path, lambda content: damage(content) and None)
+    with pytest.raises(HypersphereError) as caught:
+        archive.check(path)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("place", range(0, 40))
+def test_no_flipped_byte_goes_unnoticed(plan: Plan, place: int) -> None:
+    """Forty places, evenly spaced over the file: contents, names, times and the table at its end."""
+    path = archive.pack(plan)
+    data = bytearray(path.read_bytes())
+    data[len(data) * place // 40] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(HypersphereError, match=r"hypersphere-1\.2\.3-tiny\.zip: "):
+        archive.check(path)
+
+
+def test_what_cannot_be_packed_is_one_sentence(plan: Plan, tmp_path: Path) -> None:
+    (plan.config.root / "new.txt").write_text("not committed")
+    with pytest.raises(HypersphereError, match=r"new\.txt: differs from the commit"):
+        archive.pack(plan)
+    commit(plan.config.root)
+    (plan.config.results / "claims.csv").unlink()
+    with pytest.raises(HypersphereError, match="has no finished results; run make reproduce first"):
+        archive.pack(plan)
+    shutil.rmtree(plan.config.root / ".git")
+    with pytest.raises(HypersphereError, match="needs git and a checkout with a commit"):
+        archive.pack(plan)
+    with pytest.raises(HypersphereError, match=r"none\.zip: the file is missing"):
+        archive.check(tmp_path / "none.zip")
+    (tmp_path / "text.zip").write_text("text")
+    with pytest.raises(HypersphereError, match=r"text\.zip: no readable zip file"):
+        archive.check(tmp_path / "text.zip")
+
+
+# What would be packed
+
+
+def outside(plan: Plan) -> None:
+    (plan.config.root.parent / "secret").write_text("of someone else")
+    (plan.config.results / "tables" / "secret.csv").symlink_to(plan.config.root.parent / "secret")
+
+
+def a_folder_outside(plan: Plan) -> None:
+    (plan.config.results / "tables" / "home").symlink_to(plan.config.root.parent)
+
+
+def damaged(plan: Plan) -> None:
+    table = plan.config.results / "tables" / "a" / "table1.csv"
+    files.write_sealed(table.with_name("manifest.json"), {"files": {table.name: files.sha256(table)}})
+    table.write_text("1,3\n")
+
+
+def no_utf8(plan: Plan) -> None:
+    Path(os.fsdecode(os.fsencode(plan.config.results / "tables") + b"/caf\xe9.csv")).write_text("1\n")
+
+
+def source_without_utf8(plan: Plan) -> None:
+    Path(os.fsdecode(os.fsencode(plan.config.root) + b"/caf\xe9.txt")).write_text("1\n")
+    commit(plan.config.root)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (outside, "secret.csv: is no file of its own"),
+        (a_folder_outside, "home: is no file of its own"),
+        (damaged, r"table1\.csv: the file's bytes are not those of its manifest; `make mend`"),
+        (no_utf8, r"caf\\udce9.csv: a name that is no UTF-8 cannot be packed"),
+        (source_without_utf8, r"caf\\udce9.txt: a name that is no UTF-8 cannot be packed"),
+    ],
+)
+def test_what_is_not_sound_is_not_packed(plan: Plan, change: Callable[[Plan], None], said: str) -> None:
+    change(plan)
+    with pytest.raises(HypersphereError, match=said):
+        archive.pack(plan)
+    assert not list(plan.config.root.glob("*.zip*"))
+
+
+# What others made
+
+
+def made_up(path: Path, manifest: object, **members: bytes) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(f"a/{name}", content)
+        file.writestr("a/manifest.json", json.dumps(manifest))
+
+
+def sealed(**changed: object) -> dict[str, object]:
+    about = {"schema": 1, "version": "1", "commit": "c0de", "date": "2026-01-01", "scale": "quick", "files": {}}
+    return files.sealed({key: value for key, value in (about | changed).items() if value is not None})
+
+
+def empty_checksum(path: Path) -> None:
+    made_up(path, sealed())
+    path.with_name(f"{path.name}.sha256").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: made_up(path, sealed(files=None)), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(files=["x"])), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(files={"x": 1})), "manifest.json: files: must be a checksum for each file"),
+        (lambda path: made_up(path, sealed(schema=99)), r"manifest.json: schema: must be 1 \(given: 99\)"),
+        (lambda path: made_up(path, sealed(commit=None)), "manifest.json: commit: must be text"),
+        (lambda path: made_up(path, [1]), "was altered since it was written"),
+        (empty_checksum, "sha256: is empty"),
+        (os.mkfifo, "must be a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "must be a regular file"),
+    ],
+)
+def test_an_archive_that_is_none_is_a_sentence(tmp_path: Path, make: Callable[[Path], object], said: str) -> None:
+    path = tmp_path / "a.zip"
+    make(path)
+    with pytest.raises(HypersphereError, match=said):
+        archive.check(path)
+
+
+def test_a_large_member_takes_no_memory(tmp_path: Path) -> None:
+    """256 MiB of zeros: read whole, it would take more than the peak that is allowed here."""
+    size, path = 2**28, tmp_path / "a.zip"
+    checksum = hashlib.sha256()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file, file.open("a/zeros", "w") as member:
+        for _ in range(size // 2**20):
+            member.write(bytes(2**20))
+            checksum.update(bytes(2**20))
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("a/manifest.json", json.dumps(sealed(files={"zeros": checksum.hexdigest()})))
+    tracemalloc.start()
+    try:
+        archive.check(path)
+        assert tracemalloc.get_traced_memory()[1] < size / 8
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,163 @@
+"""Evidence records: complete, checked, and never of a small run among those of the published scale."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hypersphere.config import plan as planning
+from hypersphere.config import records
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.probes import evaluate
+from hypersphere.provenance import digests, evidence
+from hypersphere.training import loop
+from hypersphere.training.pretrain import pretrain
+
+
+@pytest.fixture
+def run(tiny_plan: Plan, finished: Path) -> Run:
+    """Trained and evaluated, with its batch."""
+    shutil.copytree(finished / "results", tiny_plan.config.root / "results")
+    return tiny_plan.batches[0].runs[0]
+
+
+def packed(plan: Plan, run: Run) -> records.Record:
+    """The record of a run that is packed now."""
+    folder = evidence.pack(plan, run)
+    (record,) = records.read_folder(folder, plan.config.scale_name, plan.config.expected)
+    return record
+
+
+def digest(plan: Plan, run: Run, probe: str) -> str:
+    """Of the protocol that has this probe."""
+    return next(
+        name for name, one in plan.asked[run.name].items() if one.protocol.probe and one.protocol.probe.name == probe
+    )
+
+
+def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> None:
+    folder = evidence.pack(tiny_plan, run)
+    assert folder == tiny_plan.config.root / "results" / "tiny" / "evidence"
+    assert not (tiny_plan.config.root / "evidence").exists()
+    record = packed(tiny_plan, run)
+    assert record.run == run
+    assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
+    assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
+    knn, linear, norms = (digest(tiny_plan, run, probe) for probe in ("knn", "linear", "norms"))
+    assert {(m.protocol, m.epoch, m.measure, m.target, m.reading) for m in record.evaluations} == {
+        *((knn, epoch, f"knn_top{k}", "upright", "") for epoch in (0, 2, 4) for k in (1, 5)),
+        *((linear, at, f"linear_top{k}", on, "") for at in (0, 4) for k in (1, 5) for on in ("turned", "upright")),
+        *((norms, epoch, "norm", "upright", f"split={split}") for epoch in (0, 4) for split in ("train", "test")),
+    }
+    answer = next(m for m in record.evaluations if m.measure == "linear_top5" and m.target == "turned")
+    assert (answer.n_test, answer.classes, answer.status) == (48, 16, "finished")
+    manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
+    assert record.files == manifest["files"]
+    assert {(one.protocol, one.measure, one.target) for one in record.pixels} == {
+        *((knn, f"knn_top{k}", "upright") for k in (1, 5)),
+        *((linear, f"linear_top{k}", on) for k in (1, 5) for on in ("turned", "upright")),
+    }
+    assert (record.code, record.data) == (manifest["code"], manifest["data"])
+    of_protocol = {one.protocol: record.evaluated_by[one.by] for one in record.evaluations}
+    assert of_protocol.keys() == {knn, linear, norms}
+    asked = tiny_plan.asked[run.name]
+    for name, about in of_protocol.items():
+        assert about.code == digests.protocol_digest(asked[name].protocol, run)
+        assert about.protocol == asked[name].protocol.model_dump(mode="json", include={"probe", "layer"})
+        assert about.device == {"type": "cpu", "name": "cpu"}
+    before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    evidence.pack(tiny_plan, run)
+    assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == before
+
+
+def test_the_tables_hold_what_the_run_left(tiny_plan: Plan, run: Run) -> None:
+    """Read with the csv module alone, beside the run's own files."""
+    folder = evidence.pack(tiny_plan, run)
+    tables = {path.stem: list(csv.DictReader(path.open(newline=""))) for path in folder.glob("*.csv")}
+    (row,) = tables["runs"]
+    assert json.loads(row["run"]) == run.model_dump(mode="json")
+    assert (row["name"], row["seed"], row["status"], row["plan"]) == (run.name, "0", "finished", "")
+    (machine,) = (one for one in tables["environments"] if one["environment"] == row["environment"])
+    manifest = json.loads((tiny_plan.run_folder(run.name) / "manifest.json").read_text())
+    assert json.loads(machine["content"]) == manifest["environment"]
+    own = [one for one in tables["measurements"] if one["of"] == "run"]
+    said = []
+    for name in tiny_plan.asked[run.name]:
+        with tiny_plan.evaluation(run.name, name).open(newline="") as handle:
+            said += [(name, one["measure"], one["reading"], float(one["value"])) for one in csv.DictReader(handle)]
+    assert [(one["protocol"], one["measure"], one["reading"], float(one["value"])) for one in own] == said
+
+
+def test_history_keeps_every_bit(tiny_plan: Plan, run: Run) -> None:
+    lines = (tiny_plan.run_folder(run.name) / "history.csv").read_text().splitlines()
+    names = lines[0].split(",")
+    printed = [dict(zip(names, map(float, line.split(",")), strict=True)) for line in lines[1:]]
+    record = packed(tiny_plan, run)
+    assert record.history == printed
+
+
+def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its history holds a loss that is not a number, which JSON cannot."""
+    run, epoch = tiny_plan.batches[0].runs[0], loop._epoch
+
+    def diverging(run: Run, *arguments: object) -> dict[str, float]:
+        row = epoch(run, *arguments)  # type: ignore[arg-type]
+        return row | {"loss": float("nan")} if row["epoch"] == 2 else row
+
+    monkeypatch.setattr(loop, "_epoch", diverging)
+    pretrain(tiny_plan, [run])
+    evaluate.evaluate_runs(tiny_plan, [run])
+    for dataset in tiny_plan.asked_of_pixels:
+        evaluate.evaluate_pixels(tiny_plan, dataset)
+    record = packed(tiny_plan, run)
+    assert (record.status, record.epochs) == ("diverged", 2)
+    assert record.history[-1]["loss"] is None
+    assert record.history[0]["loss"] is not None
+    trained = [m for m in record.evaluations if m.epoch]
+    assert {(m.status, m.value, m.n_test, m.classes, m.reading) for m in trained} == {
+        ("diverged", None, None, None, "")
+    }
+    assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
+
+
+def test_only_the_published_scale_itself_goes_to_evidence(tiny_root: Path) -> None:
+    """A changed number of the paper scale makes another scale."""
+    published = planning.make(tiny_root, {"scale": "paper"})
+    changed = planning.make(tiny_root, {"scale": "paper", "epochs": 3})
+    run = next(iter(published.runs.values()))
+    for plan in (published, changed):
+        with pytest.raises(HypersphereError, match=r"manifest\.json: the file is missing"):
+            evidence.pack(plan, run)
+    assert published.config.scale_name == "paper"
+    assert changed.config.scale_name != "paper"
+
+
+def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
+    for name in ("encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors"):
+        path = tiny_plan.run_folder(run.name) / name
+        data = path.read_bytes()
+        path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
+        with pytest.raises(HypersphereError, match=f"{name}: the file's bytes are not those of its manifest"):
+            evidence.pack(tiny_plan, run)
+        path.write_bytes(data)
+    evidence.pack(tiny_plan, run)
+
+
+def test_a_run_without_evaluations_is_refused(tiny_plan: Plan, run: Run) -> None:
+    """However many of its protocols are there."""
+    for name in ("norms", "knn"):
+        path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, name))
+        path.unlink()
+        with pytest.raises(HypersphereError, match=r"\.csv: the file is missing; .*evaluate " + run.name):
+            evidence.pack(tiny_plan, run)
+
+
+def test_altered_answers_are_refused(tiny_plan: Plan, run: Run) -> None:
+    path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, "knn"))
+    path.write_text(path.read_text().replace("finished", "finishes", 1))
+    with pytest.raises(HypersphereError, match=f"{path.name}: the file's bytes are not those of its manifest"):
+        evidence.pack(tiny_plan, run)

@@ -1,0 +1,312 @@
+"""Records stand in for runs, and no record makes a verdict better than its evidence."""
+
+import csv
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hypersphere import files
+from hypersphere.config import plan as planning
+from hypersphere.config import records, rules
+from hypersphere.config.plan import Plan
+from hypersphere.config.records import Record
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import evidence
+from hypersphere.statistics import gather
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def root(laptop_root: Path) -> Path:
+    """The project whose three finished runs of the scale ``laptop`` are packed."""
+    trained = trained_plan(laptop_root)
+    for run in trained.batches[0].runs:
+        evidence.pack(trained, run)
+    return laptop_root
+
+
+def trained_plan(root: Path) -> Plan:
+    return planning.make(root, {"scale": "laptop"})
+
+
+def recorded_plan(root: Path) -> Plan:
+    return planning.make(root, {"scale": "laptop", "evidence_only": True})
+
+
+def kept(root: Path) -> list[Record]:
+    """The project's records, as they are read."""
+    return records.read_folder(root / "evidence" / "laptop", "laptop")
+
+
+def rewrite(folder: Path, content: Iterable[Record]) -> None:
+    """Tables of these records alone, under seals of their own, whatever they say."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tables: dict[str, list[records.Row]] = {name: [] for name in records.TABLES}
+    for record in content:
+        for name, rows in records.rows(record).items():
+            tables[name] += [row for row in rows if name in ("history", "measurements") or row not in tables[name]]
+    for name, columns in records.TABLES.items():
+        with (folder / f"{name}.csv").open("w", newline="") as handle:
+            writer = csv.DictWriter(handle, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(tables[name])
+
+
+def changed(record: Record, change: Change) -> Record:
+    """A record with changed content."""
+    content = record.model_dump(mode="json")
+    change(content)
+    return Record.model_validate(content)
+
+
+def elsewhere(content: dict[str, Any]) -> None:
+    content["device"]["name"] = "another processor"
+
+
+def test_packed_runs_are_found_without_their_results(root: Path) -> None:
+    trained = trained_plan(root)
+    shutil.rmtree(root / "results")
+    plan = recorded_plan(root)
+    assert plan.runs.keys() == {run.name for run in trained.batches[0].runs}
+    assert plan.batches == ()
+    assert plan.config.results == root / "results" / "laptop-evidence"
+    lost = {cell.missing for cell in plan.cells if cell.run and cell.run.name not in plan.runs}
+    assert "no record of this run in evidence/laptop" in lost
+
+
+def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
+    trained, recorded = trained_plan(root), recorded_plan(root)
+    for key in recorded.made:
+        cells = [cell for cell in recorded.artifacts[key] if not cell.missing]
+        wanted = {(cell.text, cell.run.name) for cell in cells if cell.run}
+        same = [cell for cell in trained.artifacts[key] if cell.run and (cell.text, cell.run.name) in wanted]
+        assert len(cells) == len(same) > 0
+        tables = [
+            gather.measurements([*measurer.rows(some), *measurer.controls(some)])
+            for measurer, some in ((gather.Measurer(trained), same), (gather.Measurer(recorded), cells))
+        ]
+        assert tables[0].drop(columns="value").equals(tables[1].drop(columns="value"))
+        assert tables[0]["value"].tolist() == pytest.approx(tables[1]["value"].tolist(), nan_ok=True, abs=0)
+    names = list(recorded.runs)
+    assert gather.runs(trained, names).equals(gather.runs(recorded, names))
+
+
+def without_start(content: dict[str, Any]) -> None:
+    content["evaluations"] = [one for one in content["evaluations"] if one["epoch"] != 0]
+
+
+def with_another_rate(content: dict[str, Any]) -> None:
+    content["run"]["optimiser"]["learning_rate"] = 0.5
+    content["name"] = Run.model_validate(content["run"]).name
+
+
+def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
+    """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
+    key = ("embedding_norms", "table5")
+    (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
+    numbers = gather.Measurer(recorded_plan(root)).rows([control])
+    (own,) = (record for record in kept(root) if record.name == control.run.name)
+    others = [changed(record, without_start) for record in kept(root)]
+    rewrite(root / "evidence" / "laptop", others)
+    assert recorded_plan(root).controls[key] == []
+    other = changed(own, with_another_rate)
+    rewrite(root / "evidence" / "laptop", [*others, other])
+    (control,) = recorded_plan(root).controls[key]
+    assert control.run is not None
+    assert control.run.name == other.name
+    (row,) = gather.Measurer(recorded_plan(root)).rows([control])
+    assert row | {"run": numbers[0]["run"]} == numbers[0]
+
+
+def test_an_artifact_of_single_images_is_not_made_of_records(root: Path) -> None:
+    reasons = set(recorded_plan(root).missing("embedding_norms", "spread_of_norms").values())
+    assert "records of evidence hold no values of single images" in reasons
+
+
+# No verdict is better than its evidence
+
+
+def numbers_of_seeds(plan: Plan) -> dict[str, int]:
+    confidence = rules.load(plan.config.root).confidence
+    rows = gather.measurements(gather.Measurer(plan).rows(plan.artifacts["embedding_norms", "table5"]))
+    table = gather.summary(rows, confidence, {})
+    return dict(zip(table["coordinates"], table["n"], strict=True))
+
+
+def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
+    before = numbers_of_seeds(recorded_plan(root))
+    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, elsewhere) for record in kept(root))])
+    plan = recorded_plan(root)
+    assert plan.records is not None
+    assert all(len(replicates) == 2 for replicates in plan.records.values())
+    assert numbers_of_seeds(plan) == before
+    assert before
+
+
+def in_bfloat16(content: dict[str, Any]) -> None:
+    content["numerics"]["precision"] = "bfloat16"
+
+
+def test_of_replicates_float32_speaks_first_and_then_the_first_that_came(root: Path) -> None:
+    first = kept(root)[0]
+    replicates = [changed(first, in_bfloat16), changed(first, elsewhere), first]
+    rewrite(root / "evidence" / "laptop", replicates)
+    ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
+    assert found == [replicates[1], replicates[2], replicates[0]]
+
+
+def test_a_record_measured_by_another_protocol_does_not_count(root: Path) -> None:
+    def otherwise(content: dict[str, Any]) -> None:
+        digests = {}
+        for by, about in list(content["evaluated_by"].items()):
+            about["protocol"]["probe"]["another"] = 1
+            del content["evaluated_by"][by]
+            digests[by] = files.digest(about, 8), files.digest(about["protocol"], 8)
+            content["evaluated_by"][digests[by][0]] = about
+        for answer in (*content["evaluations"], *content["pixels"]):
+            answer["by"], answer["protocol"] = digests[answer["by"]]
+
+    rewrite(root / "evidence" / "laptop", [changed(record, otherwise) for record in kept(root)])
+    assert not [cell for cell in recorded_plan(root).artifacts["embedding_norms", "table5"] if not cell.missing]
+
+
+def test_a_changed_number_makes_another_scale_without_evidence(root: Path) -> None:
+    assert planning.make(root, {"scale": "laptop", "evidence_only": True, "threads": 2}).runs == {}
+
+
+# Import
+
+
+@pytest.fixture
+def given(root: Path, tmp_path: Path) -> Path:
+    """The records in a folder of their own; the project has none."""
+    folder = tmp_path / "given"
+    shutil.move(root / "evidence" / "laptop", folder)
+    return folder
+
+
+def tables_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path) -> None:
+    plan = trained_plan(root)
+    content = records.read_folder(given, "laptop")
+    assert evidence.take_in(plan, given) == content
+    assert kept(root) == content
+    before = tables_of(plan.config.evidence)
+    assert evidence.take_in(plan, given) == []
+    assert tables_of(plan.config.evidence) == before
+
+
+def contradict_weights(content: dict[str, Any]) -> None:
+    content["files"]["encoder.safetensors"] = "0" * 64
+
+
+def contradict_value(content: dict[str, Any]) -> None:
+    content["evaluations"][0]["value"] += 1
+
+
+def contradict_history(content: dict[str, Any]) -> None:
+    content["history"][0]["loss"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (contradict_weights, r"runs\.csv: .*: files: differs from the record that is there"),
+        (contradict_history, r"history\.csv: .*: history: differs from the record that is there"),
+        (contradict_value, r"measurements\.csv: .*: value: .* in the record that is there \(given: "),
+    ],
+)
+def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, change: Change, said: str) -> None:
+    plan = trained_plan(root)
+    last = records.read_folder(given, "laptop")[-1]
+    rewrite(plan.config.evidence, [changed(last, change)])
+    before = tables_of(plan.config.evidence)
+    with pytest.raises(HypersphereError, match=said) as caught:
+        evidence.take_in(plan, given)
+    assert last.name in str(caught.value)
+    assert tables_of(plan.config.evidence) == before
+
+
+def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
+    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
+    evidence.take_in(plan, given)
+
+    def trained_anew(content: dict[str, Any]) -> None:
+        content["code"] = "0123456789abcdef"
+        content["files"]["encoder.safetensors"] = "0" * 64
+        content["evaluations"][0]["value"] += 1
+
+    rewrite(given, [changed(first, trained_anew)])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert records.read_all(plan.config.evidence)[first.name][0] == first
+    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+
+
+def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+
+    def without_pixels_and_norms(content: dict[str, Any]) -> None:
+        content["pixels"] = []
+        content["evaluations"] = [one for one in content["evaluations"] if one["measure"] != "norm"]
+        used = {one["by"] for one in content["evaluations"]}
+        content["evaluated_by"] = {by: about for by, about in content["evaluated_by"].items() if by in used}
+
+    rewrite(plan.config.evidence, [changed(record, without_pixels_and_norms) for record in whole])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+    by_place = [sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)]
+    assert by_place[: len(whole)] == by_place[len(whole) :]
+    assert [record.pixels for record in kept(root)] == [record.pixels for record in whole]
+
+
+def test_an_empty_folder_is_a_sentence(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HypersphereError, match=r"holds no records \(.*runs\.csv\)"):
+        evidence.take_in(trained_plan(root), tmp_path / "empty")
+
+
+# A process that is killed leaves nothing that a reader takes in
+
+
+@pytest.mark.parametrize("written", ["environments", "protocols", "history", "measurements", "runs"])
+def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
+    root: Path, given: Path, written: str
+) -> None:
+    """The journal is left as a kill leaves it: after the rows of one table, half a row of it, and no others."""
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, whole[:1])
+    before = kept(root)
+    sizes = {name: (plan.config.evidence / f"{name}.csv").stat().st_size for name in records.TABLES}
+    files.write_json(plan.config.evidence / records.JOURNAL, sizes)
+    with (plan.config.evidence / f"{written}.csv").open("a") as handle:
+        handle.write((given / f"{written}.csv").read_text().splitlines()[-1][:-3])
+    (plan.config.evidence / ".runs.csv.0123abcd.part").write_text("half")
+    assert kept(root) == before
+    evidence.take_in(plan, given)
+    assert kept(root) == whole
+    assert not [path.name for path in plan.config.evidence.iterdir() if path.name.endswith((".part", ".json"))]
+
+
+def test_showing_records_downloads_nothing(root: Path, tmp_path: Path) -> None:
+    """A study that needs people's labels is made if they are there; where runs are trained, they are downloaded."""
+    paper = root / "config" / "papers" / "embedding_norms.yaml"
+    study = "  people:\n    draw: study_table\n    title: t\n    study: human_labels\n    needs: [human_labels]\n"
+    paper.write_text(paper.read_text().replace("artifacts:\n", f"artifacts:\n{study}", 1))
+    scale = root / "config" / "scales" / "laptop.yaml"
+    scale.write_text(scale.read_text() + "provides: [human_labels]\n")
+    assert "people" in trained_plan(root).config.studied("embedding_norms")
+    assert "people" not in recorded_plan(root).config.studied("embedding_norms")
+    (root / "data" / "raw" / "human").mkdir(parents=True)
+    assert "people" in recorded_plan(root).config.studied("embedding_norms")

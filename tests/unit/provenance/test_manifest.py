@@ -1,0 +1,79 @@
+"""A finished run's and an evaluation's manifest: every file it names is checked, and a damaged one is made again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hypersphere import files
+from hypersphere.config.plan import Plan
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.provenance.manifest import check_evaluation, check_files, check_run, read_manifest
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-2])
+
+
+HARMS: list[Callable[[Path], None]] = [flip, truncate, Path.unlink]
+
+
+@pytest.fixture
+def folder(tiny_plan: Plan) -> Path:
+    """A run's folder as training leaves it, without training."""
+    run = tiny_plan.batches[1].runs[0]
+    folder = tiny_plan.run_folder(run.name)
+    for name in ("encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"):
+        files.write_text(folder / name, f"content of {name}")
+    names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    hashes = {name: files.sha256(folder / name) for name in names}
+    files.write_sealed(folder / "manifest.json", {"name": run.name, "status": "finished", "files": hashes})
+    return folder
+
+
+def test_a_whole_run_is_whole(folder: Path) -> None:
+    assert check_files(folder)["status"] == "finished"
+    assert check_files(folder, "history.csv") == read_manifest(folder)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"])
+def test_any_damage_is_one_sentence_with_the_remedy(
+    tiny_plan: Plan, folder: Path, name: str, harm: Callable[[Path], None]
+) -> None:
+    harm(folder / name)
+    with pytest.raises(DamagedError) as caught:
+        check_run(tiny_plan, folder.name)
+    assert str(caught.value).startswith(f"{folder / name}: the file")
+    assert f"run again, or: hypersphere pretrain {folder.name}" in str(caught.value)
+    assert caught.value.proofs == (tiny_plan.marker(tiny_plan.batches[1]),)
+    others = {"encoder.safetensors", "history.csv"} - {name}
+    assert check_run(tiny_plan, folder.name, *others)  # only what is asked for is read
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_damaged_manifest_is_one_sentence_with_the_remedy(folder: Path, harm: Callable[[Path], None]) -> None:
+    harm(folder / "manifest.json")
+    with pytest.raises(HypersphereError, match=r"manifest\.json: .*run again, or: hypersphere pretrain") as caught:
+        check_files(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_a_damaged_evaluation_is_made_again(tmp_path: Path, suffix: str, harm: Callable[[Path], None]) -> None:
+    path = tmp_path / "simclr-x.csv"
+    files.write_text(path, "run,value\na,51.2\n")
+    files.write_sealed(path.with_suffix(".json"), {"files": {path.name: files.sha256(path)}})
+    assert check_evaluation(path)["files"].keys() == {"simclr-x.csv"}
+    harm(path.with_suffix(suffix))
+    with pytest.raises(DamagedError, match=f"simclr-x{suffix}: .*run again") as caught:
+        check_evaluation(path)
+    caught.value.disprove()
+    assert not path.with_suffix(".json").exists()  # a declared output: Snakemake makes again what it finds missing

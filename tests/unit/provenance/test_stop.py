@@ -1,0 +1,134 @@
+"""Stopping: on a signal between two steps, and when the Snakemake that started us is gone. Real processes."""
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hypersphere.provenance import stop
+
+SLEEPER = "import time; time.sleep(600)"
+
+
+@pytest.fixture(autouse=True)
+def in_the_foreground() -> Iterator[None]:
+    """Tests may themselves run in the background, where a shell has SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with stop.on_request() as request:
+        signal.raise_signal(signal.SIGINT)
+    assert request.number is None
+
+
+def test_a_signal_is_noted_and_a_second_one_acts() -> None:
+    with pytest.raises(KeyboardInterrupt), stop.on_request() as request:  # noqa: PT012
+        assert (request.number, request.name) == (None, "")
+        signal.raise_signal(signal.SIGINT)
+        assert (request.number, request.name) == (signal.SIGINT, "SIGINT")
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):  # the control: outside the block one signal acts
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_handlers_are_as_before() -> None:
+    before = [signal.getsignal(number) for number in stop.SIGNALS]
+    with stop.on_request():
+        assert [signal.getsignal(number) for number in stop.SIGNALS] != before
+    assert [signal.getsignal(number) for number in stop.SIGNALS] == before
+
+
+def test_in_another_thread_nothing_is_asked() -> None:
+    seen: list[int | None] = []
+
+    def work() -> None:
+        with stop.on_request() as request:
+            seen.append(request.number)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [None]
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from hypersphere import files
+from hypersphere.provenance import stop
+stop.EVERY = 0.05
+if sys.argv[2] == "in order":
+    stop.exit_in_order()
+with files.replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half of it")
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+def start(path: Path, how: str, **variables: str) -> subprocess.Popen[str]:
+    """A process that is writing ``path``."""
+    command = [sys.executable, "-c", WRITER, str(path), how]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+@pytest.mark.parametrize("how", ["in order", "control"])
+def test_sigterm_leaves_nothing_half_written(tmp_path: Path, how: str) -> None:
+    """The control lacks the handler: its half-written file stays, which shows that the test can tell."""
+    process = start(tmp_path / "a", how)
+    process.terminate()
+    code = process.wait(timeout=60)
+    if how == "in order":
+        assert (code, list(tmp_path.iterdir())) == (128 + signal.SIGTERM, [])
+    else:
+        assert code == -signal.SIGTERM
+        assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+
+
+def orphan(tmp_path: Path, host: str) -> subprocess.Popen[str]:
+    """A writer whose parent, on ``host``, was killed with -9."""
+    parent = subprocess.Popen([sys.executable, "-c", SLEEPER])
+    process = start(tmp_path / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
+    assert process.poll() is None
+    parent.kill()
+    parent.wait()
+    return process
+
+
+def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
+    process = orphan(tmp_path, platform.node())
+    assert process.stdout is not None
+    assert "the Snakemake that started this job is gone" in process.stdout.readline()
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_of_that_number_on_another_machine_is_no_parent(tmp_path: Path) -> None:
+    """The control of the test above."""
+    process = orphan(tmp_path, "another-host")
+    try:
+        time.sleep(1)  # twenty looks
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_process_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(stop.PARENT, raising=False)
+    stop.name_parent()
+    assert os.environ[stop.PARENT] == f"{platform.node()}:{os.getpid()}"

@@ -1,0 +1,120 @@
+"""Tidy tables: one spelling of every number, and the types that a table declares."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.provenance import tables
+from hypersphere.provenance.manifest import check_listed, check_tidy
+
+
+def write(path: Path, text: str) -> Path:
+    """A CSV of these lines."""
+    path.write_text(text)
+    return path
+
+
+def test_numbers_have_one_spelling(tmp_path: Path) -> None:
+    values = [-0.0, 0.1 + 0.2, np.inf, -np.inf, np.nan, 1e-12, 1 / 3, 123456789012.0]
+    table = pd.DataFrame({"value": values, "n": range(8), "more": "x"})
+    tables.write(tmp_path, {"t": (table, ["n", "value"])})
+    spelled = ["0", "0.3", "", "", "", "1e-12", "0.3333333333", "1.23456789e+11"]
+    lines = [f"{n},{number}" for n, number in enumerate(spelled)]
+    assert (tmp_path / "t.csv").read_bytes() == ("\n".join(["n,value", *lines]) + "\n").encode()
+
+
+def test_the_table_itself_is_left_as_it_is(tmp_path: Path) -> None:
+    table = pd.DataFrame({"value": [np.inf]})
+    tables.write(tmp_path, {"t": (table, ["value"])})
+    assert math.isinf(table["value"][0])
+
+
+def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path) -> None:
+    table = pd.DataFrame({"value": [1.0]})
+    tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
+    proof = tmp_path / "statistics" / "manifest.json"
+    assert check_listed(tmp_path / "statistics" / "a.csv", proof)["files"].keys() == {"a.csv", "b.csv"}
+    write(tmp_path / "statistics" / "b.csv", "value\n2\n")
+    assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
+    with pytest.raises(DamagedError, match=r"b\.csv: the file's bytes are not those") as caught:
+        check_tidy(tmp_path, "statistics/b.csv")
+    assert caught.value.proofs == (proof,)
+
+
+@pytest.mark.parametrize("name", ["claims", "theory"])
+def test_pages_of_their_own_have_manifests_of_their_own(tmp_path: Path, name: str) -> None:
+    tables.write(tmp_path, {name: (pd.DataFrame({"id": ["a"]}), ["id"])})
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.csv", f"{name}.json"}
+
+
+def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
+    lines = [
+        "coordinates,value,seed,final,low_power,run,protocol_digest",
+        "epoch=5,,3,True,,1e5,00123456",
+        ",2.5,,,True,,",
+    ]
+    columns = {
+        **tables.texts("coordinates", "run", "protocol_digest"),
+        **tables.numbers("value", "seed"),
+        **tables.flags("final", "low_power"),
+    }
+    found = tables.read(write(tmp_path / "t.csv", "\n".join(lines) + "\n"), columns)
+    assert [math.isnan(value) for value in found["value"]] == [True, False]
+    assert found["seed"][0] == 3.0
+    assert math.isnan(found["seed"][1])
+    assert found["final"].tolist() == [True, False]
+    assert found["low_power"].tolist() == [False, True]
+    # text stays text, however much it looks like a number, and empty stays empty
+    assert found["run"].tolist() == ["1e5", ""]
+    assert found["protocol_digest"].tolist() == ["00123456", ""]
+    assert found["coordinates"].tolist() == ["epoch=5", ""]
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
+    columns = {**tables.texts("coordinates"), **tables.numbers("value"), **tables.flags("final")}
+    tables.write(tmp_path, {"t": (table, columns)})
+    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table, check_dtype=False)
+
+
+def test_infinity_that_was_written_as_text_is_a_number(tmp_path: Path) -> None:
+    found = tables.read(write(tmp_path / "t.csv", "value\ninf\n-inf\n"), tables.numbers("value"))
+    assert found["value"].tolist() == [math.inf, -math.inf]
+
+
+def test_columns_that_a_table_need_not_have_are_of_one_kind(tmp_path: Path) -> None:
+    found = tables.read(write(tmp_path / "t.csv", "epoch,entropy\n1,0.5\n"), tables.numbers("epoch"), others="number")
+    assert found["entropy"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, r"t\.csv: the file is missing$"),
+        ("", r"t\.csv: cannot be read as a CSV table \(No columns"),
+        ('a,b\n1,"2\n', r"t\.csv: cannot be read as a CSV table"),
+        ("value\n1\n", r"t\.csv: column epoch is missing; expected: epoch, value$"),
+        ("epoch,value,entropy\n1,2,0.5\n", r"t\.csv: column entropy is unknown; expected: epoch, value$"),
+        ("epoch,value\n1,many\n", r"t\.csv: column value: could not convert string to float: 'many'$"),
+    ],
+)
+def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
+    path = tmp_path / "t.csv"
+    if text is not None:
+        write(path, text)
+    with pytest.raises(HypersphereError, match=sentence) as caught:
+        tables.read(path, tables.numbers("epoch", "value"))
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
+    columns = {**tables.numbers("value"), **tables.flags("final"), **tables.texts("run")}
+    tables.write(tmp_path, {"t": (pd.DataFrame(columns=list(columns)), columns)})
+    found = tables.read(tmp_path / "t.csv", columns)
+    assert list(found.columns) == ["value", "final", "run"]
+    assert found.empty

@@ -1,0 +1,196 @@
+"""Tables: what a cell says, and that none is shown without its scale, its controls and the published number."""
+
+import csv
+import io
+import math
+import re
+from typing import Any
+
+import pytest
+
+from hypersphere.errors import DamagedError
+from hypersphere.provenance.manifest import tidy_manifest
+from hypersphere.report import shown
+from hypersphere.report.points import FIELDS
+
+CUT = "method=simclr;variant=cut;dataset=first;measure=knn_top1"
+
+
+def columns(grid: shown.Grid) -> list[tuple[str, ...]]:
+    """The headings over each column of cells."""
+    rows = [[head.text for head in heads for _ in range(head.span)] for heads in grid.head]
+    return list(zip(*rows, strict=True))
+
+
+def line(grid: shown.Grid, *labels: str) -> list[shown.Text]:
+    """The cells of the row of those labels."""
+    return next(list(one.cells) for one in grid.lines if one.labels == labels)
+
+
+def laid(made: Any, name: str) -> shown.Grid:
+    """A table's grid."""
+    grid = made.show(name).grid
+    assert grid is not None
+    return grid
+
+
+def test_a_cell_is_mean_std_n_effect_and_holm_interval_and_the_published_number_stands_beside_it(make: Any) -> None:
+    grid = laid(make("paper"), "scores")
+    assert grid.corner == ("Method", "Variant")
+    assert columns(grid)[:3] == [
+        ("FIRST-10", "ours (paper scale)"),
+        ("FIRST-10", "published"),
+        ("Second-100", "ours (paper scale)"),
+    ]
+    plain, cut = (line(grid, "SimCLR", name) for name in ("default", "cut <c=3> | *"))
+    assert plain[:2] == [shown.Text("60.0 ± 0.9 (5)", "baseline"), shown.Text("61.25 ± 0.3")]
+    assert cut[:2] == [shown.Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), shown.Text("64.5")]
+
+
+def test_no_published_number_stands_beside_a_stand_in(make: Any) -> None:
+    """FIRST-10 has a stand-in; Unloaded has none, so nothing stands beside its published numbers."""
+    table = make().show("scores")
+    assert table.grid is not None
+    assert [heads for heads in columns(table.grid) if heads[1] == "published"] == [("Unloaded", "published")]
+    assert not any("61.25" in cell.main + cell.second for one in table.grid.lines for cell in one.cells)
+    assert "published images, encoder and schedule." in " ".join(table.notes)
+
+
+def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: Any) -> None:
+    table = make().show("squares")
+    said = "are of other data: the verdicts list them."
+    assert said in " ".join(table.notes)
+    assert said not in " ".join(make("paper").show("squares").notes)
+
+
+def test_what_is_not_run_is_said_with_its_reason_and_keeps_its_published_number(make: Any) -> None:
+    table = make().show("scores")
+    assert table.grid is not None
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[2:] == [shown.Text("not run"), shown.Text("44.0")]
+    assert "Not run, of 12: 4 cells (nothing stands for unloaded at this scale)." in table.notes
+
+
+def test_controls_stand_at_the_end(make: Any) -> None:
+    grid = laid(make("paper"), "scores")
+    controls = [one for one in grid.lines if one.control]
+    assert grid.lines[-3:] == tuple(controls)
+    assert [(one.labels[1], one.cells[0].main, one.cells[1].main) for one in controls] == [
+        ("chance", "10.0", "–"),
+        ("raw pixels", "41.2", "–"),
+        ("untrained encoder", "35.5 ± 0.8 (5)", "–"),
+    ]
+
+
+def test_where_rows_are_datasets_each_has_its_controls(make: Any) -> None:
+    grid = laid(make(), "turned")
+    assert [one.labels[0] for one in grid.lines if one.control][:2] == [
+        "chance, FIRST-10 (measured on stand_in)",
+        "chance, Second-100",
+    ]
+    assert line(grid, "Second-100") == [
+        shown.Text("37.0 ± 0.9 (5)", "baseline"),
+        shown.Text("41.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"),
+    ]
+
+
+def test_where_rows_are_digits_each_control_says_which(make: Any) -> None:
+    controls = [one.labels for one in laid(make(), "digits").lines if one.control]
+    assert [labels[-1] for labels in controls] == ["label digit_1", "label digit_2"] * 3
+    assert ["chance" in labels[0] for labels in controls] == [True, True, False, False, False, False]
+
+
+def test_paths_and_readings_are_labels_and_headings_and_what_is_fixed_is_said(make: Any) -> None:
+    table = make().show("settings")
+    assert table.grid is not None
+    assert [one.labels for one in table.grid.lines[:3]] == [("τ = 0.1",), ("τ = 0.5",), ("τ = 1",)]
+    assert [heads[:2] for heads in columns(table.grid)] == [
+        ("kNN accuracy (%)", "epoch 10"),
+        ("kNN accuracy (%)", "epoch 20"),
+        ("linear probe (%)", "epoch 10"),
+        ("linear probe (%)", "epoch 20"),
+    ]
+    assert "Everywhere: SimCLR, default, FIRST-10 (measured on stand_in)." in table.notes
+    assert "at the last epoch" not in " ".join(table.notes)
+
+
+def test_a_transfer_names_both_datasets_and_what_stands_for_them(make: Any) -> None:
+    grid = laid(make(), "moved")
+    assert [head.text for head in grid.head[0]] == ["FIRST-10 → Second-100", "Second-100 → FIRST-10"]
+    assert [head.note for head in grid.head[-1]] == ["measured on stand_in → second", "measured on second → stand_in"]
+
+
+def test_a_table_without_baseline_compares_nothing(make: Any) -> None:
+    assert {cell.second for one in laid(make(), "moved").lines for cell in one.cells} == {""}
+
+
+@pytest.mark.parametrize("ending", ["md", "tex"])
+def test_every_table_says_scale_n_device_protocol_and_that_it_is_no_reproduction(make: Any, ending: str) -> None:
+    folder = make().build("scores", "moved") / "tables" / "made_up"
+    for name in ("scores", "moved"):
+        text = (folder / f"{name}.{ending}").read_text(encoding="utf-8")
+        for part in ("small", "Not a reproduction", "n = 5", "device cpu", "10 epochs, batch 32", "resnet8"):
+            assert part in text
+
+
+def test_the_published_scale_names_no_stand_in_and_does_not_say_that_it_is_no_reproduction(make: Any) -> None:
+    text = (make("paper").build("scores") / "tables" / "made_up" / "scores.md").read_text(encoding="utf-8")
+    assert "Not a reproduction" not in text
+    assert "measured on" not in text
+    assert "not run: no loader yet" in text
+
+
+def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
+    made = make()
+    made.change("scores", "effects", CUT, low_power=True)
+    made.change("scores", "summary", CUT, n=3, n_diverged=2)
+    made.change("scores", "summary", CUT.replace("first", "second"), mean=math.nan, std=math.nan, n=0, n_diverged=5)
+    cells = line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")
+    assert cells[0] == shown.Text("64.0 ± 0.9 (3; 2 diverged)", "+4.0 [+2.5, +5.5] low power")
+    assert cells[1] == shown.Text("diverged")
+
+
+def test_a_cell_level_with_a_control_is_marked_and_the_mark_is_explained(make: Any) -> None:
+    made = make()
+    made.change("scores", "summary", CUT, level="at the level of raw pixels")
+    table = made.show("scores")
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[0].main == "64.0 ± 0.9 (5) †"
+    assert "† at the level of raw pixels: no direction is read from it." in " ".join(table.notes)
+    assert "†" not in "".join(cell.main for cell in line(table.grid, "SimCLR", "default"))
+
+
+def test_an_a_a_comparison_shows_its_own_interval(make: Any) -> None:
+    made = make()
+    made.change("scores", "effects", CUT, in_family=False, low=1.0, high=7.0)
+    assert line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")[0].second == "+4.0 [+1.0, +7.0]"
+
+
+def test_csv_has_a_line_for_every_cell_and_control_at_full_precision(make: Any) -> None:
+    made = make()
+    made.change("scores", "summary", CUT, mean=64 + 1 / 3)
+    text = (made.build("scores") / "tables" / "made_up" / "scores.csv").read_text(encoding="utf-8")
+    rows = {row["coordinates"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert tuple(next(iter(rows.values()))) == FIELDS
+    assert len(rows) == 4 * 3 + 3 * 2
+    cut = rows[CUT]
+    assert float(cut["mean"]) == pytest.approx(64 + 1 / 3, abs=1e-7)
+    assert (cut["measured_on"], cut["published"], cut["n"], cut["scale"]) == ("stand_in", "64.5", "5", "small")
+    assert (cut["effect"], cut["effect_low"], cut["baseline"]) == ("4", "2.5", CUT.replace("cut", "plain"))
+    absent = rows[CUT.replace("first", "unloaded")]
+    assert (absent["mean"], absent["missing"]) == ("", "nothing stands for unloaded at this scale")
+
+
+def test_a_missing_or_altered_tidy_table_is_refused_and_nothing_is_written(make: Any) -> None:
+    made = make()
+    results = made.results()
+    path = made.plan.artifact_folder("made_up", "scores") / "summary.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("64", "65", 1), encoding="utf-8")
+    with pytest.raises(DamagedError, match=r"summary\.csv: the file's bytes are not those of its manifest") as caught:
+        shown.build(results, "made_up", "scores")
+    assert caught.value.proofs == (tidy_manifest(path),)
+    assert not (made.plan.config.results / "tables").exists()
+
+
+def test_no_label_becomes_html(make: Any) -> None:
+    text = (make().build("scores") / "tables" / "made_up" / "scores.md").read_text(encoding="utf-8")
+    assert "cut &lt;c=3&gt; &#124; &#42;" in text
+    assert len({len(re.findall(r"\|", row)) for row in text.splitlines() if row.startswith("|")}) == 1

@@ -1,0 +1,293 @@
+"""A small project of two documents with made-up results, and stand-ins for how artifacts are laid out or drawn."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from hypersphere import files
+from hypersphere.config import coordinates, plan
+from hypersphere.config.plan import Plan
+from hypersphere.provenance import tables
+from hypersphere.provenance.columns import CLAIMS, EFFECTS, SUMMARY
+from hypersphere.provenance.manifest import tidy_manifest
+from hypersphere.report import pages, paper, scorecard
+from hypersphere.report.results import Results
+from hypersphere.report.shown import Grid, Head, Line, Shown, Text
+
+REPOSITORY = Path(__file__).parents[4]
+PAPER = ("reproduction.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+"""What the paper is compiled from, beside its content."""
+OUTLINE = {"alpha": {"short": "the alpha paper", "main": ["table1"], "telling": ["alpha.rate"]}}
+IMAGES = {"source": {"name": "digits", "task": "upright", "train_per_class": 8, "test_per_class": 3}}
+DATASETS = {"digits": IMAGES, "photos": {"source": None}, "faces": {"source": None}}
+RUN = {
+    "encoder": {"name": "resnet8"},
+    "views": {"crop_scale": [0.2, 1.0]},
+    "optimiser": {"name": "sgd", "momentum": 0.9, "learning_rate": 0.12, "weight_decay": 1e-6},
+    "schedule": {"epochs": 100, "warmup": 0.1},
+    "method": {"name": "simclr", "hidden": 8, "dim": 4},
+    "objective": {"name": "nt_xent", "temperature": 0.5},
+    "batch": {"size": 64, "micro": 64},
+}
+ROWS = {"method.variant": ["plain.default", "plain.cut"]}
+ALPHA: dict[str, Any] = {
+    "paper": "alpha",
+    "title": "On Alpha",
+    "run": RUN,
+    "methods": {"plain": {}, "large": {"batch": {"size": 128, "micro": 32}}},
+    "variants": {"default": {}, "cut": {"initialisation": {"name": "cut_initialisation", "c": 3}}},
+    "evaluations": {
+        "knn": {"probe": {"name": "knn", "k": 20}},
+        "robust": {"missing": "corrupt the test images", "gives": ["corruption_error"]},
+    },
+    "artifacts": {
+        "table1": {"draw": "table", "printed": "Table 1", "title": "Accuracy", "measure": "knn_top1"}
+        | {"rows": ROWS, "columns": {"dataset": ["photos", "faces"]}, "baseline": {"variant": "default"}},
+        "sweep": {"draw": "lines", "title": "By batch size", "measure": "knn_top1", "seeds": "sweeps"}
+        | {"lines": {"method": ["plain"]}, "x": {"batch.size": [64, 128]}}
+        | {"fixed": {"variant": "default", "dataset": "photos"}},
+        "later": {"draw": "lines", "printed": "Figure 3", "title": "Over epochs", "measure": "knn_top1"}
+        | {"lines": {"method": ["large"]}, "x": {"epoch": [50, 100]}}
+        | {"fixed": {"variant": "default", "dataset": "photos"}},
+        "only_faces": {"draw": "table", "printed": "Table 2", "title": "Faces", "measure": "knn_top1"}
+        | {"rows": ROWS, "columns": {"dataset": ["faces"]}},
+        "robustness": {"draw": "table", "printed": "Table 3", "title": "Robustness", "measure": "corruption_error"}
+        | {"rows": ROWS, "columns": {"dataset": ["photos"]}},
+        "texts": {"draw": "table", "printed": "Table 4", "title": "Texts", "measure": "text_accuracy"}
+        | {"rows": ROWS, "columns": {"dataset": ["photos"]}, "missing": "runs on texts"},
+        "skipped": {"draw": "table", "printed": "Table 5", "title": "Skipped", "measure": "knn_top1"}
+        | {"rows": ROWS, "columns": {"dataset": ["photos"]}},
+        "curve": {"draw": "study_figure", "printed": "Figure 1", "title": "A curve", "study": "learning_rates"},
+        "people": {"draw": "study_table", "title": "People", "study": "human_labels", "needs": ["human_labels"]},
+    },
+    "open_choices": {"all": ["how it is done"], "plain": ["what it is"]},
+    "labels": {
+        "plain": "Plain",
+        "large": "Large",
+        "default": "default",
+        "cut": "cut (c=3)",
+        "batch.size": "batch size",
+    },
+    "datasets": {"photos": "Photos", "faces": "Faces"},
+}
+BETA: dict[str, Any] = {"paper": "beta", "title": "On Beta"}
+SCALE: dict[str, Any] = {
+    "level": "quick",
+    "describe": "for tests",
+    "seeds": {"tables": [0, 1], "sweeps": [0]},
+    "datasets": {"photos": "digits"},
+    "other_datasets": "nothing",
+    "leaves_out": ["alpha/skipped"],
+    "epochs": 10,
+    "batch_divisor": 2,
+    "learning_rate_factor": 1.0,
+    "run": {},
+    "methods": {},
+    "probes": {},
+    "threads": 1,
+    "runs_per_job": 4,
+    "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0},
+}
+PUBLISHED = {"level": "paper", "epochs": "published", "batch_divisor": 1}
+ERRATUM = {"kind": "typo", "place": "Eq. 1", "printed": "1 + 1", "chosen": "2", "decided": "by counting", "tests": []}
+ERRATA = [{"id": "X1", "document": "margins", **ERRATUM}, {"id": "X2", "document": "several", **ERRATUM}]
+
+
+def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any) -> dict[str, Any]:
+    """A row of claims.csv: of Table 1, printed and not run, unless said."""
+    cell = {"method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1", "artifact": "table1"}
+    usual = {} if kind == "theorem" or "study" in given else cell
+    said = {"reading": "as printed", "source": "somewhere", "verdict": "not run", "unstated": "2", "n": 0}
+    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", **usual, **said, **given}
+
+
+def claims_at(verdict: str) -> list[dict[str, Any]]:
+    """Claims of every sort; those of trained encoders that were measured have this verdict."""
+    ours = {"measured": "64", "n": 2, "low": 63.0, "high": 65.0, "verdict": verdict, "measured_on": "digits"}
+    effect = ours | {"measured": "4", "low": 2.5, "high": 5.5, "baseline": "default", "reported": "4.6"}
+    stated = {"artifact": "theorem_1", "sentence": "One is one", "unstated": "0"}
+    checked = {"draws": 1000, "met": 900, "violated": 0, "measured": "3e-15"}
+    fails = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+    solved = {"artifact": "curve", "study": "learning_rates", "metric": "learning_rate", "n": 1}
+    return [
+        claim("alpha.cut", reported="61.1", **ours, runs="run-a run-b"),
+        claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", direction="same"),
+        claim("alpha.sweep", artifact="sweep", setting="batch.size=128", reported="50", why="not made yet"),
+        claim("alpha.faces", artifact="only_faces", dataset="faces", reported="9", why="nothing stands for faces"),
+        claim("alpha.cut.e1", origin="corrected", reading="X1", reported="60", **ours),
+        claim("alpha.wider", "comparison", "ours", **effect | {"baseline": "batch.size=64"}),
+        claim("alpha.one", "theorem", **stated, **checked | {"violated": 12, "measured": "0.25"}, verdict="refuted")
+        | {"counterexample": fails},
+        claim("alpha.one.x2", "theorem", "corrected", **stated, **checked, verdict="no counterexample (erratum)")
+        | {"reading": "X2"},
+        claim("alpha.rate", **solved, reported="0.12", measured="0.12", verdict="exact"),
+        claim("alpha.never", **solved | {"metric": "steps", "n": 3}, reported="inf", measured="inf")
+        | {"verdict": "diverged as published", "setting": "beta=1;m1=0.4"},
+        claim("alpha.shares", "comparison", **solved | {"metric": "share", "n": 5}, sentence="All are so")
+        | {"measured": "100", "verdict": "no counterexample"},
+        claim("alpha.sketch", **solved, reported="1", measured="0.5", verdict="cannot be judged"),
+    ]
+
+
+GRID = Grid(
+    ((Head("Photos", "measured on digits", 2), Head("Faces", "", 1)), (Head("ours"), Head("published"), Head("ours"))),
+    ("Method", "Variant"),
+    (
+        Line(("Plain", "default"), (Text("60.0 ± 0.9 (2)", "baseline"), Text("56.5"), Text("not run"))),
+        Line(("Plain", "cut"), (Text("64.0 ± 0.9 (2)", "+4.0 [+2.5, +5.5]"), Text("61.1"), Text("not run"))),
+        Line(("", "chance"), (Text("10.0"), Text("–"), Text("–")), True),
+    ),
+)
+
+
+def stand_in(results: Results, paper: str, name: str) -> Shown:
+    """Tables as ``GRID``, figures as a file: what a kind of artifact would hand over."""
+    artifact = results.config.papers[paper].artifacts[name]
+    notes = (f"Scale {results.config.scale_name} & more.", f"What {name}_ holds.")
+    grid = GRID if "table" in artifact.draw else None
+    return Shown(name, f"{artifact.printed or 'Ours'}: {artifact.title}", notes, grid, "a line", 3.5)
+
+
+@dataclass
+class World:
+    """A plan, and results of Table 1, of the curve, and of whatever ``make_artifact`` adds."""
+
+    plan: Plan
+    verdict: str = "quick only"
+    shift: float = 0.0
+    claims: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def results(self) -> Results:
+        """Read anew."""
+        return Results(self.plan)
+
+    @property
+    def folder(self) -> Path:
+        """The results folder."""
+        return self.plan.config.results
+
+    def write(self) -> None:
+        """Every tidy table and drawing."""
+        self.claims = self.claims or claims_at(self.verdict)
+        self.write_claims()
+        runs = [{"run": f"run-{at}", "status": "finished", "epochs": 10, "device": "cpu", "threads": 1} for at in "abc"]
+        runs = [run | {"torch": "2.13.0", "code": "c0de", "data": "da7a", "kind": "cpu"} for run in runs]
+        runs = [run | {"precision": "float32", "plan": ""} for run in runs]
+        tables.write(self.folder / "statistics", {"runs": (pd.DataFrame(runs), list(runs[0]))})
+        self.make_artifact("table1")
+        files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
+        self.draw("curve")
+
+    def write_claims(self) -> None:
+        """claims.csv."""
+        table = pd.DataFrame(self.claims).reindex(columns=list(CLAIMS))
+        table["scale"] = self.plan.config.scale_name
+        tables.write(self.folder, {"claims": (table, CLAIMS)})
+
+    def draw(self, name: str) -> None:
+        """A figure's file."""
+        text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
+        files.write_text(self.folder / "figures" / "alpha" / f"{name}.svg", text)
+
+    def make_artifact(self, name: str) -> None:
+        """The tidy tables of an artifact made from runs: mean 60, or 64 for cut, and one control."""
+        summary, effects = [], []
+        artifact = self.plan.config.papers["alpha"].measured[name]
+        for cell in self.plan.artifacts["alpha", name]:
+            if cell.missing or cell.run is None or any(row["coordinates"] == cell.text for row in summary):
+                continue
+            point = cell.coordinates
+            identity = {"coordinates": cell.text, **{key: point[key] for key in coordinates.IDENTITY}}
+            identity |= {"measure": cell.measure, "measured_on": cell.run.dataset.name}
+            mean = (64.0 if point["variant"] == "cut" else 60.0) + self.shift
+            summary.append({**identity, "mean": mean, "n": 2, "n_diverged": 0})
+            other = artifact.compared_with(point)
+            if other:
+                bounds = {"low_holm": 2.5, "high_holm": 5.5, "pooled_low": 2.8, "pooled_high": 5.2, "test": "welch"}
+                bounds |= {"paired_low": float("nan"), "paired_high": float("nan"), "p_holm": 0.0002, "detectable": 1.4}
+                sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True, "in_family": True}
+                effects.append({**identity, "baseline": coordinates.text(other), "effect": 4.0, **bounds, **sizes})
+        control = {**summary[0], "method": "control", "variant": "chance", "mean": 10.0, "n": 0}
+        control["coordinates"] = "method=control;variant=chance;dataset=photos;measure=knn_top1"
+        summary.append(control)
+        folder = self.plan.artifact_folder("alpha", name)
+        columns = {"summary": SUMMARY, "effects": EFFECTS}
+        rows = {"summary": summary, "effects": effects}
+        made = {file: pd.DataFrame(rows[file]).reindex(columns=list(columns[file])) for file in rows}
+        tables.write(folder, {file: (table, columns[file]) for file, table in made.items()})
+
+    def build(self) -> None:
+        """Scorecard and paper."""
+        scorecard.build(self.plan)
+        paper.build(self.plan)
+
+    def read(self, name: str) -> str:
+        """Text of a file of the results folder."""
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace text of a tidy table, as if the statistics had written it so."""
+        path = self.folder / name
+        files.write_text(path, path.read_text(encoding="utf-8").replace(old, new))
+        listed = files.read_sealed(tidy_manifest(path))["files"]
+        files.write_sealed(tidy_manifest(path), {"files": listed | {path.name: files.sha256(path)}})
+
+
+def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **overrides: Any) -> World:
+    """A project under ``root``, with its results."""
+    for name in ("config/statistics.yaml", *(f"paper/{part}" for part in PAPER)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / name, root / name)
+    scales = {name: {"scale": name, **SCALE, **change} for name, change in (("quick", {}), ("paper", PUBLISHED))}
+    written = {"config/config.yaml": {"scale": "quick"}, "config/datasets.yaml": DATASETS, "paper/errata.yaml": ERRATA}
+    written |= {"paper/outline.yaml": OUTLINE}
+    written |= {f"config/scales/{name}.yaml": value for name, value in scales.items()}
+    written |= {f"config/papers/{one['paper']}.yaml": one for one in (ALPHA, BETA)}
+    for name, value in written.items():
+        files.write_text(root / name, yaml.safe_dump(value, sort_keys=False))
+    world = World(plan.make(root, {"scale": scale, **overrides}), verdict, shift)
+    world.write()
+    return world
+
+
+Make = Callable[..., World]
+
+
+@pytest.fixture(scope="session")
+def _stand_ins() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "show", stand_in)
+        yield
+
+
+@pytest.fixture
+def make(tmp_path: Path, _stand_ins: None) -> Make:
+    """``make(scale="quick", verdict="quick only", root=..., shift=0, **overrides)``."""
+
+    def _make(scale: str = "quick", verdict: str = "quick only", root: Path | None = None, **given: Any) -> World:
+        return made_at(root or tmp_path, scale, verdict, **given)
+
+    return _make
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory, _stand_ins: None) -> World:
+    """The quick scale with everything built, to read only."""
+    world = made_at(tmp_path_factory.mktemp("quick"), "quick", "quick only")
+    world.build()
+    return world
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, _stand_ins: None) -> World:
+    """The published scale with everything built and every measured claim reproduced, to read only."""
+    world = made_at(tmp_path_factory.mktemp("published"), "paper", "reproduced")
+    world.build()
+    return world

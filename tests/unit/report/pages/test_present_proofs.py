@@ -1,0 +1,97 @@
+"""Links from claims to their proof, and figures inside the page."""
+
+import base64
+import dataclasses
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from hypersphere.errors import HypersphereError
+from hypersphere.report import claims, embedded, pages
+from hypersphere.report.proofs import Link, Proofs, hosted
+
+
+@pytest.fixture(scope="session")
+def proofs(quick: Any) -> Proofs:
+    """Of the fixture's plan."""
+    return Proofs(quick.plan, pages.ledger(quick.plan.config), frozenset(one["id"] for one in quick.claims))
+
+
+def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
+    assert proofs.run("simclr-cut-digits-s0-14c73c94") == [Link("s0-14c73c94", "runs/simclr-cut-digits-s0-14c73c94/")]
+    record = SimpleNamespace(key="1")
+    from_records: Any = SimpleNamespace(config=quick.plan.config, records={"run": (record,)})
+    recorded = dataclasses.replace(proofs, plan=from_records)
+    assert recorded.run("run") == [Link("run 1", "../../evidence/quick/runs.csv")]
+    assert recorded.run("another") == []
+    assert recorded.folder("another") == ""
+
+
+def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
+    assert proofs.test("alpha.one") == Link("alpha.one", "#alpha.one")
+    assert proofs.test("tests/unit/a.py::test_b") == Link("test_b", "../../tests/unit/a.py")
+    assert proofs.test("alpha.gone").href == "../../paper/errata.yaml"
+
+
+def test_a_claim_that_was_not_run_links_no_results(quick: Any, proofs: Proofs) -> None:
+    entries = {one.id: one for one in claims.entries(quick.results)}
+    studied = dataclasses.replace(entries["alpha.rate"], verdict="not run")
+    for claim in (studied, entries["alpha.sweep"]):
+        assert not [link for link in proofs.of([claim]) if not link.href.startswith("../../")]
+    assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([entries["alpha.rate"]])
+
+
+def test_claims_of_one_artifact_name_each_proof_once(quick: Any, proofs: Proofs) -> None:
+    listed = proofs.of(claims.entries(quick.results))
+    assert len(listed) == len(set(listed))
+
+
+def picture(path: Path, text: str) -> str:
+    """The data of a figure of 1600 by 400 pixels in two colours whose svg is this text."""
+    path.write_text(text)
+    Image.new("RGB", (1600, 400), "navy").save(path.with_suffix(".png"))
+    return embedded.data(path)
+
+
+def test_the_smaller_of_drawing_and_picture_is_in_the_page(tmp_path: Path) -> None:
+    drawn = picture(tmp_path / "small.svg", "<svg/>")
+    assert drawn == f"data:image/svg+xml;base64,{base64.b64encode(b'<svg/>').decode()}"
+    kind, _, data = picture(tmp_path / "large.svg", f"<svg>{'x' * 100_000}</svg>").partition(",")
+    assert kind == "data:image/webp;base64"
+    with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
+        assert shown.size == (embedded.WIDTH, embedded.WIDTH // 4)
+        assert shown.convert("RGB").getpixel((5, 5)) == pytest.approx((0, 0, 128), abs=10)
+
+
+def test_a_figure_without_a_picture_is_its_drawing(tmp_path: Path) -> None:
+    (tmp_path / "one.svg").write_text("<svg/>")
+    assert embedded.data(tmp_path / "one.svg").startswith("data:image/svg+xml")
+
+
+def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path) -> None:
+    """Results stay beside the page: they are not in the repository."""
+    assert hosted(tmp_path) == ""
+    (tmp_path / "CITATION.cff").write_text("title: ours\n")
+    assert hosted(tmp_path) == ""
+    (tmp_path / "CITATION.cff").write_text("repository-code: https://code.example/us/ours.git\n")
+    config = SimpleNamespace(
+        root=tmp_path, results=tmp_path / "results" / "quick", evidence=tmp_path / "evidence/quick"
+    )
+    plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
+    found = Proofs(plan, [], frozenset())
+    files = "https://code.example/us/ours/blob/HEAD"
+    assert found.test("tests/unit/a.py::test_b").href == f"{files}/tests/unit/a.py"
+    assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
+    plan.records = None
+    assert found.run("simclr-s0-14c7") == [Link("s0-14c7", "runs/simclr-s0-14c7/")]
+
+
+@pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
+def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, given: str) -> None:
+    (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
+    with pytest.raises(HypersphereError, match=r"CITATION\.cff: repository-code is .*, which is no address of the web"):
+        hosted(tmp_path)

@@ -1,0 +1,100 @@
+"""Equal tables give equal bytes, in another process, folder and second; report/ reads results and nothing else."""
+
+import ast
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import hypersphere.report as package
+
+NEVER = {"torch", "torchvision", "sklearn"}
+# Builds scorecard and paper of the root given, with the fixture's stand-ins, and reports each file opened and each of
+# the never-wanted modules loaded.
+BUILD = """
+import importlib.util
+import sys
+from pathlib import Path
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+from hypersphere.config import plan
+from hypersphere.report import pages, paper, scorecard
+spec = importlib.util.spec_from_file_location("stand_ins", sys.argv[2])
+sys.modules["stand_ins"] = stand_ins = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(stand_ins)
+pages.show = stand_ins.stand_in
+made = plan.make(Path(sys.argv[1]), {"scale": "quick"})
+scorecard.build(made)
+paper.build(made)
+print("loaded:", *[name for name in sys.argv[3:] if name in sys.modules])
+print("runs:", *[path for path in opened if "/results/quick/runs" in path])
+print("opened:", len([path for path in opened if "/results/quick/statistics" in path]))
+"""
+
+
+def build(root: Path) -> subprocess.CompletedProcess[str]:
+    """Build both in a process of its own, with another hash seed and time zone."""
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
+    stand_ins = str(Path(__file__).with_name("conftest.py"))
+    command = [sys.executable, "-c", BUILD, str(root), stand_ins, *sorted(NEVER)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+
+
+def outputs(world: Any) -> dict[str, bytes]:
+    """Every file that was written, by its place in the results folder."""
+    names = ("paper.pdf", "paper/content.json", "scorecard.html", "scorecard.json")
+    return {name: (world.folder / name).read_bytes() for name in names}
+
+
+def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(make: Any, tmp_path: Path) -> None:
+    first = make(root=tmp_path / "here")
+    first.build()
+    time.sleep(1.1)  # files that held a time would hold another second
+    second = make(root=tmp_path / "there")
+    build(second.plan.config.root)
+    one, two = outputs(first), outputs(second)
+    assert [name for name in one if one[name] != two[name]] == []
+    assert [name for name, data in one.items() if str(tmp_path).encode() in data] == []
+    changed = make(root=tmp_path / "other")
+    changed.claims[0]["measured"] = "64.5"
+    changed.write_claims()
+    changed.build()
+    three = outputs(changed)
+    assert one["scorecard.html"] != three["scorecard.html"]
+    moved = make(root=tmp_path / "moved", shift=0.1)
+    moved.build()
+    assert one["scorecard.json"] != outputs(moved)["scorecard.json"]
+
+
+def test_building_loads_no_torch_and_opens_no_run_folder(make: Any, tmp_path: Path) -> None:
+    world = make(root=tmp_path / "root")
+    (world.folder / "runs" / "a-run").mkdir(parents=True)
+    said = dict(line.split(":", 1) for line in build(world.plan.config.root).stdout.splitlines())
+    assert said["loaded"].strip() == ""
+    assert said["runs"].strip() == ""
+    assert int(said["opened"]) > 0
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that a file names in an import, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_present_imports_nothing_that_computes() -> None:
+    sources = sorted(Path(package.__path__[0]).glob("*.py")) + sorted(Path(package.__path__[0]).glob("kinds/*.py"))
+    assert len(sources) > 10
+    names = set().union(*map(imported, sources))
+    computing = {"scipy", "statsmodels", "numpy", "random", "statistics", "datetime", "time"}
+    assert not {name.split(".")[0] for name in names} & (NEVER | computing)
+    ours = {name.split(".")[1] for name in names if name.startswith("hypersphere.")}
+    assert not ours & {"training", "probes", "datasets", "encoders", "methods", "objectives", "views", "simulations"}
+    assert "statistics" not in ours
+    assert "pandas" in {name.split(".")[0] for name in names}

@@ -1,0 +1,252 @@
+"""The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale."""
+
+import re
+from typing import Any
+
+import pytest
+
+from hypersphere.errors import HypersphereError
+from hypersphere.report import claims, scorecard
+
+from .reading import Page, plain, row, section, tones
+
+
+@pytest.fixture(scope="session")
+def page(quick: Any) -> str:
+    """The quick page's text."""
+    return quick.read("scorecard.html")
+
+
+def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
+    parsed = Page(page)
+    assert not [link for link in parsed.links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
+    anchors = {link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")}
+    assert anchors <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    namespace = r"(?!www\.w3\.org/2000/svg)"  # a name, which nothing fetches
+    assert re.search(rf"https?://{namespace}|@import|url\(|<script [^>]|innerHTML", page) is None
+    assert page.count("<script>") == 1
+    assert all(image["alt"] for image in parsed.images)
+
+
+def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
+    assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
+    assert re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain")) == [
+        "runs/run-a/",
+        "runs/run-b/",
+        "runs/run-c/",
+    ]
+    assert "runs/" not in row(page, "alpha.sweep")
+
+
+def test_a_claim_is_shown_in_words(page: str) -> None:
+    """Read off the fixture's rows by hand."""
+    assert plain(row(page, "alpha.cut")) == (
+        "quick only Plain, cut (c=3) kNN accuracy; Photos; measured on digits; published: 61.1; somewhere 64.0 (n = 2) "
+        "Interval [63.0, 65.0] Not stated 2 open choices 2 runs run-a · run-b"
+    )
+    assert "Plain, cut (c=3) kNN accuracy; Photos; batch size = 128" in plain(row(page, "alpha.sweep"))
+    assert "Plain, cut (c=3) − batch size = 64" in plain(row(page, "alpha.wider"))
+    assert "beta = 1, m1 = 0.4; somewhere published diverges diverges (n = 3)" in plain(row(page, "alpha.never"))
+    assert "All are so somewhere all of 5" in plain(row(page, "alpha.shares"))
+
+
+def test_the_published_number_stands_beside_ours_only_where_both_are_of_one_setting(page: str, published: Any) -> None:
+    assert '<span class="second">published' not in row(page, "alpha.cut")
+    assert '<span class="second">published 61.1</span>64.0' in row(published.read("scorecard.html"), "alpha.cut")
+    assert '<span class="second">published 0.12' in row(page, "alpha.rate")
+
+
+def test_what_was_not_run_says_why_and_is_folded(page: str) -> None:
+    assert plain(row(page, "alpha.faces")).endswith("Why not nothing stands for faces")
+    start = page.index('<details class="block idle">')
+    folded = page[start : page.index("</section>", start)]
+    assert re.findall(r'class="claim" id="([^"]+)"', folded) == ["alpha.sweep", "alpha.faces"]
+    assert "Not run: 2 claims of 2 tables" in plain(folded)
+    assert page.index('id="alpha.cut"') < start
+
+
+def test_direction_has_no_colour(page: str) -> None:
+    found = row(page, "alpha.cut.gain")
+    assert "<b>Direction</b> direction: same" in found
+    assert "badge neutral" in found
+    assert "direction:" not in row(page, "alpha.cut")
+
+
+def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
+    assert tones(page) == {"neutral"}
+    assert "Not a reproduction" in page
+    text = published.read("scorecard.html")
+    assert "agree" in tones(text)
+    assert "Not a reproduction" not in text
+
+
+def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
+    assert "badge disagree" in row(page, "alpha.one")
+    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in row(page, "alpha.one")
+    assert "badge agree" in row(page, "alpha.one.x2")
+    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]
+
+
+def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
+    """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
+    found = {href for href in re.findall(r'href="([^"#]+)"', section(page, "claims"))}
+    assert {
+        *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
+        *("../../src/hypersphere/simulations/learning_rates.py", "../../src/hypersphere/theory/alpha.py"),
+        *("../../tests/unit/simulations/test_learning_rates.py", "../../paper/claims/alpha.csv"),
+        *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha.yaml"),
+    } <= found
+
+
+def test_what_is_made_is_shown_and_the_rest_is_not_run(page: str) -> None:
+    assert 'id="alpha-table1"' in section(page, "shown")
+    assert [image["src"].partition(",")[0] for image in Page(page).images] == ["data:image/svg+xml;base64"]
+    assert 'href="figures/alpha/curve.svg"' in section(page, "shown")
+    missing = section(page, "missing")
+    ids = {"sweep", "later", "only_faces", "robustness", "texts", "skipped", "people"}
+    assert set(re.findall(r'<tr id="alpha-(\w+)"', missing)) == ids
+    assert "Table 4 texts Texts runs on texts" in plain(missing)
+
+
+def test_a_table_is_as_its_kind_laid_it_out(page: str) -> None:
+    found = section(page, "shown")
+    table = plain(found[found.index('id="alpha-table1"') :])
+    assert table.startswith(
+        'id="alpha-table1"> Table 1: Accuracy Photos measured on digits Faces '
+        "Method Variant ours published ours Plain default 60.0 ± 0.9 (2) baseline 56.5 not run"
+    )
+    assert '<th scope="colgroup" class="group" colspan="2">' in found
+    assert "chance 10.0 – – csv · md · tex" in table
+    assert "Scale quick &amp; more. What table1_ holds." in table
+
+
+def test_controls_are_the_lines_that_tables_mark(page: str) -> None:
+    rows = re.findall(r'<tr class="control.*?</tr>', section(page, "controls"), re.DOTALL)
+    assert [plain(one) for one in rows] == ["chance 10.0 – –"]
+    assert "Plain" not in section(page, "controls")
+
+
+def test_effects_are_said_in_words(page: str) -> None:
+    """The one effect of the fixture: cut against default on photos, which digits stand for."""
+    rows = re.findall(r"<tr><th.*?</tr>", section(page, "effects").split("<tbody>")[1], re.DOTALL)
+    assert [plain(one) for one in rows] == [
+        "table1 kNN accuracy Plain, cut (c=3) against default Photos measured on digits +4.0 low power "
+        "[+2.5, +5.5] welch &lt;0.001 [+2.8, +5.2] – 2, 2 1.4"
+    ]
+
+
+def test_an_effect_without_a_test_is_counted_alone(make: Any) -> None:
+    """At quick they are hundreds of rows of dashes; effects.csv has them."""
+    world = make()
+    world.edit(
+        (world.plan.artifact_folder("alpha", "table1") / "effects.csv").relative_to(world.folder).as_posix(),
+        ",welch,",
+        ",,",
+    )
+    world.build()
+    found = section(world.read("scorecard.html"), "effects")
+    assert "0 effects with a test, 1 without" in plain(found)
+    assert "effects.csv" in found
+    assert "<tbody>" not in found
+
+
+def test_runs_are_counted_and_listed_in_a_file_beside_the_page(page: str) -> None:
+    """Hundreds of them would be a tenth of the page."""
+    assert '3 runs, with code, data and machine of each: <a href="statistics/runs.csv">' in section(page, "conditions")
+
+
+def test_errata_are_sorted_by_kind_and_link_what_shows_them(page: str) -> None:
+    found = section(page, "errata")
+    assert re.findall(r'<details class="erratum" id="(\w+)"', found) == ["X2"]
+    assert re.findall(r'<details class="block" id="errata-(\w+)">', found) == ["typo"]
+    assert 'href="#errata-typo"' in page
+
+
+def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> None:
+    entries = {one.id: one for one in claims.entries(make("paper", verdict="not reproduced").results)}
+    assert entries["alpha.cut"].tone == "disagree"
+    assert entries["alpha.cut"].reading == "under our reading: as printed"
+    assert entries["alpha.wider"].reading == "ours"
+
+
+def test_diverged_and_missing_runs_are_counted(make: Any) -> None:
+    world = make()
+    world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
+    world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
+    world.write_claims()
+    first, second = claims.entries(world.results)[:2]
+    assert (first.ours, second.ours) == ("64.0 (n = 1; 1 diverged; 3 missing)", "diverged")
+
+
+def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
+    """Without an answer claims.csv names no study; the config does."""
+    world = make()
+    world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.claims[8] |= {"sentence": "The rate is as printed"}
+    world.write_claims()
+    measured, studied, _ = claims.apart(claims.entries(world.results))
+    assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
+    assert next(one.subject for one in studied if one.id == "alpha.rate") == "The rate is as printed"
+
+
+@pytest.mark.parametrize(("scale", "overrides"), [("quick", {}), ("paper", {"epochs": 2})])
+@pytest.mark.parametrize("verdict", ["reproduced", "direction only", "not reproduced", "exact"])
+def test_a_small_scale_that_claims_a_verdict_is_refused(
+    make: Any, scale: str, overrides: dict[str, Any], verdict: str
+) -> None:
+    world = make(scale, verdict=verdict, **overrides)
+    with pytest.raises(HypersphereError, match=f"says '{verdict}', but scale {scale}.* settles nothing"):
+        scorecard.context(world.results)
+
+
+def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -> None:
+    world = make("paper", verdict="laptop only", epochs=2)
+    world.build()
+    text = world.read("scorecard.html")
+    assert "Not a reproduction: numbers of the published scale were changed" in text
+    assert tones(text) == {"neutral"}
+
+
+def test_text_from_files_is_escaped(make: Any) -> None:
+    world = make()
+    world.edit("claims.csv", "as printed", "<b>as</b> printed")
+    world.build()
+    assert "&lt;b&gt;as&lt;/b&gt; printed" in world.read("scorecard.html")
+
+
+def test_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
+    world = make()
+    (world.folder / "figures" / "alpha" / "curve.svg").unlink()
+    world.build()
+    text = world.read("scorecard.html")
+    assert not Page(text).images
+    assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
+
+
+@pytest.mark.parametrize("verdict", [*claims.ORDER])
+def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
+    trained = {"kind": "value", "study": "", "verdict": verdict}
+    stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
+    assert claims.tone(quick.plan.config, trained) == "neutral"
+    settled = verdict in (*claims.AGREE, *claims.DISAGREE)
+    for world, one in ((published, trained), (quick, stated), (published, stated), (quick, studied)):
+        assert (claims.tone(world.plan.config, one) == "neutral") is not settled
+
+
+def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
+    world = make()
+    (world.plan.artifact_folder("alpha", "table1") / "summary.csv").unlink()
+    (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
+    world.claims = [one | {"verdict": "not run", "measured": "", "draws": None} for one in world.claims]
+    world.claims = [one | dict.fromkeys(("study", "runs", "measured_on"), "") | {"n": 0} for one in world.claims]
+    world.write_claims()
+    world.edit("statistics/runs.csv", world.read("statistics/runs.csv").split("\n", 1)[1], "")
+    world.build()
+    text = world.read("scorecard.html")
+    assert "cpu" not in section(text, "conditions")
+    assert "Device not run; torch not run" in plain(text)
+    assert "None at this scale." in section(text, "effects")
+    assert plain(section(text, "shown")).endswith("results folder. None.")
+    assert "not checked" in section(text, "claims")
+    assert "Of 4 printed numbers and comparisons of trained encoders, 4 were not run" in plain(text)

@@ -1,0 +1,125 @@
+"""The last bits of a layout differ between two runs; a figure's files do not."""
+
+import io
+import re
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from hypersphere.report import drawn, style
+
+SHIFT = 1e-5
+"""Shares of a width: far more than a solver's last bits, and still a hundredth of a pixel."""
+
+
+def line(shift: float) -> str:
+    """A line in axes that are ``shift`` of the figure's width out of their place."""
+    with style.applied():
+        figure = Figure(figsize=(3, 2))
+        figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0.1234567, 1 / 3, 0.3])
+        return drawn.as_svg(figure)
+
+
+class Shaky(ConstrainedLayoutEngine):
+    """A layout that puts the first axes at a place of its own, ``shift`` of the width further right."""
+
+    def __init__(self, shift: float) -> None:
+        super().__init__()
+        self.shift, self.runs = shift, 0
+
+    def execute(self, fig: Figure) -> None:
+        super().execute(fig)
+        self.runs += 1
+        fig.axes[0].set_position((0.2 + self.shift, 0.15, 0.6, 0.7))
+
+
+def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
+    """A figure with a colour bar and a legend outside of the axes: its files, itself, and what laid it out."""
+    engine = Shaky(shift)
+    with style.applied():
+        figure, part = drawn.framed(drawn.Frame("A heading", "what", "small print"), 4.0, 2.0)
+        figure.set_layout_engine(engine)
+        axes = part.subplots()
+        axes.plot([0, 1], [0.1, 0.7], label="a line")
+        part.colorbar(axes.scatter([0, 1], [0, 1], c=[0, 1]), ax=axes)
+        part.legend(loc="outside lower center")
+        paths = [folder / f"{shift}.{form}" for form in ("svg", "png")]
+        drawn.save(figure, paths, "")
+    return [path.read_bytes() for path in paths], figure, engine
+
+
+def test_last_bits_of_a_layout_change_no_byte_of_the_files(tmp_path: Path) -> None:
+    assert files(tmp_path, SHIFT)[0] == files(tmp_path, 0.0)[0]
+
+
+def test_control_without_rounding_a_layout_shows_in_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "freeze", lambda figure: None)
+    shaken, still = files(tmp_path, SHIFT)[0], files(tmp_path, 0.0)[0]
+    assert [one != other for one, other in zip(shaken, still, strict=True)] == [True, True]
+
+
+def test_a_figure_is_laid_out_once_and_written_with_round_positions(tmp_path: Path) -> None:
+    _, figure, engine = files(tmp_path, SHIFT)
+    assert engine.runs == 1
+    assert len(figure.axes) == 2
+    boxes = [axes.get_position(original=True) for axes in figure.axes] + [part.bbox_relative for part in figure.subfigs]
+    corners = np.array([box.extents for box in boxes])
+    assert np.abs(corners * 1e4 - np.round(corners * 1e4)).max() < 1e-8
+
+
+def test_last_bits_do_not_show() -> None:
+    assert line(1e-13) == line(0.0)
+
+
+def test_what_can_be_seen_does() -> None:
+    """The control: a hundredth of a point."""
+    assert line(0.01 / 72 / 3) != line(0.0)
+
+
+def test_without_care_they_would_show() -> None:
+    """The other control: matplotlib's own text differs, in the names of clipping areas."""
+    texts = []
+    for shift in (0.0, 1e-13):
+        with style.applied():
+            figure = Figure(figsize=(3, 2))
+            figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0, 1, 0])
+            buffer = io.StringIO()
+            figure.savefig(buffer, format="svg", metadata=style.SVG_METADATA)
+            texts.append(buffer.getvalue())
+    assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize("pattern", [r'<clipPath id="p\d+">', r'clip-path="url\(#p\d+\)"', r"scale\(0\.\d{4,}\)"])
+def test_areas_are_numbered_and_glyphs_keep_their_scale(pattern: str) -> None:
+    assert re.search(pattern, line(0.0))
+
+
+def test_every_area_that_is_used_is_defined() -> None:
+    text = line(0.0)
+    used = set(re.findall(r'(?:url\(|xlink:href=")#([\w-]+)', text))
+    assert used <= set(re.findall(r'id="([\w-]+)"', text))
+    assert len(used) > 3
+
+
+def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
+    paths = [tmp_path / f"x.{form}" for form in ("svg", "png", "csv")]
+    with style.applied():
+        figure, part = drawn.framed(drawn.Frame("A heading " * 12, "what", "small print " * 40), 4.0, 1.0)
+        part.subplots().plot([0, 1])
+        drawn.save(figure, paths, "a\n1\n")
+    svg = paths[0].read_text(encoding="utf-8")
+    assert "dc:date" not in svg
+    assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace("http://matplotlib.org/", "")
+    assert b"Software" not in paths[1].read_bytes()
+    assert paths[2].read_text(encoding="utf-8") == "a\n1\n"
+
+
+def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:
+    with matplotlib.rc_context({"font.size": 31.0}):
+        with style.applied():
+            assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
+        assert matplotlib.rcParams["font.size"] == 31.0

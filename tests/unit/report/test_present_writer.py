@@ -1,0 +1,84 @@
+"""The writer of tables: what readers of csv, Markdown and TeX see, and what they must not."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from hypersphere.report import writer
+from hypersphere.report.shown import Grid, Head, Line, Text
+
+GRID = Grid(
+    head=(
+        (Head("A | B", span=2), Head("C_1")),
+        (Head("ours", "measured on digits_lt"), Head("published"), Head("ours")),
+    ),
+    corner=("Method", "Variant"),
+    lines=(
+        Line(("SimCLR", "<script>alert(1)</script>"), (Text("1.0", "+0.1 [−0.2, +0.4]"), Text("–"), Text("words"))),
+        Line(("control", "chance"), (Text("0.5"), Text("–"), Text("not run")), control=True),
+    ),
+)
+NOTES = ("Scale x: 5 % & more.", "γ‖z‖² ≤ 1 | *starred* `code` [link](http://x.y)")
+
+
+def test_csv_keeps_all_digits_and_says_nothing_of_what_is_missing() -> None:
+    text = writer.as_csv(("a", "b"), [(1 / 3, float("nan")), (2.0, None), (True, "x,y")])
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows == [["a", "b"], ["0.3333333333333333", ""], ["2", ""], ["True", "x,y"]]
+    assert float(rows[1][0]) == 1 / 3
+
+
+def test_infinity_is_said() -> None:
+    assert writer.plain(float("inf")) == "inf"
+
+
+def test_markdown_has_one_cell_per_column_in_every_line() -> None:
+    lines = [line for line in writer.as_markdown("T", GRID, NOTES).splitlines() if line.startswith("|")]
+    assert [line.count("|") for line in lines] == [6] * 4
+    assert lines[0] == (
+        "| Method | Variant | A &#124; B<br>**ours**<br>measured on digits_lt | A &#124; B<br>**published** "
+        "| C_1<br>**ours** |"
+    )
+    assert lines[1] == "| :-- | :-- | --: | --: | :-- |"
+    assert lines[3] == "| *control* | *chance* | *0.5* | *–* | *not run* |"
+
+
+def test_no_html_and_no_mark_up_of_a_label_survives_in_markdown() -> None:
+    text = writer.as_markdown("<b>T</b>", GRID, NOTES)
+    assert "<script>" not in text
+    assert "<b>" not in text
+    assert "&lt;script&gt;" in text
+    assert "&#42;starred&#42; &#96;code&#96; [link]&#40;" in text
+
+
+def test_tex_rows_fill_the_columns_and_braces_balance() -> None:
+    text = writer.as_tex("T", GRID, NOTES, "tab:x")
+    assert "\\begin{tabular}{llrrl}" in text
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+    rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+    for line in rows:
+        spans = [int(width) - 1 for width in re.findall(r"\\multicolumn\{(\d)\}", line)]
+        assert len(re.findall(r"(?<!\\)&", line)) + 1 + sum(spans) == 5, line
+    assert len(rows) == 3 + 2 + 1  # headings with their notes, a row of two lines, a control
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert "\\cmidrule(lr){3-4}" in text
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("a_b & 5% ± −1 {x} $ # ~ ^ \\", r"a\_b \& 5\% $\pm$ $-$1 \{x\} \$ \# \textasciitilde{} \textasciicircum{}"),
+        ("γ λ Σ ‖z‖²", r"$\gamma$ $\lambda$ $\Sigma$ $\|$z$\|$$^2$"),
+        ("<a> | [b]", "$<$a$>$ $|$ {[}b{]}"),
+    ],
+)
+def test_tex_escapes_what_tex_would_read(text: str, tex: str) -> None:
+    assert writer.escape(text).startswith(tex)
+
+
+def test_numbers_stand_to_the_right_and_words_to_the_left() -> None:
+    assert writer.alignment(GRID) == "llrrl"
