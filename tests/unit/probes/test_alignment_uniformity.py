@@ -10,7 +10,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.probes.alignment_uniformity import alignment_uniformity
 from hypersphere.probes.view_pairs import view_pairs
 
-from .augmentations_world import STILL, World, colours
+from .views_world import STILL, World, colours
 
 
 def test_both_are_loops_over_pairs() -> None:

@@ -11,7 +11,7 @@ from hypersphere.probes import contrastive as module
 from hypersphere.probes.contrastive import contrastive
 from hypersphere.probes.view_pairs import view_pairs
 
-from .augmentations_world import STILL, World, colours
+from .views_world import STILL, World, colours
 
 
 @pytest.mark.parametrize("normalise", [True, False])

@@ -10,7 +10,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.probes.distances import distance, distances
 from hypersphere.probes.view_pairs import view_pairs
 
-from .augmentations_world import STILL, World, colours
+from .views_world import STILL, World, colours
 
 
 def test_distances_are_those_of_a_loop() -> None:

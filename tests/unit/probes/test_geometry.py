@@ -9,7 +9,7 @@ from torch import nn
 
 from hypersphere.probes.geometry import effective_rank, geometry, weight_norm
 
-from .augmentations_world import STILL, World, colours
+from .views_world import STILL, World, colours
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5])

@@ -12,7 +12,7 @@ from hypersphere.probes import opposite_halves as module
 from hypersphere.probes.opposite_halves import opposite_halves
 from hypersphere.probes.view_pairs import ViewPairs
 
-from .augmentations_world import World, colours
+from .views_world import World, colours
 
 
 class Training(World):

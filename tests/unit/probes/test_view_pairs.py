@@ -12,7 +12,7 @@ from hypersphere.config.recipe import Views
 from hypersphere.probes import view_pairs as module
 from hypersphere.probes.view_pairs import chosen, view_pairs
 
-from .augmentations_world import World, colours
+from .views_world import World, colours
 
 
 def world(n: int = 20) -> Any:
