@@ -55,7 +55,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     verbose = (("--verbose",), {"action": "store_true", "help": "list every artifact, run and job, with reasons"})
     claimed = {"action": "store_true", "help": "which published claims a cell would measure, and why not the others"}
     add("plan", steps.plan, "what is done, what would run, and why", verbose, (("--claims",), claimed))
-    add("cost", steps.cost, "what the runs would cost in time, energy, money and disk", verbose, *_rates())
+    tflops = {"type": float, "metavar": "X", "help": "10^12 floating-point operations a second of one device"}
+    table = (("--csv",), {"metavar": "FILE", "help": "write every artifact's numbers, in plain units"})
+    add("cost", steps.cost, "the device-hours that the runs would take", verbose, (("--tflops",), tflops), table)
     add("prepare", steps.prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
     add("pretrain", steps.pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
     gone = (("--remove",), {"type": int, "nargs": "+", "default": [], "metavar": "EPOCH", "help": "of the runs named"})
@@ -102,19 +104,6 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
     add("trace", steps.trace, "where a number comes from: runs, weights, data, code, machine, command", named)
     return parser, commands.choices
-
-
-def _rates() -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The options of ``cost``."""
-    tflops = "10^12 floating-point operations a second that a device sustains in training"
-    numbers = {
-        "tflops": tflops,
-        "bandwidth": "10^12 bytes a second that its memory sustains",
-        "watts": "that it draws",
-        "price": "of an hour of it, in any currency; without it no money is shown",
-    }
-    options = [((f"--{name}",), {"type": float, "metavar": "X", "help": help}) for name, help in numbers.items()]
-    return [*options, (("--csv",), {"metavar": "FILE", "help": "write every artifact's numbers, in plain units"})]
 
 
 def _version() -> str:

@@ -1,53 +1,78 @@
-"""``hypersphere cost``: what the runs of a plan would cost, before anything runs.
+"""``hypersphere cost``: what the runs of a plan would take, before anything runs, and the table of docs/cost.md.
 
-Operations and bytes are counted on the runs' own modules; time follows from a device's stated rates, and money and
-energy from time. Nothing is trained, and no data are needed.
+Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
+no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale.
 """
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from hypersphere import files
-from hypersphere.command.rates import Rates
-from hypersphere.config.plan import Plan
+from hypersphere import files, page_parts
+from hypersphere.config import plan as planning
+from hypersphere.config import registry
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Dataset, Run
-from hypersphere.datasets.preparing import sizes
-from hypersphere.datasets.preparing.sizes import Sizes
+from hypersphere.datasets.preparing import imbalance
 from hypersphere.errors import HypersphereError
-from hypersphere.training.work import Counting, Work, steps
+from hypersphere.training import work
 from hypersphere.wording import counted
 
-LEFT_OUT = "probes, exact studies, preparing data, views, simulators, the loss, the optimiser's update, waiting"
+ROOT = Path(__file__).parents[3]
+TABLE = ROOT / "data" / "images.csv"
+BEGIN, END = "<!-- cost -->", "<!-- end -->"
+LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
-COLUMNS = [
-    *("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "bytes_moved", "device_hours"),
-    *("kilowatt_hours", "price", "bytes_of_runs", "bytes_of_datasets"),
-]
+COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
 TITLE = 11
-"""Width of what is left of a line's text."""
+"""Width of what is left of a note's text."""
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z")
+SUPERCLASSES = 20
+"""Those of CIFAR-100."""
+Key = tuple[str, str]
+"""A paper and one of its artifacts."""
 
 
-@dataclass(frozen=True)
-class Amount:
+class Device(NamedTuple):
+    """What trains a run, and how fast: stated, not measured by this command."""
+
+    unit: str
+    """What its hours are called."""
+    tflops: float
+    """10^12 floating-point operations that it sustains in a second."""
+    source: str
+
+
+GPU = Device("GPU", 120, "one NVIDIA H200; a quarter of its rated 495 TFLOP/s (TF32), which is assumed")
+CORE = Device("core", 0.02, "one core at 2.5 GHz, on networks of the laptop scale (docs/cost.md)")
+
+
+class Size(NamedTuple):
+    """The training examples of a dataset."""
+
+    side: float
+    """Pixels of an image; of a sentence, its words, on average."""
+    classes: int
+    train: int
+    about: bool = False
+    """Whether their number is known only roughly."""
+
+
+class Amount(NamedTuple):
     """What some runs need."""
 
     cells: int
     runs: int
-    work: Work
-    seconds: float
-    """Of one device."""
-    stored: int
-    """Bytes of the runs' weights and snapshots."""
-    datasets: int
-    """Bytes of the prepared datasets that they are trained or probed on."""
-    lost: tuple[str, ...]
-    """The names of runs whose cost is not known."""
+    unknown: int
+    """Runs whose operations are not known, and are in no sum."""
+    flops: int
 
 
 @dataclass(frozen=True)
@@ -55,196 +80,180 @@ class Cost:
     """The costs of a plan's chosen artifacts."""
 
     plan: Plan
-    rates: Rates
+    device: Device
+    _passes: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    """The operations of one pass, by ``work.key``."""
 
     @cached_property
-    def artifacts(self) -> dict[tuple[str, str], Amount]:
-        """Of each chosen artifact by itself; a run that several show counts for each."""
-        return {key: self._amount([key]) for key in self.chosen}
-
-    @cached_property
-    def papers(self) -> dict[str, Amount]:
-        """Of each document by itself."""
-        names = dict.fromkeys(paper for paper, _ in self.chosen)
-        return {name: self._amount([key for key in self.chosen if key[0] == name]) for name in names}
-
-    @cached_property
-    def whole(self) -> Amount:
-        """Of all together: each run once."""
-        return self._amount(self.chosen)
-
-    @cached_property
-    def chosen(self) -> list[tuple[str, str]]:
+    def chosen(self) -> list[Key]:
         """The artifacts made from runs at this scale that ``only`` asks for."""
         return [key for key in self.plan.made if self.plan.config.chosen(*key)]
 
     @cached_property
-    def unknown(self) -> dict[str, list[str]]:
-        """Runs whose cost is not known, by the reason."""
-        reasons: dict[str, list[str]] = {}
-        for name, found in self._runs.items():
-            if isinstance(found, str):
-                reasons.setdefault(found, []).append(name)
-        return reasons
+    def artifacts(self) -> dict[Key, Amount]:
+        """The amount of each chosen artifact by itself; a run that several show counts for each."""
+        return {key: self.amount([key]) for key in self.chosen}
 
     @cached_property
-    def datasets(self) -> dict[str, Sizes | None]:
-        """The sizes of the datasets on which chosen runs are trained or probed; None: not known."""
-        return {dataset.name: self._sizes[dataset.folder] for dataset in self._datasets(self.chosen)}
+    def whole(self) -> Amount:
+        """The amount of all chosen artifacts together: each run counts once."""
+        return self.amount(self.chosen)
 
     @cached_property
-    def _runs(self) -> dict[str, tuple[Work, int] | str]:
-        """The whole work of each run and the bytes that it leaves, or why they are not known."""
-        counting, runs = Counting(), {}
-        for key in self.chosen:
-            for name, run in self.plan.runs_of(*key).items():
-                if name not in runs:
-                    runs[name] = self._count(counting, run)
-        return runs
+    def runs(self) -> dict[str, int | str]:
+        """The operations of each run by its name, or why they are not known."""
+        runs = {name: run for key in self.chosen for name, run in self.plan.runs_of(*key).items()}
+        return {name: self._count(run) for name, run in runs.items()}
 
-    def _count(self, counting: Counting, run: Run) -> tuple[Work, int] | str:
-        known = self._sizes[run.dataset.folder]
-        if known is None:
+    def amount(self, keys: list[Key]) -> Amount:
+        """The amount of some artifacts together."""
+        names = dict.fromkeys(name for key in keys for name in self.plan.runs_of(*key))
+        known = [flops for name in names if isinstance(flops := self.runs[name], int)]
+        cells = sum(not reason for key in keys for reason in self.plan.missing(*key).values())
+        return Amount(cells, len(names), len(names) - len(known), sum(known))
+
+    def hours(self, flops: int) -> float:
+        """The hours that a device takes for some operations."""
+        return flops / (self.device.tflops * 10**12) / 3600
+
+    def size(self, dataset: Dataset) -> Size | None:
+        """The size of a dataset: that of its prepared copy, else the one that data/images.csv states; None: unknown."""
+        return _prepared(self.plan.data_folder(dataset) / MANIFEST) or stated(dataset)
+
+    def _count(self, run: Run) -> int | str:
+        size = self.size(run.dataset)
+        if size is None:
             return f"the size of {run.dataset.name} is not known until it is prepared"
-        count = steps(run, known.train)
-        if not count:
-            what = "pairs of sentences" if known.sentences else "images"
-            return f"batch.size {run.batch.size} is more than the {known.train} {what} of {run.dataset.name}"
+        steps = work.steps(run, size.train)
+        if not steps:
+            return f"batch.size {run.batch.size} is more than the {size.train} examples of {run.dataset.name}"
+        key = work.key(run, size.side)
         try:
-            model = counting.of(run, known.words or known.side, known.classes)
+            if key not in self._passes:
+                self._passes[key] = work.flops(run, size.side, size.classes)
         except Exception as error:  # any method or encoder may refuse tensors without data
             problem = " ".join(str(error).split())
             return f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
-        saved = 1 + sum(epoch != run.schedule.epochs for epoch in self.plan.kept_epochs(run))
-        return model.step * count, model.stored * saved
-
-    @cached_property
-    def _sizes(self) -> dict[str, Sizes | None]:
-        used = self.plan.datasets.values()
-        return {dataset.folder: sizes.of(dataset, self.plan.data_folder(dataset)) for dataset in used}
-
-    def _amount(self, keys: list[tuple[str, str]]) -> Amount:
-        names = dict.fromkeys(name for key in keys for name in self.plan.runs_of(*key))
-        known = [found for name in names if not isinstance(found := self._runs[name], str)]
-        works = [work for work, _ in known]
-        stored = [self._sizes[dataset.folder] for dataset in self._datasets(keys)]
-        return Amount(
-            cells=sum(not reason for key in keys for reason in self.plan.missing(*key).values()),
-            runs=len(names),
-            work=sum(works, Work()),
-            seconds=sum(self.rates.seconds(work.flops, work.bytes) for work in works),
-            stored=sum(size for _, size in known),
-            datasets=sum(one.bytes for one in stored if one is not None),
-            lost=tuple(name for name in names if isinstance(self._runs[name], str)),
-        )
-
-    def _datasets(self, keys: Iterable[tuple[str, str]]) -> list[Dataset]:
-        """The datasets of artifacts' runs and probes, each once."""
-        cells = [cell for key in keys for cell in self.plan.artifacts[key] if cell.run and not cell.missing]
-        found = [one for cell in cells if cell.run for one in (cell.run.dataset, cell.target) if one is not None]
-        return list({one.folder: one for one in found}.values())
+        return self._passes[key] * (run.batch.size // run.batch.micro) * steps
 
 
-def of(plan: Plan, rates: Rates) -> Cost:
-    """The cost of a plan's chosen artifacts.
+def of(plan: Plan, tflops: float | None = None) -> Cost:
+    """The cost of a plan's chosen artifacts, on the device that would train its runs.
 
-    Raises:
-        HypersphereError: its numbers come from records, so that nothing would be trained.
+    Args:
+        plan: whose runs are counted.
+        tflops: the rate of that device, from the command line; None: the stated one.
     """
     if plan.records is not None:
         raise HypersphereError("cost: evidence_only: numbers come from records, and nothing is trained")
-    return Cost(plan, rates)
+    device = plan.config.settings.device
+    on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
+    if tflops is None:
+        return Cost(plan, GPU if on_gpu else CORE)
+    if not (math.isfinite(tflops) and tflops > 0):
+        raise HypersphereError(f"cost: --tflops: must be a positive number (given: {tflops:g})")
+    return Cost(plan, (GPU if on_gpu else CORE)._replace(tflops=tflops, source="given by --tflops"))
+
+
+def stated(dataset: Dataset) -> Size | None:
+    """The size of a dataset by data/images.csv and the parameters of its source, before any of it is on disk."""
+    if dataset.source is None:
+        return None
+    name = dataset.source.name
+    given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
+    rows, corpus = _rows(), given.get("corpus") if name == "sentences" else None
+    parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
+    row = next((rows[one] for one in (given.get("base"), corpus, *parts, name) if one in rows), None)
+    if row is None:
+        return None
+    side = next((given[one] for one in ("canvas", "side", "size") if given.get(one)), row["side"])
+    if row["words"]:
+        side = min(given["length"], float(row["words"]))
+    classes, train = int(row["classes"]), int(row["train"] or 0)
+    if given.get("train_per_class"):
+        train = given["train_per_class"] * classes
+    elif isinstance(given.get("train"), int):
+        train = given["train"] or train
+    if given.get("labels", "class") != "class":
+        classes = SUPERCLASSES
+    if dataset.imbalance is not None:
+        train = sum(imbalance.counts(dataset.imbalance, classes))
+    return Size(float(side), classes, train, row["about"] == "yes")
+
+
+@cache
+def _rows() -> dict[str, dict[str, str]]:
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        return {row["name"]: row for row in csv.DictReader(handle)}
+
+
+def _prepared(manifest: Path) -> Size | None:
+    """The size of a prepared dataset; its sentences count as if all were of the greatest length."""
+    if not manifest.is_file():
+        return None
+    content = files.read_mapping(manifest)
+    try:
+        shape, names = content["image_shape"], content["class_names"]["class"]
+        return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
+    except (KeyError, TypeError, ValueError, IndexError):
+        return None  # of another version: it will be prepared again
 
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
-    """The table, with its assumptions and what it leaves out; a row for each document, or each artifact too."""
-    rates, scale = cost.rates, cost.plan.config.scale
-    yield f"scale      {cost.plan.config.scale_name}: {scale.describe}"
-    price = "" if rates.price is None else f", {rates.price:g} an hour"
-    yield f"device     {rates.device}: {rates.tflops:g} TFLOP/s, {rates.bandwidth:g} TB/s, {rates.watts:g} W{price}"
-    yield f"           stated, not measured; {rates.source}"
+    """The table with its assumptions and notes; a row for each document, and for each artifact if ``verbose``."""
+    config, device = cost.plan.config, cost.device
+    yield f"scale      {config.scale_name}: {config.scale.describe}"
+    yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
-    yield from _aligned(list(table(cost, verbose))) if cost.chosen else ["nothing would be trained"]
+    rows = table(cost, verbose) if cost.chosen else [["nothing would be trained"]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = [value.rjust(width) for value, width in zip(others, widths[1:], strict=True)]
+        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
     yield ""
     yield from notes(cost, verbose)
 
 
-def notes(cost: Cost, verbose: bool = False) -> Iterator[str]:
-    """What sharing saves, what the numbers leave out, and what is not known or not made.
+def table(cost: Cost, verbose: bool) -> list[list[str]]:
+    """The header and the rows; the last is of all runs together."""
+    amounts: dict[str, Amount] = {}
+    for paper in dict.fromkeys(paper for paper, _ in cost.chosen):
+        keys = [key for key in cost.chosen if key[0] == paper]
+        amounts[paper] = cost.amount(keys)
+        if verbose:
+            amounts |= {f"  {paper}/{name}": cost.artifacts[paper, name] for _, name in keys}
+    rows = [["", "cells", "runs", "operations", f"{cost.device.unit}-hours"]]
+    for name, one in {**amounts, "all, each run once": cost.whole}.items():
+        lost = f" ({one.unknown} not known)" if one.unknown else ""
+        hours = _figure(cost.hours(one.flops))
+        rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", _prefixed(one.flops), hours])
+    return rows
 
-    Each begins with its title, which takes ``TITLE`` characters.
-    """
-    apart, whole, unit = cost.artifacts.values(), cost.whole, cost.rates.unit
-    runs, seconds = sum(one.runs for one in apart), sum(one.seconds for one in apart)
+
+def notes(cost: Cost, verbose: bool = False) -> Iterator[str]:
+    """What sharing saves, what is left out, not known or not made. A title of ``TITLE`` characters begins each note."""
+    apart, whole, unit = cost.artifacts.values(), cost.whole, cost.device.unit
+    runs, flops = sum(one.runs for one in apart), sum(one.flops for one in apart)
     if runs > whole.runs:
-        yield f"shared     {counted(len(apart), 'artifact')} made apart would be {_whole(runs)} runs and " + (
-            f"{_figure(seconds / 3600)} {unit}-hours; sharing saves {_whole(runs - whole.runs)} runs and "
-            f"{_figure((seconds - whole.seconds) / 3600)} {unit}-hours"
+        yield (
+            f"shared     {counted(len(apart), 'artifact')} made apart would be {runs:,} runs and "
+            f"{_figure(cost.hours(flops))} {unit}-hours; sharing saves {runs - whole.runs:,} runs and "
+            f"{_figure(cost.hours(flops - whole.flops))} {unit}-hours"
         )
     yield f"left out   {LEFT_OUT}"
-    if cost.plan.config.scale.precision != "float32":
-        yield f"roughly    memory: counted in float32; {cost.plan.config.scale.precision} moves about half as much"
-    about = [f"{name} has about {_whole(one.train)}" for name, one in cost.datasets.items() if one and one.about]
-    if about:
-        yield f"roughly    to train on: {'; '.join(about)}"
-    for reason, names in cost.unknown.items():
-        yield f"not known  {counted(len(names), 'run')}: {reason}"
-    missing = [name for name, one in cost.datasets.items() if one is None]
-    if missing:
-        yield f"not known  the disk of {', '.join(missing)}"
-    for reason, keys in _not_made(cost.plan).items():
-        listed = ", ".join("/".join(key) for key in keys)
-        yield f"not made   {listed if verbose else counted(len(keys), 'artifact')}: {reason}"
-
-
-def _not_made(plan: Plan) -> dict[str, list[tuple[str, str]]]:
-    """The chosen artifacts that are made from runs, but not at this scale, by the reason."""
-    reasons: dict[str, list[tuple[str, str]]] = {}
-    for paper, document in plan.config.papers.items():
+    datasets = {run.dataset.name: run.dataset for key in cost.chosen for run in cost.plan.runs_of(*key).values()}
+    sizes = {name: size for name, dataset in datasets.items() if (size := cost.size(dataset)) and size.about}
+    if sizes:
+        yield f"roughly    to train on: {'; '.join(f'{name} has about {one.train:,}' for name, one in sizes.items())}"
+    for reason in dict.fromkeys(found for found in cost.runs.values() if isinstance(found, str)):
+        yield f"not known  {counted(sum(found == reason for found in cost.runs.values()), 'run')}: {reason}"
+    reasons: dict[str, list[str]] = {}
+    for paper, document in cost.plan.config.papers.items():
         for name in document.measured:
-            if plan.config.chosen(paper, name) and (reason := why_not_made(plan, paper, name)):
-                reasons.setdefault(reason, []).append((paper, name))
-    return reasons
-
-
-def table(cost: Cost, verbose: bool) -> Iterator[list[str]]:
-    """The header and the rows; the last is of all together."""
-    price = ["price"] if cost.rates.price is not None else []
-    yield ["", "cells", "runs", "arithmetic", "memory", f"{cost.rates.unit}-hours", *price, "kWh", "runs' disk", "data"]
-    for paper, amount in cost.papers.items():
-        yield [paper, *_cells(amount, cost.rates)]
-        if verbose:
-            of_paper = {key: one for key, one in cost.artifacts.items() if key[0] == paper}
-            yield from ([f"  {name}", *_cells(one, cost.rates)] for (_, name), one in of_paper.items())
-    yield ["all, each run once", *_cells(cost.whole, cost.rates)]
-
-
-def _cells(amount: Amount, rates: Rates) -> list[str]:
-    hours = amount.seconds / 3600
-    price = [] if rates.price is None else [_figure(hours * rates.price)]
-    lost = f" ({len(amount.lost)} not known)" if amount.lost else ""
-    return [
-        _whole(amount.cells),
-        _whole(amount.runs) + lost,
-        _prefixed(amount.work.flops, "FLOP"),
-        _prefixed(amount.work.bytes, "B"),
-        _figure(hours),
-        *price,
-        _figure(hours * rates.watts / 1000),
-        _prefixed(amount.stored, "B"),
-        _prefixed(amount.datasets, "B"),
-    ]
-
-
-def _aligned(rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = [value.rjust(width) for value, width in zip(others, widths[1:], strict=True)]
-        yield "  ".join([first.ljust(widths[0]), *cells])
-
-
-def _whole(number: int) -> str:
-    return f"{number:,}"
+            if cost.plan.config.chosen(paper, name) and (reason := why_not_made(cost.plan, paper, name)):
+                reasons.setdefault(reason, []).append(f"{paper}/{name}")
+    for reason, names in reasons.items():
+        yield f"not made   {', '.join(names) if verbose else counted(len(names), 'artifact')}: {reason}"
 
 
 def _figure(number: float) -> str:
@@ -254,28 +263,35 @@ def _figure(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}" if number >= 99.5 else f"{number:.2g}"
 
 
-def _prefixed(number: int, unit: str) -> str:
-    """Three figures with a prefix of the SI: ``4.45 EFLOP``, ``12.3 TB``."""
-    value, place = float(f"{number:.3g}"), 0
+def _prefixed(flops: int) -> str:
+    """Three figures with a prefix of the SI: ``4.45 EFLOP``."""
+    value, place = float(f"{flops:.3g}"), 0
     while value >= 1000 and place < len(PREFIXES) - 1:
         value, place = value / 1000, place + 1
-    return f"{value:.3g} {PREFIXES[place]}{unit}"
+    return f"{value:.3g} {PREFIXES[place]}FLOP"
 
 
 def write(cost: Cost, path: Path) -> None:
-    """Write a CSV with a row for each artifact, and one, ``all``, for all together; numbers in plain units.
-
-    Raises:
-        HypersphereError: it cannot be written.
-    """
-    rows: Mapping[tuple[str, str], Amount] = {**cost.artifacts, ("all", ""): cost.whole}
+    """Write a CSV with a row for each artifact, and one, ``all``, for all together; numbers in plain units."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for key, one in rows.items():
-        hours, price = one.seconds / 3600, cost.rates.price
-        money = "" if price is None else f"{hours * price:.6g}"
-        times = [f"{hours:.6g}", f"{hours * cost.rates.watts / 1000:.6g}", money]
-        counts = [one.cells, one.runs, len(one.lost), one.work.flops, one.work.bytes]
-        writer.writerow([*key, *counts, *times, one.stored, one.datasets])
+    for key, one in {**cost.artifacts, ("all", ""): cost.whole}.items():
+        writer.writerow([*key, one.cells, one.runs, one.unknown, one.flops, f"{cost.hours(one.flops):.6g}"])
     files.write_text(path, text.getvalue())
+
+
+def page(cost: Cost) -> str:
+    """The table and its notes in Markdown."""
+    header, *rows = table(cost, verbose=True)
+    lines = [["document, artifact", *header[1:]], ["---", *["--:"] * (len(header) - 1)]]
+    names = [f"`{first.strip()}`" if first.startswith(" ") else f"**{first}**" for first, *_ in rows]
+    lines += [[name, *others] for name, (_, *others) in zip(names, rows, strict=True)]
+    listed = [f"- **{note[:TITLE].strip()}**: {note[TITLE:]}" for note in notes(cost, verbose=True)]
+    return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), "", *listed])
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    whole = of(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
+    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))

@@ -139,14 +139,11 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def cost(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import rates
-
-    chosen = rates.of(plan, arguments)  # before torch is imported
     if arguments.csv is not None and (not arguments.csv or Path(arguments.csv).is_dir()):
         raise HypersphereError(f"cost: --csv: must be a file, not a folder (given: '{arguments.csv}')")
     from hypersphere.command import cost
 
-    costs = cost.of(plan, chosen)
+    costs = cost.of(plan, arguments.tflops)
     for line in cost.lines(costs, arguments.verbose):
         print(line)
     if arguments.csv is not None:

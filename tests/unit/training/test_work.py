@@ -1,20 +1,18 @@
-"""The work of a step, against sums by hand, against torch's own counter on real tensors, and against saved weights."""
+"""The operations of a step, against sums by hand and against torch's counts on real tensors."""
 
 from itertools import pairwise
 from typing import Any
 
 import pytest
 import torch
-from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch
 from hypersphere.training import build
-from hypersphere.training.weights import plain
-from hypersphere.training.work import Counter, Counting, Work
+from hypersphere.training.work import flops, key
 
-SIDE, CLASSES = 8, 3
+SIDE, CLASSES, IMAGES = 8, 3, 6
 BASE: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
     "views": {},
@@ -89,7 +87,7 @@ BY_HAND = {
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_are_those_counted_by_hand(name: str) -> None:
     """Momentum targets pass forward alone, and only the views that each method trains on pass backward."""
-    assert Counting().of(run(name), SIDE, CLASSES).step.flops == 6 * BY_HAND[name]
+    assert flops(run(name), SIDE, CLASSES) == IMAGES * BY_HAND[name]
 
 
 @pytest.mark.parametrize("name", ["supervised", "simsiam", "byol"])
@@ -97,12 +95,13 @@ def test_operations_are_those_that_torch_counts_in_a_real_step(name: str) -> Non
     """Real tensors, the run's own loss, which multiplies no matrices here, and torch's own counter."""
     one = run(name)
     torch.manual_seed(0)
-    method = build.assemble(one, 6, CLASSES)
+    method = build.assemble(one, IMAGES, CLASSES)
     method.begin()
-    batch = Batch(torch.randn(len(one.branches), 6, 3, SIDE, SIDE), torch.arange(6), torch.arange(6) % CLASSES)
+    places = torch.arange(IMAGES)
+    batch = Batch(torch.randn(len(one.branches), IMAGES, 3, SIDE, SIDE), places, places % CLASSES)
     with FlopCounterMode(display=False) as counter:
         method(batch).loss.backward()
-    assert Counting().of(one, SIDE, CLASSES).step.flops == counter.get_total_flops()
+    assert flops(one, SIDE, CLASSES) == counter.get_total_flops()
 
 
 WORDS, HIDDEN = 3, 5
@@ -120,78 +119,19 @@ def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: i
 
     The backward pass has two products for each, except that no gradient goes to the state before the first word.
     """
-    step = Counting().of(Run.model_validate(BASE | SENTENCES), mean, CLASSES).step
     gates = 2 * 3 * HIDDEN
-    each = 3 * words * gates * (WORDS + HIDDEN) - 6 * gates * HIDDEN
-    assert step.flops == 2 * each  # of the two encoders
+    each = 3 * words * gates * (WORDS + HIDDEN) - IMAGES * gates * HIDDEN
+    assert flops(Run.model_validate(BASE | SENTENCES), mean, CLASSES) == 2 * each  # of the two encoders
 
 
-def test_a_sentence_model_takes_the_bytes_of_both_encoders() -> None:
-    one = Run.model_validate(BASE | SENTENCES)
-    encoder = build.assemble(one, 6, CLASSES).encoder
-    size = sum(tensor.numel() * tensor.element_size() for tensor in plain(encoder.state_dict()).values())
-    assert Counting().of(one, 4, CLASSES).stored == size > 0
+def test_operations_of_a_convolution_grow_with_the_area() -> None:
+    head = IMAGES * 3 * linear(F, CLASSES)
+    small, large = (flops(run("supervised"), side, CLASSES) - head for side in (8, 16))
+    assert large == 4 * small
 
 
-def test_a_step_of_several_passes_is_their_sum() -> None:
-    one = Counting().of(run("simclr", batch={"size": 6, "micro": 6}), SIDE, CLASSES)
-    four = Counting().of(run("simclr", batch={"size": 24, "micro": 6}), SIDE, CLASSES)
-    assert four.step == one.step * 4
-    assert four.stored == one.stored
-
-
-def test_operations_of_a_convolution_grow_with_the_area_and_the_images() -> None:
-    counting = Counting()
-    small, large = (counting.of(run("supervised"), side, CLASSES).step.flops for side in (8, 16))
-    head = 6 * 3 * linear(F, CLASSES)
-    assert large - head == 4 * (small - head)
-    double = counting.of(run("supervised", batch={"size": 12, "micro": 12}), 8, CLASSES).step.flops
-    assert double == 2 * small
-
-
-def test_what_was_counted_before_does_not_matter() -> None:
-    """An encoder that several methods share is counted once, and apart from them."""
-    shared = Counting()
-    for name in NAMES:
-        assert shared.of(run(name), SIDE, CLASSES) == Counting().of(run(name), SIDE, CLASSES)
-    assert shared.of(run("simclr", seed=5), SIDE, CLASSES) == shared.of(run("simclr"), SIDE, CLASSES)
-
-
-def test_each_combination_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    counting, built = Counting(), []
-    real = build.build_encoder
-    monkeypatch.setattr("hypersphere.training.work.build_encoder", lambda run: built.append(run) or real(run))
-    counting.of(run("simclr"), SIDE, CLASSES)
-    done = len(built)
-    for seed in range(100):
-        counting.of(run("simclr", seed=seed), SIDE, CLASSES)
-    assert len(built) == done > 0
-
-
-def test_bytes_are_those_of_each_operation_once() -> None:
-    """x [5, 3] times w [3, 2], float32: both are read and the product written. A view moves nothing."""
-    x, w = torch.empty(5, 3, device="meta"), torch.empty(3, 2, device="meta")
-    with Counter() as counter:
-        (x @ w).reshape(10)
-    assert counter.work == Work(flops=2 * 5 * 3 * 2, bytes=4 * (15 + 6 + 10))
-
-
-def test_bytes_of_the_backward_pass_count_where_a_gradient_flows() -> None:
-    """A target costs less than the network that it follows, in bytes too."""
-    both = Counting().of(run("byol_one_direction"), SIDE, CLASSES).step.bytes
-    trained_twice = Counting().of(run("simsiam"), SIDE, CLASSES).step.bytes
-    assert both < trained_twice
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_weights_take_the_bytes_of_the_tensors_that_are_saved(name: str) -> None:
-    one = run(name)
-    method = build.assemble(one, 6, CLASSES)
-    method.begin()
-    model = Counting().of(one, SIDE, CLASSES)
-
-    def size(module: nn.Module) -> int:
-        return sum(tensor.numel() * tensor.element_size() for tensor in plain(module.state_dict()).values())
-
-    assert (model.encoder, model.heads) == (size(method.encoder), size(method.head))
-    assert model.stored == model.encoder + model.heads
+def test_runs_share_a_count_where_seed_and_schedule_alone_differ() -> None:
+    same = run("simclr", seed=5, batch={"size": 12, "micro": IMAGES}, schedule={"epochs": 9, "warmup": 0.25})
+    assert key(same, SIDE) == key(run("simclr"), SIDE)
+    assert key(run("simclr"), 16) != key(run("simclr"), SIDE) != key(run("byol"), SIDE)
+    assert flops(same, SIDE, CLASSES) == flops(run("simclr"), SIDE, CLASSES)

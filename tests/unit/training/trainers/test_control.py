@@ -286,4 +286,4 @@ def test_the_cost_counts_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     execute(run, tmp_path)
     assert len(counted) == work.steps(run, examples=0) == 4 * STEPS - 11
     of_loss = 3 * (2 * 8 * 8 * 4)  # eight queries with eight keys of four numbers, forward and twice backward: left out
-    assert work.Counting().of(run, 10, 1).step.flops == sum(counted[:2]) // 2 - of_loss
+    assert work.flops(run, 10, 1) == sum(counted[:2]) // 2 - of_loss
