@@ -10,20 +10,17 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
+from hypersphere.config.verdicts import Verdict
 from hypersphere.report import labels, theorems, words
 from hypersphere.report.results import Results, has_no_scale, settles
 from hypersphere.report.shown import Grid, Head, Line, Shown, Text
 from hypersphere.wording import counted
 
-AGREE = (
-    *("reproduced", "exact", "exact (erratum)", "no counterexample", "no counterexample (erratum)"),
-    "diverged as published",
-)
-DISAGREE = ("not reproduced", "refuted")
+AGREE = tuple(verdict for verdict in Verdict if verdict.tone == "agree")
+DISAGREE = tuple(verdict for verdict in Verdict if verdict.tone == "disagree")
 DIRECTIONS = ("larger", "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
-UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
-ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
+ORDER: tuple[str, ...] = tuple(Verdict)
 OURS = "ours"
 """The reading of a claim that no document prints."""
 ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from hypersphere.config.project import Config
-from hypersphere.report import claims, words
+from hypersphere.config.verdicts import Verdict
+from hypersphere.report import claims
 from hypersphere.report.claims import Entry, kind_of
 from hypersphere.report.results import settles
 
@@ -23,24 +24,28 @@ class Outcome(NamedTuple):
 
     name: str
     heading: str
-    verdicts: tuple[str, ...]
     one: str
     """What one claim did, after its number: ``holds``."""
     many: str
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdicts that say it."""
+        return tuple(verdict for verdict in Verdict if verdict.outcome == self.name)
 
 
 OUTCOMES = {
     one.name: one
     for one in (
-        Outcome("holds", "Holds", claims.AGREE, "holds", "hold"),
-        Outcome("fails", "Fails", claims.DISAGREE, "fails", "fail"),
-        Outcome("open", "Open", ("direction only", "inconclusive"), "is open or in part", "are open or hold in part"),
-        Outcome("unjudged", "Cannot be judged", ("cannot be judged",), "cannot be judged", "cannot be judged"),
-        Outcome("measured", "Measured", ("laptop only", "quick only"), "was measured", "were measured"),
-        Outcome("waiting", "Not run", (words.NOT_RUN,), "was not run", "were not run"),
+        Outcome("holds", "Holds", "holds", "hold"),
+        Outcome("fails", "Fails", "fails", "fail"),
+        Outcome("open", "Open", "is open or in part", "are open or hold in part"),
+        Outcome("unjudged", "Cannot be judged", "cannot be judged", "cannot be judged"),
+        Outcome("measured", "Measured", "was measured", "were measured"),
+        Outcome("waiting", "Not run", "was not run", "were not run"),
     )
 }
-OUTCOME_OF = {verdict: outcome.name for outcome in OUTCOMES.values() for verdict in outcome.verdicts}
+OUTCOME_OF: dict[str, str] = {verdict: verdict.outcome for verdict in Verdict}
 MARKS = {"holds": "✓", "fails": "✕", "open": "~", "unjudged": "?", "measured": "○", "waiting": ""}
 """The sign of each outcome in the grid, so that it does not depend on colour."""
 

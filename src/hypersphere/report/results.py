@@ -13,15 +13,13 @@ from hypersphere.config.artifacts import Measured, Paper, Studied
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
+from hypersphere.config.verdicts import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance import pictures as png
 from hypersphere.provenance.manifest import check_tidy
 
-SETTLED = (
-    *("reproduced", "direction only", "not reproduced", "diverged as published", "exact", "exact (erratum)"),
-    *("no counterexample", "no counterexample (erratum)", "refuted"),
-)
+SETTLED = tuple(verdict for verdict in Verdict if verdict.settles)
 """Verdicts for or against a published claim."""
 
 

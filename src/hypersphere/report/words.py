@@ -10,10 +10,11 @@ from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.run import Dataset, Run
+from hypersphere.config.verdicts import Verdict
 from hypersphere.report.results import ArtifactResults, Results, settles
 from hypersphere.wording import counted
 
-NOT_RUN = "not run"
+NOT_RUN = Verdict.NOT_RUN
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}
 FEW = 4
 """Up to so many values are listed one by one; of more, only the first and the last."""

@@ -20,6 +20,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.reasons import NOT_MADE_YET, why_not_made, why_not_measured
 from hypersphere.config.rules import Rules
+from hypersphere.config.verdicts import Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, studies, theorems, verdicts
@@ -31,7 +32,7 @@ TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
 Interval = tuple[float, float]
 NOTHING: dict[str, Any] = {
-    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
+    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": Verdict.NOT_RUN, "direction": None},
     **{"why": None, "low": NAN, "high": NAN, "low_power": None, "margin": NAN, "verdict_half": None},
     **{
         "verdict_double": None,
@@ -203,7 +204,7 @@ class Judge:
         if not reasons:
             return told
         told["why"] = "; ".join(dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons]))
-        told |= {"verdict": self.limit or verdicts.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
+        told |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
         return told | ({"direction": "unclear"} if outcome.get("direction") else {})
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
@@ -266,7 +267,7 @@ class Judge:
         own, table = Pooled(std, n - 1), pool(groups).std
         used = own if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
-            **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or verdicts.INCONCLUSIVE},
+            **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or Verdict.INCONCLUSIVE},
             **{"low": low, "high": high, "low_power": used.df < self.rules.low_power_df},
             **seeds,
         }
@@ -302,9 +303,9 @@ class Judge:
         below = confident if claim.direction == "equal" else adjusted
         flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
         if claim.direction == "equal" and flat:
-            judged, direction = replace(judged, verdict=verdicts.INCONCLUSIVE, why=flat[0]), "unclear"
-        elif judged.verdict == verdicts.REPRODUCED and (why := self._uninformative(claim, against)):
-            judged = replace(judged, verdict=verdicts.DIRECTION_ONLY, why=why)
+            judged, direction = replace(judged, verdict=Verdict.INCONCLUSIVE, why=flat[0]), "unclear"
+        elif judged.verdict == Verdict.REPRODUCED and (why := self._uninformative(claim, against)):
+            judged = replace(judged, verdict=Verdict.DIRECTION_ONLY, why=why)
         if self.limit is not None and claim.direction != "equal" and effect["level"]:
             direction = "unclear"
             said.append(f"an arm is {effect['level']}")

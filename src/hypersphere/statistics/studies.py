@@ -11,6 +11,7 @@ from hypersphere.config.claims import PRINTED, Claim
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Rules
+from hypersphere.config.verdicts import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import read
@@ -100,18 +101,18 @@ def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]
 
     It speaks of ``needed`` of the places: of all, unless it says "most" or "can".
     """
-    holds = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
+    holds = Verdict.NO_COUNTEREXAMPLE if claim.reading == PRINTED else Verdict.NO_COUNTEREXAMPLE_ERRATUM
     return {
         "measured": 100 * held / places,
         "n": places,
-        "verdict": holds if held >= needed else verdicts.REFUTED,
+        "verdict": holds if held >= needed else Verdict.REFUTED,
     }
 
 
 def exact(claim: Claim, value: float) -> dict[str, Any]:
     """A number without randomness: exact if it is the printed one to the decimals of its metric."""
     agrees = claim.reported is not None and abs(value - claim.reported) <= 0.5 * _unit(claim) * (1 + 1e-9)
-    return {"measured": value, "n": 1, "verdict": _as_read(claim) if agrees else verdicts.NOT_REPRODUCED}
+    return {"measured": value, "n": 1, "verdict": _as_read(claim) if agrees else Verdict.NOT_REPRODUCED}
 
 
 def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
     room = 0.5 * _unit(claim) * (1 + 1e-9)
     possible = claim.reported is not None and low - room <= claim.reported <= high + room
     forced = possible and high - low <= 2 * room
-    verdict = _as_read(claim) if forced else verdicts.INCONCLUSIVE if possible else verdicts.REFUTED
+    verdict = _as_read(claim) if forced else Verdict.INCONCLUSIVE if possible else Verdict.REFUTED
     return {"low": low, "high": high, "verdict": verdict}
 
 
@@ -131,8 +132,8 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
     n, printed = len(values), NAN if claim.reported is None else claim.reported
     diverged = np.isinf(values)
     if diverged.any() or math.isinf(printed):
-        all_diverged = verdicts.DIVERGED if math.isinf(printed) else verdicts.NOT_REPRODUCED
-        some_diverged = verdicts.INCONCLUSIVE if diverged.any() else verdicts.NOT_REPRODUCED
+        all_diverged = Verdict.DIVERGED if math.isinf(printed) else Verdict.NOT_REPRODUCED
+        some_diverged = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
         return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
     mean, std = float(values.mean()), spread(values)
     accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
@@ -146,7 +147,7 @@ def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
     """A number that the study's inputs were chosen to match: it agrees by construction, which settles nothing."""
     low, high = mean_interval(values, rules.confidence)
     columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
-    return columns | {"low": low, "high": high, "verdict": verdicts.INCONCLUSIVE}
+    return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
 
 
 def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
@@ -199,4 +200,4 @@ def _unit(claim: Claim) -> float:
 
 def _as_read(claim: Claim) -> str:
     """The verdict on a computed number that agrees with the printed one."""
-    return verdicts.EXACT if claim.reading == PRINTED else verdicts.EXACT_ERRATUM
+    return Verdict.EXACT if claim.reading == PRINTED else Verdict.EXACT_ERRATUM

@@ -8,21 +8,9 @@ from typing import Any, Literal, NamedTuple
 from hypersphere.config.claims import Claim
 from hypersphere.config.rules import Rules
 from hypersphere.config.settings import Level
+from hypersphere.config.verdicts import Verdict
 from hypersphere.t_test import t_interval, t_p
-from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
-from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM
-from hypersphere.theory.table import REFUTED as REFUTED
 
-REPRODUCED = "reproduced"
-DIRECTION_ONLY = "direction only"
-NOT_REPRODUCED = "not reproduced"
-INCONCLUSIVE = "inconclusive"
-NOT_RUN = "not run"
-EXACT = "exact"
-EXACT_ERRATUM = "exact (erratum)"
-DIVERGED = "diverged as published"
-CANNOT_BE_JUDGED = "cannot be judged"
-Limit = Literal["quick only", "laptop only"]
 Direction = Literal["same", "opposite", "unclear"]
 
 
@@ -30,7 +18,7 @@ Direction = Literal["same", "opposite", "unclear"]
 class Judgement:
     """A verdict, and the interval that decided it, in the metric's unit."""
 
-    verdict: str
+    verdict: Verdict
     low: float
     high: float
     why: str = ""
@@ -50,14 +38,14 @@ class Estimate(NamedTuple):
     """The least standard deviation that the printed number's runs are taken to have, like ours."""
 
 
-def limit(level: Level, overridden: bool) -> Limit | None:
+def limit(level: Level, overridden: bool) -> Verdict | None:
     """The verdict on everything measured below the published scale; None at the published scale.
 
     The published scale with a number changed on the command line is another scale, and settles nothing.
     """
     if level == "quick":
-        return "quick only"
-    return "laptop only" if level == "laptop" or overridden else None
+        return Verdict.QUICK_ONLY
+    return Verdict.LAPTOP_ONLY if level == "laptop" or overridden else None
 
 
 def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float], rules: Rules) -> Judgement:
@@ -70,16 +58,16 @@ def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[fl
     effect without an interval (one run per arm).
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
-        return Judgement(INCONCLUSIVE, *adjusted)
+        return Judgement(Verdict.INCONCLUSIVE, *adjusted)
     half = abs(published) / 2
     nearest, furthest = _towards(published, adjusted)
     if nearest > rules.most_effect * abs(published):
-        return Judgement(DIRECTION_ONLY, *adjusted, f"above {rules.most_effect:g} times the printed effect")
+        return Judgement(Verdict.DIRECTION_ONLY, *adjusted, f"above {rules.most_effect:g} times the printed effect")
     if nearest > 0:
-        return Judgement(REPRODUCED if furthest >= half else DIRECTION_ONLY, *adjusted)
+        return Judgement(Verdict.REPRODUCED if furthest >= half else Verdict.DIRECTION_ONLY, *adjusted)
     if _towards(published, primary)[1] < half:
-        return Judgement(NOT_REPRODUCED, *primary)
-    return Judgement(INCONCLUSIVE, *adjusted)
+        return Judgement(Verdict.NOT_REPRODUCED, *primary)
+    return Judgement(Verdict.INCONCLUSIVE, *adjusted)
 
 
 def direction(adjusted: tuple[float, float], published: float) -> Direction:
@@ -104,7 +92,7 @@ def _towards(published: float, interval: tuple[float, float]) -> tuple[float, fl
 def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome of a claim whose document omits something needed: measurements stay, the verdict is replaced."""
     without = {name: None for name in ("verdict_half", "verdict_double") if name in outcome}
-    return {**outcome, **without, "verdict": CANNOT_BE_JUDGED}
+    return {**outcome, **without, "verdict": Verdict.CANNOT_BE_JUDGED}
 
 
 def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
@@ -114,8 +102,8 @@ def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) ->
     inconclusive.
     """
     if adjusted[0] > 0:
-        return Judgement(REPRODUCED, *adjusted)
-    return Judgement(NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(INCONCLUSIVE, *adjusted)
+        return Judgement(Verdict.REPRODUCED, *adjusted)
+    return Judgement(Verdict.NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(Verdict.INCONCLUSIVE, *adjusted)
 
 
 def of_equality(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Judgement:
@@ -125,15 +113,15 @@ def of_equality(confident: tuple[float, float], primary: tuple[float, float], ma
     interval (``primary``) lies wholly outside, else inconclusive: that an effect is not significant shows nothing.
     """
     if -margin <= confident[0] and confident[1] <= margin:
-        return Judgement(REPRODUCED, *confident)
+        return Judgement(Verdict.REPRODUCED, *confident)
     outside = primary[0] > margin or primary[1] < -margin
-    return Judgement(NOT_REPRODUCED, *primary) if outside else Judgement(INCONCLUSIVE, *confident)
+    return Judgement(Verdict.NOT_REPRODUCED, *primary) if outside else Judgement(Verdict.INCONCLUSIVE, *confident)
 
 
 def same_as_none(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Direction:
     """What an effect of which none is published looks like at a scale below the published one."""
     verdict = of_equality(confident, primary, margin).verdict
-    return {REPRODUCED: "same", NOT_REPRODUCED: "opposite"}.get(verdict, "unclear")  # type: ignore[return-value]
+    return {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}.get(verdict, "unclear")  # type: ignore[return-value]
 
 
 def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str, Any]:
@@ -147,7 +135,7 @@ def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str
     """
     printed = math.nan if claim.reported is None else claim.reported
     error = value_error(ours.n, ours.std, claim.reported_std, claim.reported_n or 1, ours.floor)
-    columns: dict[str, Any] = {"p": t_p(ours.mean - printed, error, ours.df), "verdict": INCONCLUSIVE}
+    columns: dict[str, Any] = {"p": t_p(ours.mean - printed, error, ours.df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
     half, full, double = (
@@ -179,7 +167,7 @@ def of_value(ours: float, published: float, error: float, df: int, margin: float
     low, high = t_interval(ours, error, df, rules.equivalence)
     wide_low, wide_high = t_interval(ours, error, df, rules.confidence)
     if published - margin <= low and high <= published + margin:
-        return Judgement(REPRODUCED, low, high)
+        return Judgement(Verdict.REPRODUCED, low, high)
     if wide_low > published + margin or wide_high < published - margin:
-        return Judgement(NOT_REPRODUCED, wide_low, wide_high)
-    return Judgement(INCONCLUSIVE, low, high)
+        return Judgement(Verdict.NOT_REPRODUCED, wide_low, wide_high)
+    return Judgement(Verdict.INCONCLUSIVE, low, high)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.config.claims import PRINTED as PRINTED
-from hypersphere.theory.table import NO_COUNTEREXAMPLE, NO_COUNTEREXAMPLE_ERRATUM, REFUTED
+from hypersphere.config.verdicts import Verdict
 
 Inputs = Mapping[str, Tensor]
 
@@ -83,9 +83,9 @@ def examine(statement: Statement, draws: int) -> Finding:
     violated = int((judged > statement.tolerance).sum())
     example = _first_violation(statement)
     if violated or example is not None:
-        verdict = REFUTED
+        verdict = Verdict.REFUTED
     else:
-        verdict = NO_COUNTEREXAMPLE if statement.reading == PRINTED else NO_COUNTEREXAMPLE_ERRATUM
+        verdict = Verdict.NO_COUNTEREXAMPLE if statement.reading == PRINTED else Verdict.NO_COUNTEREXAMPLE_ERRATUM
     return Finding(draws, len(judged), violated, float(judged.max()), example, verdict)
 
 

@@ -15,10 +15,11 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config
 from hypersphere.config.settings import Scale, Settings
+from hypersphere.config.verdicts import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS
-from hypersphere.statistics import studies, verdicts
+from hypersphere.statistics import studies
 
 RULES = rules.load(Path(__file__).parents[2] / "project")
 PLAIN: dict[str, Any] = {
@@ -210,7 +211,7 @@ def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
     values = {"kind": "comparison", "metric": "norm", "baseline": "b"}
     small, wide = [0.1, 0.12, 0.08, 0.11, 0.09], [0.0, 0.3, -0.3, 0.2, -0.2]
     found = answered([claim(reported=5.0, **values)], *arms("c", small, wide))
-    assert found["c"]["verdict"] == verdicts.NOT_REPRODUCED
+    assert found["c"]["verdict"] == Verdict.NOT_REPRODUCED
     narrow = [0.0, 0.02, -0.02, 0.01, -0.01]
     for printed, verdict in ((5.0, "direction only"), (0.15, "reproduced"), (-0.15, "not reproduced")):
         assert answered([claim(reported=printed, **values)], *arms("c", small, narrow))["c"]["verdict"] == verdict

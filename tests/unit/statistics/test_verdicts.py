@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.weightstats import DescrStatsW
 
 from hypersphere.config import rules
+from hypersphere.config.verdicts import Verdict
 from hypersphere.statistics import verdicts
 from hypersphere.t_test import t_p
 
@@ -64,7 +65,7 @@ def test_verdicts_and_directions_turn_with_the_sign(
     opposite = {"same": "opposite", "opposite": "same", "unclear": "unclear"}
     assert verdicts.direction(adjusted, -published) == opposite[same]
     # A verdict for the published direction needs that direction, whatever the size.
-    assert (there.verdict in (verdicts.REPRODUCED, verdicts.DIRECTION_ONLY)) == (same == "same")
+    assert (there.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)) == (same == "same")
 
 
 @pytest.mark.parametrize(
