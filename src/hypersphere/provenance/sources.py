@@ -2,7 +2,8 @@
 
 A reworded sentence must not make results stale, and a changed operator must. So modules that decide no byte of a result
 are silent: they and their imports are left out. In all others, comments, docstrings, layout and the words of errors,
-assertions, notes and warnings are removed from the syntax tree before it is hashed. In doubt a statement counts.
+assertions, notes and warnings are removed from the syntax tree before it is hashed. In doubt a statement counts. A
+module's table (``measures.csv`` beside ``measures.py``) counts with it.
 """
 
 import ast
@@ -64,7 +65,9 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
             continue
         looked_at.add(module)
         if path := _path(PACKAGE, module):
-            found[module], imports = _parsed(path, module, path.stat().st_mtime_ns)
+            source, imports = _parsed(path, module, path.stat().st_mtime_ns)
+            table = path.with_suffix(".csv")
+            found[module] = source + (table.read_text(encoding="utf-8") if table.is_file() else "")
             waiting += imports
     return dict(sorted(found.items()))
 

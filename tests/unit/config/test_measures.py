@@ -1,12 +1,14 @@
 """The table of measures: chance by counting, names on another dataset, and no probe whose measure it lacks."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY_MEASURES
-from hypersphere.config.measures import MEASURES, transferred
+from hypersphere.config.measures import FILE, MEASURES, read, transferred
+from hypersphere.errors import HypersphereError
 
 
 @pytest.mark.parametrize("classes", [2, 5, 7, 10])
@@ -53,3 +55,11 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
 
 def test_what_training_writes_down_is_in_the_table() -> None:
     assert set(HISTORY_MEASURES) <= set(MEASURES)
+
+
+@pytest.mark.parametrize(("old", "new"), [(",higher,1,", ",best,1,"), (",kNN accuracy,%,1,", ",kNN accuracy,%,x,")])
+def test_a_wrong_row_of_the_table_is_named(tmp_path: Path, old: str, new: str) -> None:
+    file = tmp_path / "measures.csv"
+    file.write_text(FILE.read_text().replace(old, new))
+    with pytest.raises(HypersphereError, match=r"measures\.csv: knn_top1\."):
+        read(file)

@@ -194,6 +194,28 @@ def test_a_closure_follows_imports_but_not_through_silent_modules(
     assert sources.closure(["hypersphere.errors", "hypersphere.nowhere", "json"]) == {}
 
 
+def test_a_modules_table_counts_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit of the table moves the digest of what imports the module, and of nothing else."""
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+    for name, text in {"one": "import hypersphere.two", "two": "", "three": ""}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+
+    def digests() -> list[str]:
+        sources.forget()
+        return [sources.code_digest(f"hypersphere.{name}") for name in ("one", "two", "three")]
+
+    tables = [digests()]
+    for text in ("name\na\n", "name\nb\n"):
+        (tmp_path / "two.csv").write_text(text)
+        tables.append(digests())
+    one, two, three = (set(column) for column in zip(*tables, strict=True))
+    assert (len(one), len(two), len(three)) == (3, 3, 1)
+
+
+def test_the_table_of_measures_decides_the_claims() -> None:
+    assert "kNN accuracy" in sources.closure(["hypersphere.statistics.claims"])["hypersphere.config.measures"]
+
+
 def test_relative_imports_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From a module, and from the __init__ of a package, where one dot is the package itself."""
     monkeypatch.setattr(sources, "PACKAGE", tmp_path)
