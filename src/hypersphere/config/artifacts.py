@@ -20,12 +20,11 @@ from pydantic import (
 
 from hypersphere import files
 from hypersphere.config import coordinates, kinds, registry
-from hypersphere.config.contrasts import Contrast, Pair
-from hypersphere.config.coordinates import Axis, Scalar
+from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study
-from hypersphere.config.validation import AsList, Identifier, Strict, not_one_of, unknown_key
+from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -104,11 +103,7 @@ class Override(Strict):
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
-        return all(run.get(key) in values for key, values in self._conditions.items())
-
-    @cached_property
-    def _conditions(self) -> dict[str, list[Scalar]]:
-        return {key: coordinates.alternatives(value) for key, value in self.when.items()}
+        return coordinates.covers(self.when, run)
 
 
 class Measured(Strict):
@@ -170,7 +165,8 @@ class Measured(Strict):
             raise ValueError("measure: must be given here or on one axis, and not on both")
         if "by" in axis_of and self.by is not None:
             raise ValueError("by: may be given here or on one axis, and not on both")
-        of_baseline = [m for m in self._measures() if MEASURES[m].of_baseline]
+        names = dict.fromkeys(str(point["measure"]) for point in self.points)
+        of_baseline = [name for name in names if name in MEASURES and MEASURES[name].of_baseline]
         if of_baseline and self.baseline is None:
             raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
         for key in self.baseline or {}:
@@ -179,19 +175,16 @@ class Measured(Strict):
         if self.baseline and all(self.compared_with(point) for point in self.points):
             raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
         for at, contrast in enumerate(self.also):
-            contrast.check(f"also.{at}", axis_of, self.points)
+            for key in (*contrast.of, *contrast.against):
+                if key not in axis_of:
+                    raise ValueError(f"also.{at}: {key} is on no axis")
+            if not contrast.pairs(self.points):
+                raise ValueError(f"also.{at}: no two cells differ so")
         return self
 
     def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
         """Whether a cell is declared and not made."""
-        return any(
-            all(point.get(key) in coordinates.alternatives(value) for key, value in one.items())
-            for one in self.left_out
-        )
-
-    def _measures(self) -> list[str]:
-        listed = [str(p["measure"]) for of in self.axes.values() for p in of if p.get("measure") in MEASURES]
-        return [self.measure] if self.measure else listed
+        return any(coordinates.covers(one, point) for one in self.left_out)
 
     @property
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:
@@ -273,6 +266,8 @@ class Paper(Strict):
     """config/papers/<paper>.yaml: one document, and its runs, evaluations and artifacts, if any."""
 
     paper: Identifier
+    order: PositiveInt = 1000
+    """Its place among the documents, which are listed by it, and by name where it is equal."""
     title: str
     run: RunFields = Field(default_factory=dict)
     methods: dict[Identifier, RunFields] = Field(default_factory=dict)

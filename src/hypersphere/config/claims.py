@@ -103,45 +103,30 @@ class Claim(Strict):
         return (difference > 0) - (difference < 0) if not lower else (difference < 0) - (difference > 0)
 
     @model_validator(mode="after")
-    def _readable(self) -> Self:
+    def _consistent(self) -> Self:
         for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
             try:
-                parse(given, field)
+                keys = parse(given, field)
             except HypersphereError as error:
                 raise ValueError(str(error)) from None
-        columns = [key for key in parse(self.setting, "setting") if key in (*IDENTITY, "measure")]
-        if columns:
-            raise ValueError(f"setting: {columns[0]} has a column of its own")
-        return self
-
-    @model_validator(mode="after")
-    def _can_be_tested_for_equivalence(self) -> Self:
+            if field == "setting" and (columns := [key for key in keys if key in (*IDENTITY, "measure")]):
+                raise ValueError(f"setting: {columns[0]} has a column of its own")
         if self.direction == "equal" and (self.metric is None or MEASURES[self.metric].margin == "none"):
             raise ValueError("direction: 'equal' needs a metric with a margin of equivalence")
-        return self
-
-    @model_validator(mode="after")
-    def _names_its_erratum(self) -> Self:
         if self.origin == "corrected" and self.reading == PRINTED:
             raise ValueError(f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')")
         return self
 
 
 def load(file: Path) -> list[Claim]:
-    """Read a paper's claims, and fill in what each comparison reports: the difference of its two printed values.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the claim and the column.
-    """
+    """A paper's claims, each comparison with what it reports: the difference of its two printed values."""
     return with_differences(read(file), file)
 
 
 def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
     """The claims, each comparison with the difference of its two printed values.
 
-    Raises:
-        HypersphereError: a value is not printed, or one sentence is said of a printed gain and of a printed loss, of
-            which it contradicts one; the sentence names the file, the claim and the column.
+    A sentence that is said of a printed gain and of a printed loss is refused, because it contradicts one of the two.
     """
     found = [_with_difference(claim, claims, file) for claim in claims]
     first: dict[tuple[str, str], Claim] = {}
@@ -159,53 +144,37 @@ def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
 
 
 def read(file: Path) -> list[Claim]:
-    """The rows of a paper's claims, each validated by itself.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the claim and the column.
-    """
-    claims: dict[str, Claim] = {}
-    for line, row in _rows(file):
-        value = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
-        claim = validate(Claim, value, file, f"line {line} ({row['id'] or 'no id'})")
-        if claim.id in claims:
-            raise HypersphereError(f"{file}: line {line}: id: '{claim.id}' is given twice")
-        claims[claim.id] = claim
-    return list(claims.values())
-
-
-def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV of claims, each with the number of its last line.
-
-    Raises:
-        HypersphereError: it is missing, no CSV in UTF-8, has other columns, or a row has more or fewer fields.
-    """
-    lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
-    rows = []
-    try:
-        columns = next(lines, [])
-        _check_columns(columns, file)
-        for fields in lines:
-            if len(fields) != len(columns):
-                counts = f"{counted(len(fields), 'field')}, where the header has {len(columns)}"
-                raise HypersphereError(f"{file}: line {lines.line_num}: {counts}")
-            rows.append((lines.line_num, dict(zip(columns, fields, strict=True))))
-    except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
-    return rows
-
-
-def _check_columns(columns: Sequence[str], file: Path) -> None:
+    """The rows of a paper's claims, each validated by itself."""
     required = [name for name, field in Claim.model_fields.items() if field.is_required()]
     known = [name for name, field in Claim.model_fields.items() if not field.exclude]
-    for column in columns:
-        if column not in known:
-            raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, known)}")
-        if columns.count(column) > 1:
-            raise HypersphereError(f"{file}: column '{column}' is given twice")
-    missing = [name for name in required if name not in columns]
-    if missing:
-        raise HypersphereError(f"{file}: line 1: column {missing[0]} is missing; a file of claims begins with a header")
+    lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
+    claims: dict[str, Claim] = {}
+    try:
+        columns = next(lines, [])
+        for column in columns:
+            if column not in known:
+                raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, known)}")
+            if columns.count(column) > 1:
+                raise HypersphereError(f"{file}: column '{column}' is given twice")
+        for column in required:
+            if column not in columns:
+                raise HypersphereError(
+                    f"{file}: line 1: column {column} is missing; a file of claims begins with a header"
+                )
+        for fields in lines:
+            where = f"line {lines.line_num}"
+            if len(fields) != len(columns):
+                counts = f"{counted(len(fields), 'field')}, where the header has {len(columns)}"
+                raise HypersphereError(f"{file}: {where}: {counts}")
+            row = dict(zip(columns, fields, strict=True))
+            given = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
+            claim = validate(Claim, given, file, f"{where} ({row['id'] or 'no id'})")
+            if claim.id in claims:
+                raise HypersphereError(f"{file}: {where}: id: '{claim.id}' is given twice")
+            claims[claim.id] = claim
+    except csv.Error as error:
+        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
+    return list(claims.values())
 
 
 def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:

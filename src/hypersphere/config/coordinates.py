@@ -7,7 +7,9 @@ readings, which change no training (epoch, target, split …). Values are as pub
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Any
 
+from hypersphere.config.validation import Strict
 from hypersphere.errors import HypersphereError
 
 Scalar = str | int | float | bool
@@ -153,3 +155,30 @@ def nested(paths: Mapping[str, Scalar]) -> dict[str, object]:
             inner = inner.setdefault(part, {})  # type: ignore[assignment]
         inner[last] = value
     return result
+
+
+Pair = tuple[dict[str, Scalar], dict[str, Scalar]]
+"""A cell, and the one that it is compared with."""
+
+
+class Contrast(Strict):
+    """Cells of an artifact, and what differs in the cell that each is compared with."""
+
+    of: dict[str, Scalar | list[Scalar]]
+    """The cells have one of these values of each key."""
+    against: dict[str, Scalar]
+
+    def pairs(self, points: Sequence[dict[str, Scalar]]) -> list[Pair]:
+        """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
+        cells = {text(point): point for point in points}
+        pairs = []
+        for name, point in cells.items():
+            other = text({**point, **self.against})
+            if other != name and other in cells and covers(self.of, point):
+                pairs.append((point, cells[other]))
+        return pairs
+
+
+def covers(values: Mapping[str, Any], point: Coordinates) -> bool:
+    """Whether a cell has one of the ``values`` of each key."""
+    return all(point.get(key) in alternatives(value) for key, value in values.items())

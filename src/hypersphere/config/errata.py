@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from hypersphere import files
-from hypersphere.config.validation import Strict, validate
+from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "paper/errata.yaml"
@@ -28,7 +28,8 @@ class Erratum(Strict):
     """One inconsistency."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
-    document: Literal["margins", "lmcl", "embedding_norms", "double_metric", "lecture", "several"]
+    document: str
+    """A file of config/papers, by its name, or ``SEVERAL``."""
     place: Text
     kind: Kind
     printed: Text
@@ -41,21 +42,22 @@ class Erratum(Strict):
 
 
 def load(root: Path) -> list[Erratum]:
-    """Every entry, in the order of the file.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the entry and the field.
-    """
+    """Every entry, in the order of the file."""
     file = root / FILE
     listed = files.read_yaml(file)
     if not isinstance(listed, list):
         raise HypersphereError(f"{file}: must be a list of entries")
-    names = [entry.get("id", "no id") if isinstance(entry, dict) else "no id" for entry in listed]
-    ledger = [validate(Erratum, entry, file, str(name)) for entry, name in zip(listed, names, strict=True)]
-    repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise HypersphereError(f"{file}: id: {min(repeated)} is given twice")
-    return ledger
+    documents = [SEVERAL, *sorted(path.stem for path in (root / "config" / "papers").glob("*.yaml"))]
+    ledger: dict[str, Erratum] = {}
+    for given in listed:
+        name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
+        entry = validate(Erratum, given, file, name)
+        if entry.document not in documents:
+            raise HypersphereError(f"{file}: {name}.document: {not_one_of(entry.document, documents)}")
+        if entry.id in ledger:
+            raise HypersphereError(f"{file}: id: {name} is given twice")
+        ledger[entry.id] = entry
+    return list(ledger.values())
 
 
 def of(document: str, ledger: list[Erratum]) -> list[Erratum]:

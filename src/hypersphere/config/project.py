@@ -18,7 +18,6 @@ from hypersphere.config.study import Selection, read_selection, selection_file
 from hypersphere.config.validation import not_one_of, suggest, unknown_key, validate
 from hypersphere.errors import HypersphereError
 
-DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
 FOLDERS: dict[Need, str] = {"human_labels": "human", "sentence_tasks": "text/tasks"}
 """The folder of ``data_root`` that holds what an exact study needs."""
 DOWNLOADED = ("human_labels",)
@@ -163,7 +162,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     for key in Scale.model_fields.keys() - {"scale"}:
         sources[key] = COMMAND_LINE if key in replaced else scale_file
     papers = {}
-    for file in sorted((folder / "papers").glob("*.yaml"), key=_place):
+    for file in sorted((folder / "papers").glob("*.yaml")):
         papers[file.stem] = validate(Paper, _mapping(file), file)
         if papers[file.stem].paper != file.stem:
             raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
@@ -172,7 +171,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         settings=settings,
         scale=scale,
         overrides=overrides,
-        papers=papers,
+        papers=dict(sorted(papers.items(), key=lambda item: item[1].order)),
         datasets=_datasets(folder / "datasets.yaml"),
         selected={
             (name, study): read_selection(selection_file(root, name, study), declared)
@@ -229,11 +228,6 @@ def _datasets(file: Path) -> dict[str, Dataset]:
             raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
         datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
     return datasets
-
-
-def _place(file: Path) -> tuple[int, str]:
-    """Sorts the documents in the order in which they are shown, and others after them."""
-    return (DOCUMENTS.index(file.stem) if file.stem in DOCUMENTS else len(DOCUMENTS)), file.stem
 
 
 def _scale_overrides(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,10 +48,6 @@ class Rules(Strict):
 
 
 def load(root: Path) -> Rules:
-    """Read config/statistics.yaml under ``root``.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the field and what is wrong with it.
-    """
+    """Read config/statistics.yaml under ``root``."""
     file = root / "config" / "statistics.yaml"
     return validate(Rules, files.read_yaml(file), file)

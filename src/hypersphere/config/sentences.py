@@ -16,7 +16,7 @@ from hypersphere.wording import counted
 
 Cells = dict[str, Scalar | list[Scalar]]
 """Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
-each key; ``""`` stands for a key that the number has not."""
+each key. The value ``""`` means that the number lacks the key."""
 Relation = Literal["above", "at least", "below", "at most", "within", "between"]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))]
 
@@ -61,17 +61,9 @@ class Sentence(Strict):
         return {"all": places, "most": places // 2 + 1, "some": 1}[self.holds]
 
 
-class _File(Strict):
-    sentences: dict[str, Sentence]
-
-
 def load(file: Path) -> dict[str, Sentence]:
-    """The sentences of a document, by the id of their claim.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the entry and the field.
-    """
+    """The sentences of a document, by the id of their claim."""
     given: Any = files.read_yaml(file)
     if not isinstance(given, dict):
         raise HypersphereError(f"{file}: must be claims' ids with the checks of their sentences")
-    return validate(_File, {"sentences": given}, file).sentences
+    return {name: validate(Sentence, sentence, file, f"sentences.{name}") for name, sentence in given.items()}

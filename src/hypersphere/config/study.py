@@ -22,8 +22,7 @@ from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config import coordinates
-from hypersphere.config.contrasts import Contrast
-from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.coordinates import Contrast, Coordinates, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.validation import NonNegativeInt, Strict
 from hypersphere.errors import HypersphereError
