@@ -11,11 +11,7 @@ LARGEST = 10_000_000
 
 
 def lines(mean: str, std: str | None, n_test: int) -> list[str]:
-    """A line for each set of assumptions: the numbers of runs, up to 10, that fit.
-
-    Raises:
-        HypersphereError: a number is not an accuracy in percent, or there are no test images.
-    """
+    """A line for each set of assumptions: the numbers of runs, up to 10, that fit."""
     if not 1 <= n_test <= LARGEST:
         raise HypersphereError(f"grim: --n-test: must be between 1 and {LARGEST} test images (given: {n_test})")
     printed = Printed(_number(mean, "MEAN"), None if std is None else _number(std, "STD"))

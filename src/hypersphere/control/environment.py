@@ -33,11 +33,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, source: Component | None) -> Self:
-        """Those of a dataset's source.
-
-        Raises:
-            HypersphereError: it is no ``control_task``.
-        """
+        """Those of a dataset's source."""
         if source is None or source.name != "control_task":
             raise HypersphereError(f"control: dataset.source: must be control_task (given: {source and source.name})")
         return cls(**registry.schema("datasets", source.name).model_validate(source.parameters).model_dump())
@@ -52,11 +48,7 @@ class Environment:
     """One simulated task."""
 
     def __init__(self, settings: Settings) -> None:
-        """Build the simulator.
-
-        Raises:
-            HypersphereError: a library is missing, there is no such task, or this machine cannot render it.
-        """
+        """Build the simulator."""
         if reason := renderer.problem():
             raise HypersphereError(f"control: {reason}")
         renderer.choose()
@@ -77,11 +69,7 @@ class Environment:
         """Numbers of an action."""
 
     def reset(self, seed: int, *purpose: str | int) -> UInt8[np.ndarray, "3 h w"]:
-        """Begin the episode of a key. Returns its first frame.
-
-        Raises:
-            HypersphereError: this machine cannot render.
-        """
+        """Begin the episode of a key. Returns its first frame."""
         self._random.seed(prng.torch_seed(seed, *purpose) % 2**32)
         self._simulator.reset()
         return self._frame()
