@@ -38,13 +38,7 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
 def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import snapshots
 
-    if arguments.remove and not arguments.run:
-        raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
     names = [run.name for run in find_runs(plan, arguments.run)]
-    if arguments.remove:
-        for removed in snapshots.remove(plan, names, arguments.remove):
-            print(f"removed {removed.run} epoch {removed.epoch}")
-        return
     for line in snapshots.table(plan, names or list(plan.runs)):
         print(line)
 

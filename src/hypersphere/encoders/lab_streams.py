@@ -29,11 +29,6 @@ class LabStreams(nn.Module):
         self.stream_dim = int(lightness.feature_dim)  # type: ignore[arg-type]
         self.feature_dim = 2 * self.stream_dim
 
-    @property
-    def backbones(self) -> tuple[nn.Module, nn.Module]:
-        """The modules that each take a whole batch of images."""
-        return self.lightness, self.colour
-
     def streams(self, images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
         """Features of L*, and of a* and b*. Images are sRGB in [0, 1]; the backbones see channels in [-1, 1]."""
         lab = to_unit_lab(images)

@@ -57,12 +57,12 @@ class Batch(NamedTuple):
     places: Int[Tensor, "n"]
     """Each image's place in the training set, from 0."""
     labels: Int[Tensor, "n"]
-    moment: tuple[int, ...] = (0, 0, 0, 0)
+    rng_key: tuple[int, ...] = (0, 0, 0, 0)
     """Seed, epoch, step and pass: they key the method's random draws."""
 
     def key(self, purpose: str) -> tuple[int, str, int, int, int]:
-        """Key of this pass's draws for ``purpose``, for the functions of ``keyed``."""
-        seed, epoch, step, number = self.moment
+        """Key of this pass's draws for ``purpose``, for the functions of ``prng``."""
+        seed, epoch, step, number = self.rng_key
         return seed, purpose, epoch, step, number
 
 

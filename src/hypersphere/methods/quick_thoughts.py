@@ -21,11 +21,6 @@ class TwoEncoders(nn.Module):
         self.first, self.second = first, second
         self.feature_dim = int(first.feature_dim) + int(second.feature_dim)  # type: ignore[arg-type]
 
-    @property
-    def backbones(self) -> tuple[nn.Module, nn.Module]:
-        """The modules that each take a whole batch of sentences."""
-        return self.first, self.second
-
     def forward(self, tokens: Int[Tensor, "n s l"]) -> Float[Tensor, "n d"]:
         """Maps [n, S, L] to [n, S · feature_dim]."""
         flat = tokens.flatten(0, 1)

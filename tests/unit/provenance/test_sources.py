@@ -79,13 +79,13 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     ),
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
     "a method's error": ("methods/mocov2.py", "does not divide the", "is no divisor of the", STAYS),
-    "the loop's error": (LOOP, "is more than the", "exceeds the", STAYS),
+    "a run's error": ("config/run.py", "is more than the", "exceeds the", STAYS),
     "a declaration's error": ("config/recipe.py", "blur_kernel: must be odd", "blur_kernel: has to be odd", STAYS),
     "a note": (LOOP, "; starting over", "; it begins again", STAYS),
     "a new note": (
         LOOP,
-        "    keeper = Keeper(",
-        '    print("keeping")\n    keeper = Keeper(',
+        "    checkpointer = Checkpointer(",
+        '    print("keeping")\n    checkpointer = Checkpointer(',
         STAYS,
     ),
     "an assertion's message": (
