@@ -339,7 +339,7 @@ def test_theory_is_of_the_papers_that_state_something(package: Path, plan: Plan)
     before = digests.theory_digest(plan)
     edit(package, "theory/margins.py", "import", "import sys\nimport")
     assert digests.theory_digest(plan) == before
-    edit(package, "theory/norms/steps.py", "import math\n", "import math\nimport os\n")
+    edit(package, "theory/embedding_norms.py", "import math\n", "import math\nimport os\n")
     assert digests.theory_digest(plan) != before
 
 
