@@ -51,9 +51,6 @@ def lab_streams(
         backbone: name of the backbone; each stream has its own weights.
         width: channels of the first stage of convnet, resnet8 and resnet10.
         stem: of resnet18 and resnet50, as in ``resnet``.
-
-    Raises:
-        HypersphereError: ``width`` or ``stem`` is set for a backbone that has no such option.
     """
     if backbone in ("convnet", "resnet8", "resnet10"):
         if stem != "cifar":

@@ -75,15 +75,23 @@ class Output(NamedTuple):
 
 
 class Method(nn.Module):
-    """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``."""
+    """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``.
+
+    Args:
+        parts: encoder, objective and the like.
+        heads: the modules that lead from the encoder's output to the embeddings, in order, each under its name.
+    """
 
     encoder: nn.Module
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, **heads: nn.Module) -> None:
         super().__init__()
         self.encoder = parts.encoder
         self.objective = parts.objective
         self.gradient = parts.gradient
+        self.heads = tuple(heads)
+        for name, module in heads.items():
+            self.add_module(name, module)
 
     @property
     def head(self) -> nn.Module:
@@ -91,11 +99,8 @@ class Method(nn.Module):
 
         It is chained anew at each call (see ``chain``), so that a tensor has one name in the method's ``state_dict``.
         Tensors in a run's file of heads have their names in this module.
-
-        Raises:
-            NotImplementedError: the method defines no head.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines no head")
+        return chain(**{name: self.get_submodule(name) for name in self.heads})
 
     def begin(self) -> None:
         """Make frozen copies. Called once, after the initial weights are drawn and cut."""

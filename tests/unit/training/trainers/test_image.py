@@ -238,7 +238,7 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
 
 
 def test_fewer_images_than_a_batch_is_said(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 images of noise"):
+    with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 training examples of noise"):
         execute(make_run(), images[:7], tmp_path)
 
 

@@ -209,7 +209,7 @@ def test_the_frozen_encoder_joins_both(tokens: np.ndarray, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 pairs of sentences of pairs"),
+        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 training examples of pairs"),
         (lambda tokens: tokens[:, :1], "no pairs of neighbouring sentences"),
         (lambda tokens: tokens + 1, "has words up to number 12, but encoder.vocabulary is 12"),
     ],
