@@ -35,18 +35,15 @@ class SwAV(Method):
         scores_a, scores_b = (unit(self.gradient(z)) @ rows.T for z in (z_a, z_b))
         return Output(self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach())
 
+    @torch.no_grad()
     def begin(self) -> None:
-        """Normalise the initial prototypes."""
-        self._normalise()
+        """Normalise the prototypes."""
+        self.prototypes.weight.copy_(unit(self.prototypes.weight))
 
     def after_step(self, before: float, after: float) -> None:
         """Normalise the prototypes again, because the optimiser's step changes their norms."""
-        self._normalise()
+        self.begin()
         self.frozen.fill_(after < self.freeze)
-
-    @torch.no_grad()
-    def _normalise(self) -> None:
-        self.prototypes.weight.copy_(unit(self.prototypes.weight))
 
 
 def swav(
