@@ -32,7 +32,7 @@ from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.weights import load_frozen, weight_files
+from hypersphere.training.frozen import load_frozen, weight_files
 
 COLUMNS = EVALUATION
 Row = dict[str, str | int | float | None]

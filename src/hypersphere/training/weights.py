@@ -1,21 +1,15 @@
-"""Weights of encoders and heads as safetensors: written while a run is trained, and read by whoever measures it."""
+"""Weights of encoders and heads as safetensors, as they are written while a run is trained."""
 
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from hypersphere import files
-from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
-from hypersphere.training.build import assemble
 
 ENCODER = "encoder.safetensors"
 HEADS = "heads.safetensors"
 """The modules between the encoder's output and the embeddings at the end of training: ``Method.head``."""
-CLASSIFIER = "classifier.weight"
-"""Name of a supervised head's tensor with one row per class; other heads have none."""
 
 
 def snapshot_names(epoch: int) -> tuple[str, str]:
@@ -24,11 +18,6 @@ def snapshot_names(epoch: int) -> tuple[str, str]:
     The snapshot is unusable if either is missing.
     """
     return f"snapshots/epoch-{epoch:04d}.safetensors", f"snapshots/epoch-{epoch:04d}.heads.safetensors"
-
-
-def weight_files(run: Run, epoch: int) -> tuple[str, str]:
-    """Files of a run's encoder and head after ``epoch`` epochs, relative to the run's folder."""
-    return (ENCODER, HEADS) if epoch == run.schedule.epochs else snapshot_names(epoch)
 
 
 def plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -45,46 +34,3 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, st
 def save_weights(module: nn.Module, path: Path) -> None:
     """Write a module's parameters and buffers."""
     write_tensors(path, plain(module.state_dict()))
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Parameters and buffers by their names, on the CPU; a missing or damaged file is a sentence."""
-    try:
-        return load_file(path)
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except (SafetensorError, OSError) as error:
-        raise HypersphereError(f"{path}: not a readable safetensors file ({error})") from None
-
-
-def load_weights(module: nn.Module, path: Path) -> None:
-    """Read parameters and buffers into a module; a file of another architecture is a sentence too."""
-    weights = read_weights(path)
-    try:
-        module.load_state_dict(weights, strict=True)
-    except RuntimeError as error:
-        detail = str(error).splitlines()[-1].strip()
-        raise HypersphereError(f"{path}: the weights are of another architecture ({detail})") from None
-
-
-def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Module]:
-    """A run's encoder and head after ``epoch`` epochs, in evaluation mode, without gradients, on the CPU.
-
-    No dataset is needed: the number of classes, if the head has one, is read from its file.
-
-    Args:
-        run: the trained run.
-        folder: the run's folder.
-        epoch: the schedule's last, or one with a snapshot.
-
-    Returns:
-        The encoder, [n, 3, h, w] to [n, feature_dim], and the head, from there to embeddings [n, d] (``Method.head``).
-    """
-    encoder_file, heads_file = (folder / name for name in weight_files(run, epoch))
-    classifier = read_weights(heads_file).get(CLASSIFIER)
-    method = assemble(run, images=1, classes=1 if classifier is None else len(classifier))
-    method.eval().requires_grad_(False)
-    encoder, head = method.encoder, method.head.eval()
-    load_weights(encoder, encoder_file)
-    load_weights(head, heads_file)
-    return encoder, head

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from hypersphere.config import registry
-from hypersphere.training.weights import load_weights, save_weights
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "convnet": {"width": 4},

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from hypersphere.encoders.gru import GRU, gru
 from hypersphere.training.build import initialise
-from hypersphere.training.weights import load_weights, save_weights
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 TOKENS = torch.tensor([[2, 5, 3, 0, 0], [4, 0, 0, 0, 0], [6, 6, 1, 2, 3], [0, 0, 0, 0, 0]], dtype=torch.int32)
 

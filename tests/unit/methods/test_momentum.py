@@ -22,7 +22,8 @@ from hypersphere.objectives.normalised_squared_error import normalised_squared_e
 from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.weights import load_weights, save_weights
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 from .shared import batches_seen, gradients, identity, make_batch, make_parts, make_run, step, trained
 

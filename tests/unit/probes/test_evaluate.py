@@ -26,8 +26,9 @@ from hypersphere.probes.linear import linear
 from hypersphere.probes.measured import Measured
 from hypersphere.provenance import digests, markers, pictures, sources
 from hypersphere.provenance.manifest import check_evaluation
+from hypersphere.training.frozen import load_weights
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.weights import load_weights, snapshot_names
+from hypersphere.training.weights import snapshot_names
 
 NORMS = "papers/embedding_norms.yaml"
 

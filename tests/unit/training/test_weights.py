@@ -19,7 +19,8 @@ from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import loop
 from hypersphere.training.build import build_method
-from hypersphere.training.weights import load_frozen, load_weights, plain, save_weights
+from hypersphere.training.frozen import load_frozen, load_weights
+from hypersphere.training.weights import plain, save_weights
 
 from .conftest import execute, unbroken
 

@@ -20,9 +20,9 @@ from hypersphere.methods.base import Batch
 from hypersphere.methods.quick_thoughts import QuickThoughts
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.build import build_method
+from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers.text import train
-from hypersphere.training.weights import load_frozen
 
 RUN: dict[str, Any] = {
     "kind": "text",
