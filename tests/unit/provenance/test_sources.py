@@ -43,6 +43,13 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
         MOVES,
     ),
     "the condition of an error": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MOVES),
+    "the type of an error": (
+        "config/run.py",
+        'raise HypersphereError(\n                f"run {self.name}',
+        'raise ValueError(\n                f"run {self.name}',
+        MOVES,
+    ),
+    "an encoder's layer": ("encoders/stages.py", "padding=1", "padding=0", MOVES),
     "an operation on views": ("augmentations/ops.py", "/ 255", "/ 256", MOVES),
     "the hash of keyed draws": ("prng.py", "sha256", "sha512", MOVES),
     "a parameter of the optimiser": ("training/optimisation.py", "/ 256", "/ 128", MOVES),
