@@ -132,19 +132,19 @@ def epochs(
     if execution.compile:
         method.encoder.compile()
     status = "finished"
-    while progress.epoch < run.schedule.epochs:
-        try:
+    try:
+        while progress.epoch < run.schedule.epochs:
             row = epoch(progress, checkpointer)
-        except Exception as error:
-            error.add_note(f"{AT_STEP}{progress.step + 1}; {checkpointer.kept}")
-            raise
-        progress.end_epoch(row)
-        if not np.isfinite([row["loss"], row["norm"]]).all():
-            status = "diverged"
-            break
-        _snapshot(method, folder, execution, run.schedule.epochs, progress)
-        if progress.epoch < run.schedule.epochs and checkpointer.due():
-            checkpointer.save()
+            progress.end_epoch(row)
+            if not np.isfinite([row["loss"], row["norm"]]).all():
+                status = "diverged"
+                break
+            _snapshot(method, folder, execution, run.schedule.epochs, progress)
+            if progress.epoch < run.schedule.epochs and checkpointer.due():
+                checkpointer.save()
+    except Exception as error:
+        error.add_note(f"{AT_STEP}{progress.step + 1}; {checkpointer.kept}")
+        raise
     save_weights(method.encoder, folder / ENCODER)
     save_weights(method.head, folder / HEADS)
     files.write_text(folder / HISTORY, _csv(progress.history))

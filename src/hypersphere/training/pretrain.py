@@ -29,7 +29,7 @@ from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 SCHEMA = 1
 BEFORE = "before the first step; what was saved is kept"
-"""Stands for the loop's note where an error comes before the loop, or after it."""
+"""Stands for the loop's note where an error comes before the loop."""
 
 
 def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> None:
