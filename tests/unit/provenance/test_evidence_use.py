@@ -222,7 +222,7 @@ def contradict_history(content: dict[str, Any]) -> None:
     [
         (contradict_weights, r"runs\.csv: .*: files: differs from the record that is there"),
         (contradict_history, r"history\.csv: .*: history: differs from the record that is there"),
-        (contradict_value, r"measurements\.csv: .*: value: .* in the record that is there \(given: "),
+        (contradict_value, r"measurements\.csv: .*: value: .* given\) differs"),
     ],
 )
 def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, change: Change, said: str) -> None:
