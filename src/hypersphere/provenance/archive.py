@@ -64,13 +64,14 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     sums = ""
     with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         archive.comment = commit.encode()
-        for name, path in [*sorted(content.items()), (SUMS, None)]:
-            data = path.read_bytes() if path else sums.encode()
-            sums += f"{hashlib.sha256(data).hexdigest()}  {name}\n"
+        for name in (*sorted(content), SUMS):
+            data = sums.encode() if name == SUMS else content[name].read_bytes()
+            program = name != SUMS and content[name].stat().st_mode & 0o100
             entry = zipfile.ZipInfo(f"{folder}/{name}", time)
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, on every system
-            entry.external_attr = (0o100755 if path and path.stat().st_mode & 0o100 else 0o100644) << 16
+            entry.external_attr = (0o100755 if program else 0o100644) << 16
             archive.writestr(entry, data)
+            sums += f"{hashlib.sha256(data).hexdigest()}  {name}\n"
     files.write_text(_sidecar(target), f"{files.sha256(target)}  {target.name}\n")
     return target
 

@@ -16,6 +16,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_evaluation, check_run, read_manifest
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
+from hypersphere.statistics.verdicts import level_with
 from hypersphere.t_test import mean_interval, spread
 
 CELL = columns.CELL
@@ -278,26 +279,18 @@ LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its 
 def levels(summaries: pd.DataFrame) -> dict[str, str]:
     """Which control an accuracy is level with, in words, by coordinates; cells above their controls are not listed.
 
-    A cell is level with a control if the 95 % interval of its mean, or its only run, does not lie above the control's
-    mean. From such a cell no direction is read.
+    The 95 % interval of its mean, or its only run, does not lie above the control's mean. From such a cell no direction
+    is read.
     """
     means: dict[str, float] = dict(zip(summaries["coordinates"], summaries["mean"], strict=True))
     found: dict[str, str] = {}
     for row in summaries.to_dict("records"):
-        measure = MEASURES[str(row["measure"])]
-        if (
-            row["method"] == CONTROL
-            or measure.margin != "accuracy"
-            or measure.better != "higher"
-            or math.isnan(row["mean"])
-        ):
-            continue
-        least = row["mean"] if math.isnan(row["low"]) else row["low"]
-        point = coordinates.parse(str(row["coordinates"]), "coordinates")
-        for variant, words in LEVELS.items():
-            other = coordinates.text(control(point, variant))
-            if not least > means.get(other, -math.inf):
-                found.setdefault(str(row["coordinates"]), words)
+        cell, measure, mean = str(row["coordinates"]), MEASURES[str(row["measure"])], row["mean"]
+        accuracy = measure.margin == "accuracy" and measure.better == "higher"
+        if row["method"] != CONTROL and accuracy and not math.isnan(mean):
+            interval = (mean, mean) if math.isnan(row["low"]) else (row["low"], row["high"])
+            if level := level_with(cell, interval, measure, means, LEVELS):
+                found[cell] = LEVELS[level]
     return found
 
 
