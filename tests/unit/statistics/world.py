@@ -318,7 +318,7 @@ class World:
                 if extremes and subject in self.pictures:
                     pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
                     written.append(table.with_suffix(".png"))
-        files.write_text(path, _csv(gather.EVALUATION, rows))
+        files.write_text(path, _csv(tables.EVALUATION, rows))
         files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
 
     def measure(self, *artifacts: str) -> None:
