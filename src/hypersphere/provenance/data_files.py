@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from hypersphere import files
+from hypersphere.errors import HypersphereError
 
 FOLDER = Path(__file__).parents[3] / "data"
 TABLE = FOLDER / "datasets.csv"
@@ -18,9 +19,17 @@ LISTS = {"imagenet100": FOLDER / "imagenet100.txt"}
 
 
 def counted(modules: Iterable[str], table: Path | None = None) -> dict[str, str]:
-    """What decides the bytes of a dataset that these modules make: md5 of published files, sha256 of lists, by name.
+    """What decides the bytes of a dataset that these modules make.
 
-    ``modules`` are dotted names, with all modules that they import; ``table`` is by default that of the checkout.
+    Args:
+        modules: dotted names, with all modules that they import.
+        table: the published files; by default those of the checkout.
+
+    Returns:
+        md5 by name for published files, sha256 by name for lists.
+
+    Raises:
+        HypersphereError: a file is missing; it belongs to the checkout.
     """
     readers = {module.removeprefix("hypersphere.datasets.") for module in modules}
     found = {name: md5 for reader, name, md5 in _rows(table or TABLE) if reader in readers}
@@ -31,8 +40,12 @@ def counted(modules: Iterable[str], table: Path | None = None) -> dict[str, str]
 def _rows(table: Path) -> tuple[tuple[str, str, str], ...]:
     """Reader, file and md5 of each published file. The reader is in the first row of its dataset."""
     rows, reader = [], ""
-    for row in csv.DictReader(files.read_text(table).splitlines()):
-        reader = row["reader"] or reader
-        if row["file"]:
-            rows.append((reader, f"{row['dataset']}/{row['file']}", row["md5"]))
+    try:
+        with table.open(encoding="utf-8", newline="") as handle:
+            for row in csv.DictReader(handle):
+                reader = row["reader"] or reader
+                if row["file"]:
+                    rows.append((reader, f"{row['dataset']}/{row['file']}", row["md5"]))
+    except OSError as error:
+        raise HypersphereError(f"{table}: cannot be read ({error.strerror}); it belongs to the checkout") from None
     return tuple(rows)

@@ -47,15 +47,9 @@ def exists(module: str) -> bool:
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
-    """The modules that ``modules`` import, directly or not, except silent ones, with what counts of their source.
+    """What counts of the source of ``modules`` and of all that they import, directly or not, by dotted name, sorted.
 
-    Names of other packages and of members of modules are skipped; the imports of a silent module are not followed.
-
-    Args:
-        modules: dotted names.
-
-    Returns:
-        Source texts by the modules' dotted names, sorted.
+    Silent modules and their imports are left out; names of other packages and of members of modules are skipped.
     """
     waiting, looked_at, found = list(modules), set(SILENT), {}
     while waiting:

@@ -34,7 +34,7 @@ class _Table(NamedTuple):
     """The columns that say which cell and run it is."""
     measure: str
     file: Path
-    count: int
+    length: int
     """Rows of the whole file."""
     pictures: Path | None
     """None: the probe gave none."""
@@ -72,7 +72,7 @@ def pictures(
         if found.pictures is None:
             raise HypersphereError(f"{found.file}: this protocol has no pictures; ask for a probe that has")
         stacked = png.read(found.pictures)
-        separate = stacked.reshape(found.count, len(stacked) // found.count, *stacked.shape[1:])
+        separate = stacked.reshape(found.length, len(stacked) // found.length, *stacked.shape[1:])
         for place, row in found.rows.iterrows():
             image = separate[int(str(place))]
             where = {"top": sum(map(len, images)), "height": image.shape[0], "width": image.shape[1]}
@@ -110,8 +110,8 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterat
                 f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
             )
         rows = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
-        count = len(rows)
+        length = len(rows)
         for key, value in coordinates.of_probe(cell.coordinates).items():
             rows = rows[rows[key] == value]
         of = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
-        yield _Table(rows, of, cell.measure, file, count, pictured if pictured.name in listed else None)
+        yield _Table(rows, of, cell.measure, file, length, pictured if pictured.name in listed else None)

@@ -29,7 +29,7 @@ def test_rows_count_for_their_reader(tmp_path: Path) -> None:
         assert data_files.counted([reader, "hypersphere.files"], table) == rows
     assert data_files.counted(known, table) == {**known["hypersphere.datasets.first"], "two/c.zip": "33"}
     assert data_files.counted(["hypersphere.datasets"], table) == {}
-    with pytest.raises(HypersphereError, match=r"gone\.csv: the file is missing"):
+    with pytest.raises(HypersphereError, match=r"gone\.csv: cannot be read"):
         data_files.counted(known, tmp_path / "gone.csv")
 
 
