@@ -26,11 +26,7 @@ ONCE = ("status", "epochs", "level", "data", "files", "history")
 
 
 def pack(plan: Plan, run: Run) -> Path:
-    """Add a finished, evaluated run's record to the tables of its scale, and return their folder.
-
-    Records of the laptop, workstation and published scales go to ``evidence/<scale>/``. Those of other scales, and of
-    scales with a changed number, go to the scale's results folder, so that they are not taken for evidence.
-    """
+    """Add a finished, evaluated run's record to the tables of its scale, and return their folder (``folder_of``)."""
     folder, config = plan.run_folder(run.name), plan.config
     manifest = check_files(folder)
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
@@ -42,10 +38,20 @@ def pack(plan: Plan, run: Run) -> Path:
         record.check()
     except WrongError as error:
         raise HypersphereError(f"{folder}: {error}") from None
-    kept = config.scale.level != "quick" and config.scale_name == config.settings.scale
-    target = config.evidence if kept else config.results / records.FOLDER
+    target = folder_of(plan)
     add(target, [record], plan)
     return target
+
+
+def folder_of(plan: Plan) -> Path:
+    """Where records of the plan's scale go: ``evidence/<scale>/`` for the laptop, workstation and published scales.
+
+    Those of other scales, and of scales with a changed number, go to the scale's results folder, so that they are not
+    taken for evidence.
+    """
+    changed = plan.config.scale_name != plan.config.settings.scale
+    kept = plan.config.scale.level != "quick" and not changed
+    return plan.config.evidence if kept else plan.config.results / records.FOLDER
 
 
 def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
