@@ -4,7 +4,7 @@ import io
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -244,10 +244,20 @@ def numbers(points: Points, axis: str) -> list[float]:
 
 
 def names(points: Points, axis: str) -> list[str]:
-    """The name of each point of an axis. A number stands alone, because the axis says what it is."""
-    keys = words.varying(points.axis(axis))
-    others = [words.in_figure(points.config, points.paper, point, keys) for point in points.axis(axis)]
-    return list(map(words.short, numbers(points, axis))) or others
+    """The name of each point of an axis, and whether it was not run; the caption lists the stand-ins for datasets.
+
+    A number stands alone, because the axis says what it is.
+    """
+    if found := numbers(points, axis):
+        return list(map(words.short, found))
+    return [name_of(points, point, words.varying(points.axis(axis))) for point in points.axis(axis)]
+
+
+def name_of(points: Points, point: Coordinates, keys: Iterable[str]) -> str:
+    """``CIFAR-10``, ``Photos (not run at this scale)``: a point's keys."""
+    chosen = {name: point[name] for name in keys if name in point}
+    note = words.not_run(points.config, points.paper, chosen)
+    return words.point(points.paper, chosen, chosen) + (f" ({note})" if note else "")
 
 
 def axis_label(points: Points, axis: str) -> str:

@@ -44,16 +44,11 @@ def document(results: Results, paper: str) -> Document:
         shown = show(results, paper, name)
         if shown.grid or drawing(results.config, paper, name).is_file():
             visible[name] = shown
-    missing = [
-        Missing(
-            name,
-            artifact.printed or "",
-            artifact.title,
-            NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET,
-        )
-        for name, artifact in declared.artifacts.items()
-        if name not in visible
-    ]
+    missing = []
+    for name, artifact in declared.artifacts.items():
+        if name not in visible:
+            reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+            missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
     measured = [shown for name, shown in visible.items() if name in declared.measured]
     return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
 

@@ -84,11 +84,6 @@ class Proofs:
         folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
         return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
 
-    def folder(self, run: str) -> str:
-        """Where all of a run lies, or its first record."""
-        links = self.run(run)
-        return links[0].href if links else ""
-
     def artifact(self, paper: Paper, name: str, figure: bool) -> list[Link]:
         """The files of a table or figure."""
         kind, suffixes = ("figures", ("svg", "png", "csv")) if figure else ("tables", ("csv", "md", "tex"))

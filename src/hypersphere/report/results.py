@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
@@ -80,16 +79,10 @@ class Results:
 
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
-        declared = self.config.papers[paper].artifacts
-        return [
-            name
-            for name in declared
-            if (
-                self.simulated(paper, name)
-                if isinstance(declared[name], Studied)
-                else self.plan.artifact_folder(paper, name) / "summary.csv"
-            ).is_file()
-        ]
+        declared, folder = self.config.papers[paper], self.plan.artifact_folder
+        numbers = {name: folder(paper, name) / "summary.csv" for name in declared.measured}
+        numbers |= {name: self.simulated(paper, name) for name in declared.studied}
+        return [name for name in declared.artifacts if numbers[name].is_file()]
 
     def simulated(self, paper: str, artifact: str) -> Path:
         """The table of an artifact of an exact study."""

@@ -207,10 +207,3 @@ def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[st
     chosen = {name: given[name] for name in keys if name in given}
     note = stand_in(config, paper, chosen)
     return point(paper, chosen, chosen) + (f" ({note})" if note else "")
-
-
-def in_figure(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
-    """``CIFAR-10``, ``Photos (not run at this scale)``: in a figure, whose caption lists the stand-ins."""
-    chosen = {name: given[name] for name in keys if name in given}
-    note = not_run(config, paper, chosen)
-    return point(paper, chosen, chosen) + (f" ({note})" if note else "")

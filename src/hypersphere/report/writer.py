@@ -10,7 +10,7 @@ from typing import Any
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_text
 from hypersphere.report import claims, figures, notes, studies, style
-from hypersphere.report.artifact import Context, Grid, Head, Line, Points, Shown
+from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
 from hypersphere.report.results import Results
 
 _TEX = {
@@ -77,7 +77,9 @@ def as_markdown(shown: Shown) -> str:
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = [*map(_md, grid.corner), *map(_md_head, _columns(grid))]
     lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", _pipes(heads), _pipes(sides)]
-    lines += [_md_line(line) for line in grid.lines]
+    for line in grid.lines:
+        cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
+        lines.append(_pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
     return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
 
 
@@ -103,11 +105,6 @@ def _md_head(heads: Sequence[Head]) -> str:
     return "<br>".join(filter(None, noted))
 
 
-def _md_line(line: Line) -> str:
-    cells = [*map(_md, line.labels), *["<br>".join(filter(None, map(_md, cell))) for cell in line.cells]]
-    return _pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells)
-
-
 def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
@@ -129,7 +126,10 @@ def as_tex(shown: Shown, label: str) -> str:
     for at, line in enumerate(grid.lines):
         if at and line.control and not grid.lines[at - 1].control:
             lines.append("\\midrule")
-        lines += _tex_line(line)
+        lines.append(_ampersands(map(escape, (*line.labels, *(cell.main for cell in line.cells)))))
+        below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
+        if any(below):
+            lines.append(_ampersands([*[""] * len(line.labels), *below]))
     lines += ["\\bottomrule", "\\end{tabular}", ""]
     lines += [f"\\par\\footnotesize {escape(note)}" for note in others]
     return "\n".join([*lines, "\\end{table}"]) + "\n"
@@ -163,13 +163,6 @@ def _rules(heads: Sequence[Head], at: int) -> str:
             rules.append(f"\\cmidrule(lr){{{at}-{at + head.span - 1}}}")
         at += head.span
     return "".join(rules)
-
-
-def _tex_line(line: Line) -> list[str]:
-    first = [*map(escape, line.labels), *[escape(cell.main) for cell in line.cells]]
-    below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
-    second = [*[""] * len(line.labels), *below]
-    return [_ampersands(first), *([_ampersands(second)] if any(second) else [])]
 
 
 def _ampersands(cells: Iterable[str]) -> str:

@@ -1,8 +1,6 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from hypersphere.config.coordinates import Coordinates, Scalar, normal
+from hypersphere.config.coordinates import Coordinates, normal
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
@@ -100,28 +98,23 @@ def draw(points: Points) -> Figure:
     return made.align()
 
 
-@dataclass
 class _Lines:
     """The look of lines and the places on the axis x, which all panels share."""
 
-    points: Points
-    inches: float
-    """Width of a panel."""
-
-    @cached_property
-    def lines(self) -> list[dict[str, Scalar]]:
-        return figures.measured(self.points, "lines", ("panels", "x"))
-
-    @cached_property
-    def x(self) -> list[float]:
+    def __init__(self, points: Points, inches: float) -> None:
+        self.points = points
+        self.inches = inches
+        """Width of a panel."""
+        self.lines = figures.measured(points, "lines", ("panels", "x"))
+        numbers = figures.numbers(points, "x")
+        self.x = list(map(float, numbers or range(len(points.axis("x")))))
         """The place of each point of the axis x."""
-        numbers = figures.numbers(self.points, "x")
-        return list(map(float, numbers or range(len(self.points.axis("x")))))
-
-    @cached_property
-    def named(self) -> bool:
+        self.named = not numbers
         """Whether the axis x shows names instead of numbers."""
-        return not figures.axis_label(self.points, "x")
+        self.handles = self._handles()
+        longest = max(map(len, self.handles))
+        self.columns = max(1, min(len(self.handles), int(figures.WIDTH / (0.6 + 0.065 * longest))))
+        """Columns of a legend above the panels."""
 
     def cells(self, panel: Coordinates) -> list[Point]:
         """Every cell of a panel."""
@@ -141,7 +134,7 @@ class _Lines:
             self._level(axis, panel, kind)
         for at, line in enumerate(self.lines):
             self._line(axis, self._along(panel, line), self.look(at))
-        self._limits(axis, panel, cells)
+        self._limits(axis, cells)
 
     def look(self, at: int) -> dict[str, Any]:
         """Colour and marker by line, dashes by the first key that varies (for example, the method)."""
@@ -168,12 +161,8 @@ class _Lines:
         if any(_by_run(cell) for _, cell in measured):
             self._single_runs(axis, measured, look["color"])
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
-        axis.plot(
-            [x for x, _ in printed],
-            [y for _, y in printed],
-            **PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]},
-            zorder=4,
-        )
+        hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+        axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
 
     def _single_runs(self, axis: Axes, measured: list[tuple[float, Point]], colour: str) -> None:
         places = {cell.text: x for x, cell in measured}
@@ -221,13 +210,12 @@ class _Lines:
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
         axis.xaxis.set_minor_locator(NullLocator())
 
-    def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
+    def _limits(self, axis: Axes, cells: list[Point]) -> None:
         """Limits of the axis y: the means, plus bands up to half the means' range, because wide ones hide the lines."""
         levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
-        means = [cell.mean for cell in cells] + [cell.published for cell in cells] + levels
+        means = [*levels, *(value for cell in cells for value in (cell.mean, cell.published))]
         means = [mean for mean in means if math.isfinite(mean)]
-        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
-        edges = [edge for edge in edges if math.isfinite(edge)]
+        edges = [edge for cell in cells for name in ("low", "high") if math.isfinite(edge := cell.number(name))]
         low, high = min(means), max(means)
         axis.set_ylabel("")
         if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
@@ -238,22 +226,13 @@ class _Lines:
         room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
         axis.set_ylim(max(min([*edges, low]), low - room) - margin, min(max([*edges, high]), high + room) + margin)
 
-    @cached_property
-    def handles(self) -> dict[str, Line2D]:
+    def _handles(self) -> dict[str, Line2D]:
         """Entries of the legend: every line, the controls, and the published numbers."""
-        config, paper, keys = self.points.config, self.points.paper, words.varying(self.lines)
-        entries = {
-            words.in_figure(config, paper, line, keys): Line2D([], [], **self.look(at))
-            for at, line in enumerate(self.lines)
-        }
+        keys, entries = words.varying(self.lines), {}
+        for at, line in enumerate(self.lines):
+            entries[figures.name_of(self.points, line, keys)] = Line2D([], [], **self.look(at))
         for kind, name in _levels(self.points).items():
             entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
         if any(math.isfinite(cell.published) for cell in self.points.every):
             entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
         return entries
-
-    @cached_property
-    def columns(self) -> int:
-        """Columns of a legend above the figures."""
-        longest = max(map(len, self.handles))
-        return max(1, min(len(self.handles), int(figures.WIDTH / (0.6 + 0.065 * longest))))
