@@ -28,7 +28,6 @@ def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
     recorded = dataclasses.replace(proofs, plan=from_records)
     assert recorded.run("run") == [Link("run 1", "../../evidence/quick/runs.csv")]
     assert recorded.run("another") == []
-    assert recorded.folder("another") == ""
 
 
 def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
