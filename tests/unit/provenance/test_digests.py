@@ -247,7 +247,8 @@ TABLES = {"table5", "table5_linear", "table5_transfer"}
 DRAWN: dict[str, tuple[str, str, set[str]]] = {
     "effects": ("statistics/effects.py", "from hypersphere", MADE),
     "how tables are written": ("provenance/tables.py", "import math\n", MADE | STUDIES),
-    "tables": ("report/kinds/table.py", "from functools", TABLES),
+    "who writes files": ("report/writer.py", "import html\n", MADE | STUDIES),
+    "tables": ("report/kinds/table.py", "from itertools", TABLES),
     "distributions": ("report/kinds/distribution.py", "from typing", {"spread_of_norms"}),
     "one study's drawing": ("report/drawings/embedding_norms/fig6.py", "import", {"fig6"}),
     "verdicts": ("statistics/verdicts.py", "import math\n", MADE),
