@@ -15,6 +15,7 @@ import pandas as pd
 
 from hypersphere import page_parts
 from hypersphere.config import rules as rules_file
+from hypersphere.config.verdicts import Verdict
 from hypersphere.statistics import effects, verdicts
 from hypersphere.statistics.effects import Pooled, Test
 
@@ -62,7 +63,7 @@ def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, 
         for test, one, level in zip(tests, found, levels, strict=True):
             adjusted, primary = test.interval(one, 1 - level), test.interval(one, rules.confidence)
             verdict = verdicts.of_effect(PUBLISHED, adjusted, primary, rules).verdict
-            if verdict in (verdicts.REPRODUCED, verdicts.DIRECTION_ONLY):
+            if verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY):
                 wrong += 1
                 break
     return 100 * wrong / draws

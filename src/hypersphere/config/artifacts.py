@@ -330,7 +330,11 @@ class Paper(Strict):
         return self.datasets.get(name) or self.labels.get(name) or name
 
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
-        """The name of the protocol that gives the measure of one of an artifact's cells."""
+        """The name of the protocol that gives the measure of one of an artifact's cells.
+
+        Raises:
+            ValueError: no protocol gives it, or several do and the artifact names none.
+        """
         measure, by = str(point["measure"]), point.get("by", artifact.by)
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []

@@ -16,7 +16,7 @@ from hypersphere.errors import HypersphereError
 EPISODE = 1000
 """Environment steps in an episode of every task of the suite that ends by time alone (Tassa et al. 2018)."""
 CAMERA = 0
-"""The task's own; what lies behind the scene moves with none."""
+"""The camera of the task itself. No background moves with it."""
 
 
 class Settings(NamedTuple):
@@ -33,7 +33,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, source: Component | None) -> Self:
-        """Those of a dataset's source."""
+        """The settings that a dataset's source declares."""
         if source is None or source.name != "control_task":
             raise HypersphereError(f"control: dataset.source: must be control_task (given: {source and source.name})")
         return cls(**registry.schema("datasets", source.name).model_validate(source.parameters).model_dump())

@@ -9,7 +9,6 @@ A table has ``rows(table, claims)``, which returns head and body as text.
 
 import importlib
 from collections import Counter
-from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
@@ -18,7 +17,7 @@ from hypersphere.config import kinds
 from hypersphere.config.artifacts import Studied
 from hypersphere.errors import HypersphereError
 from hypersphere.report import notes
-from hypersphere.report.shown import Context
+from hypersphere.report.artifact import Context
 
 SIZE_NOTICE = "Exact study at its published size, the same at every scale; one CPU thread, no trained encoder."
 
@@ -66,18 +65,17 @@ def computed(context: Context) -> pd.DataFrame:
     config, paper = context.results.config, context.paper.paper
     if context.name not in config.studied(paper):
         raise HypersphereError(f"{paper}: no exact study makes '{context.name}' at scale {config.scale_name}")
-    return context.results.simulated(paper, context.name)
+    return pd.read_csv(context.results.checked(context.results.simulated(paper, context.name)))
 
 
 def source(context: Context) -> str:
     """The study's own csv, as text."""
-    path: Path = context.results.config.results / "simulations" / context.paper.paper / f"{context.name}.csv"
-    return path.read_text(encoding="utf-8")
+    return context.results.simulated(context.paper.paper, context.name).read_text(encoding="utf-8")
 
 
-def sentences(context: Context, table: pd.DataFrame) -> tuple[str, ...]:
+def sentences(context: Context) -> tuple[str, ...]:
     """The notes of an artifact: its size, what was computed, and the verdicts on its claims."""
-    note = drawing(context.paper.paper, context.name).note(table)
+    note = drawing(context.paper.paper, context.name).note(computed(context))
     return tuple(filter(None, (SIZE_NOTICE, note, notes.unjudged(context.artifact), *_verdicts(context))))
 
 

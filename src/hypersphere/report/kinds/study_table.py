@@ -2,37 +2,22 @@
 
 import pandas as pd
 
-from hypersphere.report import studies, writer
-from hypersphere.report.shown import Context, Grid, Head, Line, Shown, Text
+from hypersphere.report import studies
+from hypersphere.report.artifact import Context, Grid, Head, Line, Text
 
 OF = "study"
 FOLDER = "tables"
 FORMATS = ("csv", "md", "tex")
 
-
-def build(context: Context) -> None:
-    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
-    writer.write(context, shown(context), studies.source(context))
+notes, numbers = studies.sentences, studies.source
 
 
-def shown(context: Context) -> Shown:
-    """The table as scorecard and paper show it, with printed numbers beside ours.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
-    table = studies.computed(context)
+def draw(context: Context) -> Grid:
+    """The study's own rows, with printed numbers beside ours."""
     judged = context.results.judged(context.paper.paper)
     claims = judged[judged["artifact"] == context.name]
-    numbers = {name: pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured")}
-    head, body = studies.drawing(context.paper.paper, context.name).rows(table, claims.assign(**numbers))
-    grid = Grid(
-        (tuple(Head(text) for text in head[1:]),),
-        tuple(head[:1]),
-        tuple(Line(tuple(row[:1]), tuple(Text(text) for text in row[1:])) for row in body),
-    )
-    return Shown(context.name, studies.heading(context.artifact), studies.sentences(context, table), grid)
+    reported, measured = (pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured"))
+    module = studies.drawing(context.paper.paper, context.name)
+    head, body = module.rows(studies.computed(context), claims.assign(reported=reported, measured=measured))
+    lines = [Line((row[0],), tuple(map(Text, row[1:]))) for row in body]
+    return Grid((tuple(map(Head, head[1:])),), (head[0],), tuple(lines))

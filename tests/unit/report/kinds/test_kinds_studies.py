@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from hypersphere.errors import HypersphereError
-from hypersphere.report import shown, studies, style
+from hypersphere.report import studies, style, writer
+from hypersphere.report.artifact import Context, Grid
+from hypersphere.report.kinds import study_figure
 
 
 def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
@@ -31,9 +33,9 @@ def test_notes_say_size_what_was_computed_and_what_its_claims_came_to(make: Any)
 
 def words(made: Any) -> list[str]:
     """Title, subtitle and small line of the drawing."""
-    context = shown.context(made.results("sketch"), "made_up", "sketch")
+    context = Context(made.results("sketch"), made.plan.config.papers["made_up"], "sketch")
     with style.applied():
-        figure = shown.kind(context.artifact).draw(context, studies.computed(context))
+        figure = study_figure.draw(context)
     return [text.get_text().replace("\n", " ") for text in figure.texts]
 
 
@@ -62,7 +64,7 @@ def test_a_table_is_given_its_claims_with_numbers_infinity_among_them(make: Any)
     ]
 
 
-def made_grid(made: Any, name: str) -> shown.Grid:
+def made_grid(made: Any, name: str) -> Grid:
     """A table's grid."""
     grid = made.show(name).grid
     assert grid is not None
@@ -82,6 +84,6 @@ def test_what_no_study_makes_at_a_scale_and_a_missing_drawing_are_a_sentence(
     results = made.results()
     monkeypatch.setattr(type(made.plan.config), "studied", lambda config, paper: {})
     with pytest.raises(HypersphereError, match="made_up: no exact study makes 'sketch' at scale small"):
-        shown.build(results, "made_up", "sketch")
+        writer.build(results, "made_up", "sketch")
     with pytest.raises(HypersphereError, match=r"report/drawings/made_up/nonesuch\.py: the file is missing"):
         studies.drawing("made_up", "nonesuch")

@@ -38,6 +38,6 @@ def test_readme_counts_them() -> None:
 def test_every_study_and_drawing_belongs_to_an_artifact() -> None:
     wanted = {declared.study for document in RELEASED.papers.values() for declared in document.studied.values()}
     assert set(registry.names("simulations")) == wanted
-    folder = REPOSITORY / "src" / "hypersphere" / "present" / "drawings"
+    folder = REPOSITORY / "src" / "hypersphere" / "report" / "drawings"
     drawn = {f"hypersphere.report.drawings.{path.parent.name}.{path.stem}" for path in folder.glob("*/[a-z]*.py")}
     assert drawn == {kinds.drawing(name, key) for name, key in EVERY}
