@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from hypersphere import files
-from hypersphere.config.validation import Strict, not_one_of, validate
+from hypersphere.config.validation import Strict, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "paper/errata.yaml"
@@ -29,7 +29,7 @@ class Erratum(Strict):
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     document: str
-    """A file of config/papers, by its name, or ``SEVERAL``."""
+    """A file of config/papers, by its name, or ``SEVERAL``. Entries about documents that are not here are not shown."""
     place: Text
     kind: Kind
     printed: Text
@@ -47,13 +47,10 @@ def load(root: Path) -> list[Erratum]:
     listed = files.read_yaml(file)
     if not isinstance(listed, list):
         raise HypersphereError(f"{file}: must be a list of entries")
-    documents = [SEVERAL, *sorted(path.stem for path in (root / "config" / "papers").glob("*.yaml"))]
     ledger: dict[str, Erratum] = {}
     for given in listed:
         name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
         entry = validate(Erratum, given, file, name)
-        if entry.document not in documents:
-            raise HypersphereError(f"{file}: {name}.document: {not_one_of(entry.document, documents)}")
         if entry.id in ledger:
             raise HypersphereError(f"{file}: id: {name} is given twice")
         ledger[entry.id] = entry

@@ -70,7 +70,6 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
             [ENTRY | {"kind": "oops"}],
             r"errata\.yaml: M1\.kind: .*'breaks', 'ambiguous', 'claim', 'typo' or 'extraction'",
         ),
-        ([ENTRY | {"document": "marginz"}], r"errata\.yaml: M1\.document: 'marginz' is not one of several, margins"),
         ([ENTRY | {"printed": " "}], r"errata\.yaml: M1\.printed: "),
         ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown; .*llowed: id, document, place"),
         ([{k: v for k, v in ENTRY.items() if k != "decided"}], r"errata\.yaml: M1\.decided: this key is required"),
@@ -80,8 +79,6 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
 )
 def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
     (tmp_path / "paper").mkdir()
-    (tmp_path / "config" / "papers").mkdir(parents=True)
-    (tmp_path / "config" / "papers" / "margins.yaml").touch()
     (tmp_path / errata.FILE).write_text(yaml.safe_dump(entries))
     with pytest.raises(HypersphereError, match=sentence):
         errata.load(tmp_path)
