@@ -33,9 +33,6 @@ def control_task(
         action_repeat: environment steps for which an action is held (CURL's appendix has one for each task).
         size: pixels of a frame's side.
         shadows: render shadows and reflections, as the suite does.
-
-    Raises:
-        HypersphereError: no such task, or this machine cannot simulate or render it.
     """
     environment = Environment(Settings(domain, task, size, action_repeat, shadows))
     frames = [environment.reset(0, "frames")]

@@ -12,10 +12,9 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
-from hypersphere.datasets.composing import bases
-from hypersphere.datasets.corrupting import official, official_tiny
-from hypersphere.datasets.corrupting.apply import check, corrupt
-from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
+from hypersphere.datasets.corrupting import official
+from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, check, corrupt
+from hypersphere.datasets.part import part
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -46,10 +45,6 @@ def corruptions(
         train_per_class: training images per class; 0: all.
         test_per_class: test images per class; 0: all. Only for made ones.
         seed: of the choice of images and of all draws.
-
-    Raises:
-        HypersphereError: there is no such corruption; there are no official files of the base, or they would be
-            shrunk; a file is missing or damaged.
     """
     tiny = base == "tiny_imagenet" and origin == "official"
     names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
@@ -59,11 +54,19 @@ def corruptions(
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):
         raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
-    plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
+    plain = part(
+        root,
+        download,
+        base=base,
+        side=side,
+        train_per_class=train_per_class,
+        test_per_class=test_per_class,
+        seed=seed,
+    )
     test = plain.splits[TEST]
     if tiny:
         ids = [name.split()[0] for name in plain.class_names[CLASS]]
-        corrupted = {_split(*at): split for at, split in official_tiny.load(root, download, names, ids).items()}
+        corrupted = {_split(*at): split for at, split in official.load_tiny(root, download, names, ids).items()}
     elif origin == "official":
         images = official.load(root, download, base, names, test.labels[CLASS])
         corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}

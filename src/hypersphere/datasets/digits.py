@@ -83,9 +83,6 @@ def digits(
         train_per_class: training images per class (scans are reused at other places and with other clutter).
         test_per_class: test images per class.
         seed: of the division of the scans and of all draws.
-
-    Raises:
-        HypersphereError: the canvas is too small for the digits.
     """
     if canvas < SIDE:
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")

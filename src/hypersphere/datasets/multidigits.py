@@ -24,8 +24,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.composing.placing import apart, cells, corners
+from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -33,6 +32,8 @@ from hypersphere.errors import HypersphereError
 PROBE = "probe"
 """The split of labelled training images with one digit."""
 SIZES = {TRAIN: 60_000, TEST: 10_000}
+TRIES = 32
+"""Pairs of places that are drawn at once."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
 
@@ -89,9 +90,6 @@ def multidigits(
         train: number of training images; 0: 60,000.
         test: number of test images; 0: 10,000.
         seed: of the places and of the further digits.
-
-    Raises:
-        HypersphereError: the canvas is too small for the digits, or a file is missing or damaged.
     """
     sides = (side, second_side) if second_side else (side,) * count
     _check(canvas, sides, count, placement, bool(second_side))
@@ -175,6 +173,40 @@ def _places(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, 
     if scene.placement == "grid":
         return cells(draws, scene.canvas, scene.sides[0], len(scene.sides))
     return corners(draws, scene.canvas, scene.sides[0], len(scene.sides))
+
+
+def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
+    """Row and column of ``count`` squares, uniform over the canvas and independent: they may overlap."""
+    return draws.below("corners", canvas - side + 1, count, 2)
+
+
+def cells(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
+    """Row and column of ``count`` different cells of a grid, all choices and orders equally likely.
+
+    The grid is in the middle of the canvas, if its cells leave a rim.
+    """
+    along = canvas // side
+    chosen = np.argsort(draws.uniform("cells", along**2), axis=1, kind="stable")[:, :count]
+    return (canvas - along * side) // 2 + side * np.stack(np.divmod(chosen, along), axis=2)
+
+
+def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarray, "N 2 2"]:
+    """Row and column of two squares that do not overlap, uniform over all such pairs of places.
+
+    Pairs are drawn until one fits: ``TRIES`` at a time. The sides must sum to at most the canvas, or none would.
+    """
+    found = np.zeros((len(draws.numbers), 2, 2), np.int64)
+    limits = np.array([[canvas - first + 1], [canvas - second + 1]])
+    left, turn = np.arange(len(found)), 0
+    while len(left):
+        rest = Draws(draws.numbers[left], draws.seed, draws.purpose)
+        pairs = (rest.uniform(f"pair {turn}", TRIES, 2, 2) * limits).astype(np.int64)
+        one, other = pairs[:, :, 0], pairs[:, :, 1]
+        fits = ((one + first <= other) | (other + second <= one)).any(axis=2)
+        lucky = np.flatnonzero(fits.any(axis=1))
+        found[left[lucky]] = pairs[lucky, fits[lucky].argmax(axis=1)]
+        left, turn = np.delete(left, lucky), turn + 1
+    return found
 
 
 def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UInt8[np.ndarray, "side side"]]:

@@ -32,9 +32,6 @@ def sentences(
         corpus: ``novels``, ``chapters`` or a folder below ``root``.
         vocabulary: numbers of words in use; the most frequent ones of the part to train on, by number from 2 on.
         length: L, words of a sentence that are kept.
-
-    Raises:
-        HypersphereError: a text is missing or damaged, or too short; or the corpus cannot be redistributed.
     """
     divided = corpora.divided(root, corpus)
     known = divided.vocabulary(vocabulary)

@@ -36,9 +36,6 @@ def text_task(
         corpus: whose words are known, as the source ``sentences`` takes it.
         vocabulary: as that source has it.
         length: words of a sentence that are kept.
-
-    Raises:
-        HypersphereError: a file is missing or damaged, or has another number of examples.
     """
     found = text_tasks.task(root, task)
     known = corpora.divided(root, corpus).vocabulary(vocabulary)

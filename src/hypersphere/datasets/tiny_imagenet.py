@@ -6,7 +6,7 @@ The labels of its test images were never published. Papers test on the validatio
 from pathlib import Path
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Folder, Shelf, Zip
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.class_folders import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
@@ -25,18 +25,13 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
     Args:
         root: the folder that holds ``tiny-imagenet-200``, or else ``tiny-imagenet-200.zip``.
         download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
-
-    Raises:
-        HypersphereError: the source is missing, damaged, incomplete or laid out in another way; or, when an image is
-            read, it is damaged.
     """
     about = published.table()["tiny_imagenet"]
-    shelf: Shelf
     if (root / FOLDER).is_dir():
-        shelf = Folder(root / FOLDER)
+        shelf = Shelf(root / FOLDER)
     else:
         published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-        shelf = Zip(root / ARCHIVE, FOLDER)
+        shelf = Shelf(root / ARCHIVE, FOLDER)
     ids = sorted(_lines(shelf, "wnids.txt"))
     if len(set(ids)) != CLASSES:
         raise HypersphereError(

@@ -46,9 +46,6 @@ def classes_of(shelf: Shelf, names: Sequence[str], depth: int) -> list[str]:
         shelf: where the files are, for errors.
         names: files, as ``train/cat/1.jpg``.
         depth: the place of the class among the parts of a name: 1 in the example.
-
-    Raises:
-        HypersphereError: a file lies beside the classes' folders.
     """
     for name in names:
         if name.count("/") <= depth:
@@ -57,12 +54,7 @@ def classes_of(shelf: Shelf, names: Sequence[str], depth: int) -> list[str]:
 
 
 def labelled(shelf: Shelf, names: Sequence[str], depth: int, classes: Sequence[str]) -> Labelled:
-    """The named files with their classes, class after class and in the order of names.
-
-    Raises:
-        HypersphereError: a class has no file, a file has a class that is not among ``classes``, lies in a folder of its
-            own, or is no image by its name.
-    """
+    """The named files with their classes, class after class and in the order of names."""
     numbers = {name: number for number, name in enumerate(classes)}
     found: dict[str, list[str]] = {name: [] for name in classes}
     for name in sorted(names):

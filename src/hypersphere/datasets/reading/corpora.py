@@ -30,9 +30,6 @@ def corpus(root: Path, name: str) -> Corpus:
         root: the data folder.
         name: ``novels``: the 14 novels, in text/books. ``chapters``: the first twenty chapters of Pride and Prejudice,
             which are part of this repository. Else a folder below ``root``, whose files ``*.txt`` are the texts.
-
-    Raises:
-        HypersphereError: a text is missing or damaged, or the corpus cannot be redistributed.
     """
     if name == BOOKCORPUS:
         raise HypersphereError(
@@ -65,11 +62,7 @@ def chapters() -> tuple[str, str]:
 
 
 def text(path: Path, file: published.File, encoding: str = "utf-8") -> str:
-    """A published file of text, which is only looked at and never fetched.
-
-    Raises:
-        HypersphereError: it is missing, or another file.
-    """
+    """A published file of text, which is only looked at and never fetched."""
     if not path.is_file():
         raise HypersphereError(f"{path}: the file is missing; it is not fetched: docs/datasets.md says what it is")
     if not has_md5(path, file.md5):
@@ -78,11 +71,7 @@ def text(path: Path, file: published.File, encoding: str = "utf-8") -> str:
 
 
 def decoded(path: Path, encoding: str) -> str:
-    """A file's text.
-
-    Raises:
-        HypersphereError: it cannot be read, or is of another encoding.
-    """
+    """A file's text."""
     try:
         return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
@@ -104,11 +93,7 @@ class Divided(NamedTuple):
 
 
 def divided(root: Path, name: str, held_out: float = 0.05) -> Divided:
-    """A corpus in sentences of at least one word; the last share ``held_out`` of each text is for tests.
-
-    Raises:
-        HypersphereError: those of ``corpus``, or a text has fewer than two sentences to train on.
-    """
+    """A corpus in sentences of at least one word; the last share ``held_out`` of each text is for tests."""
     found, train, test = corpus(root, name), {}, {}
     for title, content in found.texts.items():
         split = (words.words(one) for block in words.paragraphs(content) for one in words.sentences(block))

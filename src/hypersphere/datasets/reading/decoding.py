@@ -33,9 +33,6 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
         content: the file's bytes.
         name: the file, for errors.
         size: side in pixels.
-
-    Raises:
-        HypersphereError: the content is no image, is damaged, or has too many pixels.
     """
     if not content:
         raise HypersphereError(f"{name}: the file is empty, and should be an image")
