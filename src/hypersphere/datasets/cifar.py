@@ -63,7 +63,7 @@ def _checked(root: Path, download: bool, official: Any, about: published.Publish
         name = file.removeprefix(f"{folder.name}/")
         contents[name] = shelf.read(name)
         if problem := published.damage(contents[name], file):
-            raise HypersphereError(f"{shelf.place}/{name}: {problem}; {published.remedy(download)}")
+            raise HypersphereError(f"{shelf.place}/{name}: {problem}; {published.remedy(shelf.path, download)}")
     return contents
 
 

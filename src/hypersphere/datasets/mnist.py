@@ -78,5 +78,5 @@ def _content(root: Path, name: str, download: bool) -> bytes:
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
     if problem := published.damage(content, str(FOLDER / name)):
-        raise HypersphereError(f"{path}: {problem}; {published.remedy(download)}")
+        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
     return content

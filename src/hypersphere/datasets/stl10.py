@@ -58,16 +58,16 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
 def _images(shelf: Shelf, part: str, size: int) -> Pieces:
     """A split's images. The file stores an image as colours, columns, rows."""
     file = f"{part}_X.bin"
-    place, count = f"{shelf.place}/{file}", IMAGES[part]
+    count = IMAGES[part]
     opened, length = shelf.open(file)
     if length != count * BYTES:
         raise HypersphereError(
-            f"{place}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have {count * BYTES:,}"
+            f"{shelf.place}/{file}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have {count * BYTES:,}"
         )
 
     def read(numbers: Int64[np.ndarray, "K"]) -> np.ndarray:
         made = np.empty((len(numbers), size, size, 3), np.uint8)
-        with readable(place):
+        with readable(f"{shelf.place}/{file}"):  # the shelf is kept, because the archive closes with it
             for start, stop in _runs(numbers):
                 opened.seek(int(numbers[start]) * BYTES)
                 content = opened.read((stop - start) * BYTES)

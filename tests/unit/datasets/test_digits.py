@@ -9,8 +9,8 @@ import pytest
 
 from hypersphere.config import project as cfg
 from hypersphere.datasets import digits as module
+from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
-from hypersphere.datasets.preparing import imbalance
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -126,7 +126,7 @@ def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> Non
     train, test = (arrays.splits[name] for name in ("train", "test"))
     trained, tested = train.labels["class"], test.labels["class"]
     classes = len(arrays.class_names["class"])
-    kept = imbalance.choose(trained, dataset.imbalance, classes)
+    kept = store.choose_images(trained, dataset.imbalance, classes)
     assert 600 <= len(kept) <= 800
     assert np.bincount(tested).tolist() == [len(tested) // classes] * classes
     bank, query = (images.reshape(len(images), -1) / 255 for images in (train.images[kept], test.images))

@@ -8,10 +8,9 @@ import pytest
 from PIL import Image
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist
+from hypersphere.datasets import mnist, store
 from hypersphere.datasets import multidigits as module
 from hypersphere.datasets.multidigits import multidigits
-from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -38,7 +37,7 @@ def brightness(digit: np.ndarray) -> np.ndarray:
 def test_digits_in_a_grid_each_have_a_cell(count: int) -> None:
     """4 × 4 cells of 8 pixels: ``count`` of them are filled, with the digits of the labels."""
     found = multidigits(NOWHERE, count=count, placement="grid", **SMALL)
-    fitting.check(found, "datasets/multidigits")
+    store.check(found, "datasets/multidigits")
     train = found.splits["train"]
     images = train.images[ALL]
     assert (images == images[..., :1]).all()

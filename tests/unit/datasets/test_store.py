@@ -168,7 +168,7 @@ def _other_hash(path: Path) -> None:
         ("manifest.json", _drop_key, "was altered"),
         ("manifest.json", _other_hash, "was altered"),
         ("train/images.npy", Path.unlink, "the file is missing"),
-        ("train/labels-class.npy", _truncate, "bytes, not"),
+        ("train/labels-class.npy", _truncate, "bytes are not those of its manifest"),
         *[(name, _flip, "bytes are not those of its manifest") for name in ARRAYS],
     ],
 )

@@ -114,8 +114,10 @@ def _opened(path: Path, in_order: bool) -> Any:
     if path.suffix == ".zip":
         return ZipFileSystem(str(path))
     if path.suffix == ".tar" or in_order:
-        return TarFileSystem(str(path))
-    plain = tempfile.TemporaryFile()  # noqa: SIM115  (it closes with the file system)
+        return TarFileSystem(str(path), compression=None if path.suffix == ".tar" else "gzip")
+    # fsspec guesses the compression from the file's name, so it has one until it is open.
+    plain = tempfile.NamedTemporaryFile(suffix=".tar", delete=False)  # noqa: SIM115  (it closes with the file system)
+    os.unlink(plain.name)
     with gzip.open(path) as zipped:
         shutil.copyfileobj(zipped, plain, 2**20)
     plain.seek(0)
@@ -136,5 +138,6 @@ def _below(folder: Path) -> list[str]:
     for at, folders, names in os.walk(folder, followlinks=True, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         prefix = os.path.relpath(at, folder) + "/"
-        found += [prefix + name for name in names] or ([] if folders else [prefix])
+        shown = [prefix + name for name in names if not name.startswith(".")]
+        found += shown if shown or folders else [prefix]
     return [_plain(name) for name in found]

@@ -166,7 +166,7 @@ def _checked(path: Path, download: bool) -> bytes:
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
     if problem := published.damage(content, f"human/{path.name}"):
-        raise HypersphereError(f"{path}: {problem}; {published.remedy(download)}")
+        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
     return content
 
 

@@ -135,6 +135,6 @@ def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
         )
 
 
-def remedy(download: bool) -> str:
-    """What a person can do about a damaged file, for the end of a sentence."""
-    return "delete it and run again to download it" if download else "put the official file there"
+def remedy(place: Path, download: bool) -> str:
+    """What a person can do about a damaged file or the folder that it is in, for the end of a sentence."""
+    return f"delete {place} and run again to download it" if download else "put the official file there"
