@@ -124,9 +124,8 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         return folder
     with files.writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder.with_name(f".{folder.name}.lock"))
-        lock.acquire()
-    with lock:
+        held = FileLock(folder.with_name(f".{folder.name}.lock")).acquire()
+    with held:
         if _whole(folder, listed):  # another process prepared it while we waited
             return folder
         files.sweep(folder.parent, folder.name)
