@@ -14,7 +14,7 @@ from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.class_folders import images
+from hypersphere.datasets.reading.image_files import images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -28,8 +28,6 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
     """19,200 training images, of which 96 conflict, 1,000 validation and 1,000 test images; attribute ``conflicting``.
 
     Args:
-        root: the data folder.
-        download: not used: the authors' archive is at https://github.com/kakaoenterprise/Learning-Debiased-Disentangled.
         path: the authors' folder below ``root``.
         size: side of the square to which images (128 × 128) are resized, pixels.
     """

@@ -27,8 +27,6 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
     """50,000 training and 10,000 test images, 32 × 32.
 
     Args:
-        root: the folder that holds ``cifar-10-batches-py`` or ``cifar-100-python``, or else the official archive.
-        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
         classes: 10 for CIFAR-10, 100 for CIFAR-100. CIFAR-100's main labels are its 100 fine classes; its 20
             superclasses are the labels ``coarse``.
         human_labels: add the labels that people gave: CIFAR-10N's or CIFAR-100N's to the training images, and

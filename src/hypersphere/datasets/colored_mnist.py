@@ -56,8 +56,6 @@ def colored_mnist(
     """Coloured ink on black. Labels: ``class``, the digit, and ``bias``, the colour; attribute: ``conflicting``.
 
     Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
         conflicting_percent: share of each class's training images, percent, whose colour is another class's. In the
             test split every class has all colours equally often.
         base: MNIST, or scikit-learn's digits on a canvas with clutter.
@@ -70,13 +68,7 @@ def colored_mnist(
     if noise > len(NOISE):
         raise HypersphereError(f"colored_mnist: noise: must be from 1 to {len(NOISE)} (given: {noise})")
     plain = part(
-        root,
-        download,
-        base=base,
-        side=side,
-        train_per_class=train_per_class,
-        test_per_class=test_per_class,
-        seed=seed,
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
 
     def coloured(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:

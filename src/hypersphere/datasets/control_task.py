@@ -26,8 +26,6 @@ def control_task(
     of the simulator and the renderer: another release, or another renderer, is other data.
 
     Args:
-        root: not used.
-        download: not used; nothing is fetched.
         domain: of the DeepMind Control Suite (Tassa et al. 2018): ``cartpole``.
         task: of that domain: ``swingup``.
         action_repeat: environment steps for which an action is held (CURL's appendix has one for each task).

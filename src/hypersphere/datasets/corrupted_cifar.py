@@ -22,28 +22,12 @@ ORIGINAL = "original"
 """No corruption."""
 TYPES = {
     0: (
-        "snow",
-        "frost",
-        "fog",
-        "brightness",
-        "contrast",
-        "spatter",
-        "elastic_transform",
-        "jpeg_compression",
-        "pixelate",
-        "saturate",
+        *("snow", "frost", "fog", "brightness", "contrast"),
+        *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
     ),
     1: (
-        "gaussian_noise",
-        "shot_noise",
-        "impulse_noise",
-        "speckle_noise",
-        "gaussian_blur",
-        "defocus_blur",
-        "glass_blur",
-        "motion_blur",
-        "zoom_blur",
-        ORIGINAL,
+        *("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
+        *("gaussian_blur", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur", ORIGINAL),
     ),
 }
 """The corruption of each class, by the names that Nam et al. give their two lists."""
@@ -65,8 +49,6 @@ def corrupted_cifar(
     """Labels: ``class`` and ``bias``, the corruption; attribute: ``conflicting``, whether they differ.
 
     Args:
-        root: the folder that holds CIFAR-10.
-        download: fetch it if it is not there; False: only read.
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In
             the test split every class has all ten corruptions equally often.
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
@@ -80,13 +62,7 @@ def corrupted_cifar(
     corruptions = TYPES[type]
     check(corruptions[0], severity, "corrupted_cifar")
     plain = part(
-        root,
-        download,
-        base=base,
-        side=side,
-        train_per_class=train_per_class,
-        test_per_class=test_per_class,
-        seed=seed,
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
 
     def corrupted(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:

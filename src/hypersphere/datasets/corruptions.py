@@ -35,9 +35,6 @@ def corruptions(
     """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
 
     Args:
-        root: the folder that holds the clean set and, for official files, ``CIFAR-10-C``, ``CIFAR-10-C.tar`` or the
-            like.
-        download: fetch what is not there (an archive has 1.8 or 2.9 GB); False: only read.
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
         only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C.
@@ -55,13 +52,7 @@ def corruptions(
     if origin == "official" and (side or test_per_class):
         raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
     plain = part(
-        root,
-        download,
-        base=base,
-        side=side,
-        train_per_class=train_per_class,
-        test_per_class=test_per_class,
-        seed=seed,
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
     test = plain.splits[TEST]
     if tiny:

@@ -70,8 +70,6 @@ def digits(
     """Images of one digit: ten upright classes, or sixteen of four digits each turned by 0, 90, 180 or 270 degrees.
 
     Args:
-        root: not used; the scans come with scikit-learn.
-        download: not used.
         task: upright: ten classes, one per digit. turned: sixteen classes, four digits in four orientations.
         canvas: side of an image, pixels.
         shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.

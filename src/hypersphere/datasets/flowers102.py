@@ -15,7 +15,7 @@ from scipy.io import loadmat
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.class_folders import Labelled, split
+from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -38,8 +38,6 @@ def flowers102(
     """Photographs, each cut to its central square and resized; within a split in the order of their official numbers.
 
     Args:
-        root: the folder that holds ``flowers-102``.
-        download: fetch what is missing into it; False: only read.
         size: side of the square, pixels.
         train: the authors' part that is our ``train``. Theirs of that name has ten images of each class, and their
             ``test`` between 20 and 238: on the latter the norms paper's code trains, and evaluates on ``val``.

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.class_folders import ENDINGS, Labelled, classes_of, images, labelled
-from hypersphere.datasets.reading.class_folders import split as split_of
+from hypersphere.datasets.reading.image_files import ENDINGS, Labelled, classes_of, images, labelled
+from hypersphere.datasets.reading.image_files import split as split_of
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -31,8 +31,6 @@ def folder(
     """Images of a folder, each cut to its central square and resized.
 
     Args:
-        root: the data folder.
-        download: not used.
         path: the images' folder below ``root``; hidden files in it are ignored.
         size: side of the square, pixels.
         test: name of the folder that is the split ``test``, ``val`` for example.

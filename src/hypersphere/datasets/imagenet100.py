@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.class_folders import labelled, split
+from hypersphere.datasets.reading.image_files import labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -24,8 +24,6 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
     """About 126,700 training images and 5,000 test images (ImageNet's validation images), in the order of WordNet ids.
 
     Args:
-        root: the data folder.
-        download: not used: ImageNet must be asked for at https://www.image-net.org.
         path: the folder of ImageNet below ``root``.
         size: side of the square to which each image is cut and resized, pixels.
     """

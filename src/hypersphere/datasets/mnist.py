@@ -35,12 +35,7 @@ class Scans(NamedTuple):
 
 
 def mnist(root: Path, download: bool = True) -> Arrays:
-    """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels.
-
-    Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
-    """
+    """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
     splits = {}
     for part, scans in load(root, download).items():
         splits[part] = Split(_rgb(scans.pixels), {CLASS: scans.digit})

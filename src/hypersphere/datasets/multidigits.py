@@ -78,8 +78,6 @@ def multidigits(
     and ``class``, which is ``digit_1``.
 
     Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
         scans: MNIST's (28 px), or those of scikit-learn (8 px), of each digit two thirds for train and the rest for
             test.
         canvas: side of an image, pixels.
@@ -92,7 +90,17 @@ def multidigits(
         seed: of the places and of the further digits.
     """
     sides = (side, second_side) if second_side else (side,) * count
-    _check(canvas, sides, count, placement, bool(second_side))
+    if max(sides) > canvas:
+        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
+    if second_side and (count > 2 or placement == "grid"):
+        raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
+    if second_side and sum(sides) > canvas:
+        raise HypersphereError(
+            f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {side} and {second_side} px need "
+            f"not overlap (given: {canvas})"
+        )
+    if placement == "grid" and count > (room := (canvas // side) ** 2):
+        raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
     found = _load(scans, root, download, seed)
     sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
     splits = {}
@@ -110,22 +118,6 @@ def multidigits(
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _check(canvas: int, sides: tuple[int, ...], count: int, placement: str, two_sizes: bool) -> None:
-    if max(sides) > canvas:
-        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
-    if two_sizes:
-        if count > 2 or placement == "grid":
-            raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
-        if sum(sides) > canvas:
-            raise HypersphereError(
-                f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {sides[0]} and {sides[1]} px "
-                f"need not overlap (given: {canvas})"
-            )
-    elif placement == "grid" and count > (canvas // sides[0]) ** 2:
-        cells_ = (canvas // sides[0]) ** 2
-        raise HypersphereError(f"multidigits: count: the grid has {cells_} cells of {sides[0]} px (given: {count})")
-
-
 def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]:
     """The scans of both parts."""
     if scans == "mnist":
@@ -137,7 +129,11 @@ def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]
 
 
 def _split(scans: Scans, scene: Scene, n: int) -> Split:
-    shown = _shown(scans, scene, np.arange(n, dtype=np.int64))
+    numbers = np.arange(n, dtype=np.int64)
+    shown = numbers[:, None] % len(scans.digit)  # the number of each digit's scan
+    if len(scene.sides) > 1:
+        further = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
+        shown = np.column_stack([shown, further])
     labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(scene.sides))}
     sized = {side: resized(scans.pixels, side) for side in set(scene.sides)}
 
@@ -156,23 +152,13 @@ def _draws(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Draws:
     return Draws(numbers, scene.seed, ("multidigits", scene.part))
 
 
-def _shown(scans: Scans, scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits"]:
-    """The number of each digit's scan."""
-    shown = np.empty((len(numbers), len(scene.sides)), np.int64)
-    shown[:, 0] = numbers % len(scans.digit)
-    if len(scene.sides) > 1:
-        shown[:, 1:] = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
-    return shown
-
-
 def _places(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
     """Row and column of each digit's upper left corner."""
     draws = _draws(scene, numbers)
     if scene.placement == "apart":
         return apart(draws, scene.canvas, *scene.sides)
-    if scene.placement == "grid":
-        return cells(draws, scene.canvas, scene.sides[0], len(scene.sides))
-    return corners(draws, scene.canvas, scene.sides[0], len(scene.sides))
+    place = cells if scene.placement == "grid" else corners
+    return place(draws, scene.canvas, scene.sides[0], len(scene.sides))
 
 
 def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:

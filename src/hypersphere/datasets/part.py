@@ -39,8 +39,6 @@ def part(
     """A small set of real images, to stand for a published one where that is too large.
 
     Args:
-        root: the folder that holds the source.
-        download: fetch it if it is not there; False: only read.
         base: the source.
         labels: the main labels. coarse: the 20 superclasses of CIFAR-100; its 100 classes then have no labels here.
         side: of an image, pixels, by area averages, so that it divides the source's own; 0: as the source has it.

@@ -10,17 +10,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int64, UInt8
+import torch
+from jaxtyping import Int64
 from PIL import Image
+from torchvision.utils import make_grid
 
 from hypersphere import files, prng
 from hypersphere.datasets import store
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.decoding import resize_all
+from hypersphere.datasets.reading.image_files import resize_all
 from hypersphere.datasets.reading.published import Published
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS, TRAIN
-from hypersphere.errors import HypersphereError
 
 IMAGES = "images/datasets"
 HEAD = """# Datasets
@@ -32,12 +33,8 @@ and `config/datasets.yaml` which part of a dataset is used, at which size. None 
 A file is fetched from its address and, if that fails, from its archive, a second place with the same bytes. A
 dataset without a picture could not be had where this page was made; nothing is drawn in its place.
 """
-LIMIT = 60_000
-"""Bytes of the largest file."""
-SIDES = (96, 64, 48, 32, 24, 16)
-"""Sides of an image in the grid, pixels: the first at which the file is small enough, and never more than its own."""
-SMALLEST = 32
-"""Smaller images are enlarged by a whole factor, up to this side, so that a person can see them."""
+SMALLEST, LARGEST = 32, 96
+"""Sides of an image in a grid, pixels: smaller images are enlarged by a whole factor, larger ones shrunk."""
 GAP = 2  # pixels of white between images
 COLOURS = 128
 
@@ -101,26 +98,20 @@ def pictures(folder: Path) -> set[str]:
 
 
 def grid(prepared: Prepared, split: str = TRAIN, rows: int = 5, columns: int = 10) -> bytes:
-    """A PNG of at most ``LIMIT`` bytes, with a palette of ``COLOURS`` colours.
+    """A PNG of a split's images, with a palette of ``COLOURS`` colours.
 
     Classes have a column each, if there are columns enough; otherwise the images are of any class.
-
-    Args:
-        prepared: the dataset.
-        split: its split.
-        rows: images below each other.
-        columns: images beside each other.
     """
     images = prepared.split(split).images
     places = choose(prepared, split, rows, columns)
     factor = max(1, SMALLEST // images.shape[1])
     shown = images[places.reshape(-1)].repeat(factor, axis=1).repeat(factor, axis=2)
-    own = shown.shape[1]
-    for side in (own, *(side for side in SIDES if side < own)):
-        content = _png(tile(resize_all(shown, side), places.shape[1]))
-        if len(content) <= LIMIT:
-            return content
-    raise HypersphereError(f"{prepared.folder}: no grid of {rows} × {columns} images has at most {LIMIT:,} bytes")
+    shown = resize_all(shown, min(shown.shape[1], LARGEST))
+    channels_first = torch.from_numpy(shown.transpose(0, 3, 1, 2).copy())
+    page = make_grid(channels_first, nrow=places.shape[1], padding=GAP, pad_value=255)[:, GAP:-GAP, GAP:-GAP]
+    buffer = io.BytesIO()
+    Image.fromarray(page.permute(1, 2, 0).numpy()).quantize(COLOURS).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def choose(prepared: Prepared, split: str, rows: int, columns: int) -> Int64[np.ndarray, "r c"]:
@@ -134,23 +125,6 @@ def choose(prepared: Prepared, split: str, rows: int, columns: int) -> Int64[np.
             return np.stack([members[:fewest] for members in by_class], axis=1)
     width = min(columns, len(order))
     return order[: min(rows, len(order) // width) * width].reshape(-1, width)
-
-
-def tile(images: UInt8[np.ndarray, "N s s 3"], columns: int) -> UInt8[np.ndarray, "H W 3"]:
-    """Images beside and below each other on white."""
-    side, rows = images.shape[1], -(-len(images) // columns)
-    step = side + GAP
-    page = np.full((rows * step - GAP, columns * step - GAP, 3), 255, np.uint8)
-    for number, image in enumerate(images):
-        top, left = number // columns * step, number % columns * step
-        page[top : top + side, left : left + side] = image
-    return page
-
-
-def _png(page: UInt8[np.ndarray, "H W 3"]) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(page).quantize(COLOURS).save(buffer, "PNG", optimize=True)
-    return buffer.getvalue()
 
 
 if __name__ == "__main__":

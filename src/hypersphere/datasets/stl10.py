@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf, readable
-from hypersphere.datasets.reading.decoding import resize_all
+from hypersphere.datasets.reading.image_files import resize_all
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -33,8 +33,6 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
     """5,000 training, 8,000 test and 100,000 unlabelled images.
 
     Args:
-        root: the folder that holds ``stl10_binary``, or else ``stl10_binary.tar.gz``.
-        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
         size: side of an image, pixels; below 96, images are resized (bilinear, antialiased).
         unlabeled: whether there is a split ``unlabeled``.
     """
@@ -62,7 +60,8 @@ def _images(shelf: Shelf, part: str, size: int) -> Pieces:
     opened, length = shelf.open(file)
     if length != count * BYTES:
         raise HypersphereError(
-            f"{shelf.place}/{file}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have {count * BYTES:,}"
+            f"{shelf.place}/{file}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have "
+            f"{count * BYTES:,}"
         )
 
     def read(numbers: Int64[np.ndarray, "K"]) -> np.ndarray:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.class_folders import Labelled, split
+from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -20,12 +20,7 @@ ANNOTATIONS = "val/val_annotations.txt"
 
 
 def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
-    """100,000 training and 10,000 test images, 64 × 64; classes in the order of their WordNet ids.
-
-    Args:
-        root: the folder that holds ``tiny-imagenet-200``, or else ``tiny-imagenet-200.zip``.
-        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
-    """
+    """100,000 training and 10,000 test images, 64 × 64; classes in the order of their WordNet ids."""
     about = published.table()["tiny_imagenet"]
     if (root / FOLDER).is_dir():
         shelf = Shelf(root / FOLDER)

@@ -20,21 +20,8 @@ from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 BENCHMARK = (
-    "gaussian_noise",
-    "shot_noise",
-    "impulse_noise",
-    "defocus_blur",
-    "glass_blur",
-    "motion_blur",
-    "zoom_blur",
-    "snow",
-    "frost",
-    "fog",
-    "brightness",
-    "contrast",
-    "elastic_transform",
-    "pixelate",
-    "jpeg_compression",
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
 )
 """The benchmark's fifteen corruptions."""
 EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")

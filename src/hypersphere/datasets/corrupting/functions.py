@@ -18,6 +18,7 @@ from scipy.special import pdtr
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupting.sampling import bilinear, magnified, plasma, smoothed, streaked
 
+Images = Float[np.ndarray, "N H W 3"]
 GREY = np.array([0.299, 0.587, 0.114])
 """Weights of red, green and blue in brightness (ITU-R BT.601)."""
 ICE = np.array([0.86, 0.93, 1.0])
@@ -30,12 +31,12 @@ EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
 """Light from one side: what makes a drop look round."""
 
 
-def gaussian_noise(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, scale: float) -> Float[np.ndarray, "N H W 3"]:
+def gaussian_noise(images: Images, draws: Draws, *, scale: float) -> Images:
     """Normal noise of standard deviation ``scale``."""
     return images + scale * draws.normal("noise", *images.shape[1:])
 
 
-def shot_noise(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, photons: float) -> Float[np.ndarray, "N H W 3"]:
+def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
     """Counted light: each value v becomes a Poisson number of mean v · ``photons``, over ``photons``."""
     bytes_ = np.rint(images * 255).astype(np.uint8).ravel()
     uniform = draws.uniform("noise", *images.shape[1:]).ravel()
@@ -53,26 +54,24 @@ def _groups(values: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, list[np.
     return distinct.astype(np.float64), np.split(order, starts[1:]) if len(order) else []
 
 
-def impulse_noise(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, share: float) -> Float[np.ndarray, "N H W 3"]:
+def impulse_noise(images: Images, draws: Draws, *, share: float) -> Images:
     """Salt and pepper: a ``share`` of the values, each colour by itself, becomes 0 or 1."""
     hit = draws.uniform("hit", *images.shape[1:]) < share
     salt = draws.uniform("salt", *images.shape[1:]) < 0.5
     return np.where(hit, salt.astype(np.float64), images)
 
 
-def speckle_noise(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, scale: float) -> Float[np.ndarray, "N H W 3"]:
+def speckle_noise(images: Images, draws: Draws, *, scale: float) -> Images:
     """Normal noise in proportion to the value."""
     return images + images * scale * draws.normal("noise", *images.shape[1:])
 
 
-def gaussian_blur(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, sigma: float) -> Float[np.ndarray, "N H W 3"]:
+def gaussian_blur(images: Images, draws: Draws, *, sigma: float) -> Images:
     """Gaussian of standard deviation ``sigma``, pixels."""
     return smoothed(images, sigma)
 
 
-def glass_blur(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, sigma: float, reach: int, rounds: int
-) -> Float[np.ndarray, "N H W 3"]:
+def glass_blur(images: Images, draws: Draws, *, sigma: float, reach: int, rounds: int) -> Images:
     """Gaussian blur, then pixels that take the colour of a near one, then Gaussian blur again.
 
     The paper says that pixels are shuffled. Its code copies: of two pixels to be exchanged, the second keeps its
@@ -91,9 +90,7 @@ def glass_blur(
     return smoothed(shown, sigma)
 
 
-def defocus_blur(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, radius: float, alias: float
-) -> Float[np.ndarray, "N H W 3"]:
+def defocus_blur(images: Images, draws: Draws, *, radius: float, alias: float) -> Images:
     """A disk of ``radius`` pixels, its rim softened by a Gaussian of ``alias`` pixels on 3 × 3; edges reflect."""
     kernel = disk(radius, alias)
     return np.asarray(ndimage.correlate(images, kernel[None, :, :, None], mode="mirror"))
@@ -109,14 +106,12 @@ def disk(radius: float, alias: float) -> Float[np.ndarray, "k k"]:
     return np.asarray(ndimage.correlate(inside / inside.sum(), np.outer(soft, soft), mode="constant"))
 
 
-def motion_blur(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, radius: float, sigma: float
-) -> Float[np.ndarray, "N H W 3"]:
+def motion_blur(images: Images, draws: Draws, *, radius: float, sigma: float) -> Images:
     """Movement along a line, at most 45 degrees off a row."""
     return streaked(images, radius, sigma, draws.between("angle", -45, 45))
 
 
-def zoom_blur(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, stop: float) -> Float[np.ndarray, "N H W 3"]:
+def zoom_blur(images: Images, draws: Draws, *, stop: float) -> Images:
     """The mean of the image and its centre enlarged by 1, 1.01, … to below ``stop`` (or to it, by rounding)."""
     factors = np.arange(1, stop, 0.01)
     total = images.copy()
@@ -125,25 +120,21 @@ def zoom_blur(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, stop: float
     return np.asarray(total / (len(factors) + 1))
 
 
-def brightness(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, more: float) -> Float[np.ndarray, "N H W 3"]:
+def brightness(images: Images, draws: Draws, *, more: float) -> Images:
     """``more`` is added to the value of hue, saturation and value, up to 1; black becomes grey."""
     value = images.max(axis=3, keepdims=True)
     raised = np.minimum(value + more, 1)
     return np.where(value > 0, images * raised / np.where(value > 0, value, 1), raised)
 
 
-def fog(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, density: float, decay: float
-) -> Float[np.ndarray, "N H W 3"]:
+def fog(images: Images, draws: Draws, *, density: float, decay: float) -> Images:
     """Clouds of ``density`` are added, and the image is darkened so that its brightest value could stay."""
     brightest = images.max(axis=(1, 2, 3), keepdims=True)
     clouds = density * plasma(images.shape[1], decay, draws)[..., None]
     return (images + clouds) * brightest / (brightest + density)
 
 
-def frost(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, image: float, ice: float
-) -> Float[np.ndarray, "N H W 3"]:
+def frost(images: Images, draws: Draws, *, image: float, ice: float) -> Images:
     """The image times ``image`` plus frost times ``ice``."""
     return image * images + ice * _frosted(images.shape[1], draws)
 
@@ -160,7 +151,7 @@ def _frosted(side: int, draws: Draws) -> Float[np.ndarray, "N side side 3"]:
 
 
 def snow(
-    images: Float[np.ndarray, "N H W 3"],
+    images: Images,
     draws: Draws,
     *,
     mean: float,
@@ -170,7 +161,7 @@ def snow(
     radius: float,
     sigma: float,
     image: float,
-) -> Float[np.ndarray, "N H W 3"]:
+) -> Images:
     """Flakes: enlarged noise above a threshold, blown along a line; and a whitened image, mixed with the original."""
     height, width = images.shape[1:3]
     flakes = magnified(mean + scale * draws.normal("flakes", height, width)[..., None], zoom)
@@ -182,7 +173,7 @@ def snow(
 
 
 def spatter(
-    images: Float[np.ndarray, "N H W 3"],
+    images: Images,
     draws: Draws,
     *,
     mean: float,
@@ -191,7 +182,7 @@ def spatter(
     threshold: float,
     strength: float,
     mud: bool,
-) -> Float[np.ndarray, "N H W 3"]:
+) -> Images:
     """Drops of water, or of mud: smoothed noise above a threshold."""
     liquid = smoothed(mean + scale * draws.normal("drops", *images.shape[1:3]), sigma)
     if mud:
@@ -221,16 +212,14 @@ def _equalised(values: Float[np.ndarray, "H W"]) -> Float[np.ndarray, "H W"]:
     return np.rint((below - below[0]) / span * 255)[place].reshape(values.shape)
 
 
-def contrast(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, factor: float) -> Float[np.ndarray, "N H W 3"]:
+def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
     """Differences from each colour's mean over the image, times ``factor``."""
     bytes_ = np.rint(images * 255).astype(np.int64)  # whole numbers, whose sum has no order
     mean = bytes_.sum(axis=(1, 2), keepdims=True) / (images.shape[1] * images.shape[2] * 255)
     return (images - mean) * factor + mean
 
 
-def saturate(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, factor: float, more: float
-) -> Float[np.ndarray, "N H W 3"]:
+def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Images:
     """The saturation of hue, saturation and value, times ``factor`` plus ``more``, up to 1; greys have a red hue."""
     value = images.max(axis=3, keepdims=True)
     lowest = images.min(axis=3, keepdims=True)
@@ -241,9 +230,7 @@ def saturate(
     return np.where(coloured, value - (value - images) * wanted / np.where(coloured, saturation, 1), greys)
 
 
-def jpeg_compression(
-    images: Float[np.ndarray, "N H W 3"], draws: Draws, *, quality: int
-) -> Float[np.ndarray, "N H W 3"]:
+def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
     """Stored as JPEG of this quality, and read again."""
 
     def stored(image: Image.Image) -> Image.Image:
@@ -254,7 +241,7 @@ def jpeg_compression(
     return _through_pillow(images, stored)
 
 
-def pixelate(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, share: float) -> Float[np.ndarray, "N H W 3"]:
+def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
     """Shrunk to this share of the side, and enlarged again, by area averages."""
 
     def coarse(image: Image.Image) -> Image.Image:
@@ -264,9 +251,7 @@ def pixelate(images: Float[np.ndarray, "N H W 3"], draws: Draws, *, share: float
     return _through_pillow(images, coarse)
 
 
-def _through_pillow(
-    images: Float[np.ndarray, "N H W 3"], change: Callable[[Image.Image], Image.Image]
-) -> Float[np.ndarray, "N H W 3"]:
+def _through_pillow(images: Images, change: Callable[[Image.Image], Image.Image]) -> Images:
     bytes_ = np.rint(images * 255).astype(np.uint8)
     changed = [np.asarray(change(Image.fromarray(image))) for image in bytes_]
     return np.stack(changed) / 255 if changed else images

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.corrupting.apply import SEVERITIES
-from hypersphere.datasets.reading import class_folders, published
+from hypersphere.datasets.reading import image_files, published
 from hypersphere.datasets.reading.archives import Shelf, readable
 from hypersphere.datasets.reading.download import has_md5
 from hypersphere.datasets.types import Split
@@ -104,11 +104,11 @@ def load_tiny(root: Path, download: bool, names: Sequence[str], ids: Sequence[st
 def _tiny_split(shelf: Shelf, below: str, files: Sequence[str], ids: Sequence[str]) -> Split:
     if not files:
         raise HypersphereError(f"{shelf.place}/{below}: the folder is missing or empty")
-    found = class_folders.labelled(shelf, files, TINY_DEPTH, ids)
+    found = image_files.labelled(shelf, files, TINY_DEPTH, ids)
     for number, identifier in enumerate(ids):
         count = found.labels.count(number)
         if count != TINY_PER_CLASS:
             raise HypersphereError(
                 f"{shelf.place}/{below}/{identifier}: holds {counted(count, 'image')}, and should hold {TINY_PER_CLASS}"
             )
-    return class_folders.split(shelf, found, TINY_SIZE)
+    return image_files.split(shelf, found, TINY_SIZE)

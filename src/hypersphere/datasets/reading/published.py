@@ -102,26 +102,20 @@ def obtain(file: File, path: Path) -> None:
     """Make sure that ``path`` is the published file: fetch it from its address or else from its archive."""
     try:
         fetch(file.address, path, file.md5)
-    except HypersphereError:
+    except HypersphereError as first:
         if not file.archive_address:
             raise
         print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
         try:
             fetch(file.archive_address, path, file.md5)
-            return
         except HypersphereError:
-            pass
-        raise
+            raise first from None
 
 
 def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
     """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
 
-    Args:
-        file: the published file.
-        path: where it should be.
-        download: whether it may be fetched.
-        unpacked: the folder that would have done in its place, for the error.
+    The folder ``unpacked``, if there is one, would have done in its place; the sentence about a missing file names it.
     """
     if download:
         obtain(file, path)
