@@ -54,43 +54,34 @@ def corruptions(
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
-    test = plain.splits[TEST]
+    test, clean = plain.splits[TEST], plain.about
+    ways = [(name, severity) for name in names for severity in SEVERITIES]
+    if origin == "made":
+        corrupted = {way: Split(_made(test, *way, seed), test.labels) for way in ways}
+        about = {
+            "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
+            "licence": clean["licence"],
+            "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
+        }
+        return _joined(plain, corrupted, about)
     if tiny:
         ids = [name.split()[0] for name in plain.class_names[CLASS]]
-        corrupted = {_split(*at): split for at, split in official.load_tiny(root, download, names, ids).items()}
-    elif origin == "official":
-        images = official.load(root, download, base, names, test.labels[CLASS])
-        corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}
+        corrupted = official.load_tiny(root, download, names, ids)
     else:
-        corrupted = {_split(*at): Split(_made(test, *at, seed), test.labels) for at in _ways(names)}
-    about = _about(base, plain.about) if origin == "official" else _made_about(plain.about)
-    return plain._replace(splits={**plain.splits, **corrupted}, about=about)
-
-
-def _about(base: str, clean: dict[str, str]) -> dict[str, str]:
-    """Of the benchmark's own files, beside the clean set's."""
+        images = official.load(root, download, base, names, test.labels[CLASS])
+        corrupted = {way: Split(_rows(images[way[0]], way[1]), test.labels) for way in ways}
     own = published.table()[f"{base}_c"].about()
-    return {
+    about = {
         "source": f"{own['source']}; clean images: {clean['source']}",
         "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
         "citation": f"{own['citation']}; {clean['citation']}",
     }
+    return _joined(plain, corrupted, about)
 
 
-def _made_about(clean: dict[str, str]) -> dict[str, str]:
-    return {
-        "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
-        "licence": clean["licence"],
-        "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
-    }
-
-
-def _ways(names: tuple[str, ...]) -> list[tuple[str, int]]:
-    return [(name, severity) for name in names for severity in SEVERITIES]
-
-
-def _split(name: str, severity: int) -> str:
-    return f"{name}-{severity}"
+def _joined(plain: Arrays, corrupted: dict[tuple[str, int], Split], about: dict[str, str]) -> Arrays:
+    named = {f"{name}-{severity}": split for (name, severity), split in corrupted.items()}
+    return plain._replace(splits={**plain.splits, **named}, about=about)
 
 
 def _rows(images: UInt8[np.ndarray, "5N H W 3"], severity: int) -> Pieces:

@@ -15,7 +15,7 @@ from hypersphere.datasets.reading.image_files import labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
-LIST = Path(__file__).parents[3] / "data" / "imagenet100.txt"
+LIST = published.DATA / "imagenet100.txt"
 LISTED = "{path}"
 FOLDERS = {TRAIN: "train", TEST: "val"}
 

@@ -199,20 +199,23 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
     """Write the arrays, then the manifest that describes them."""
     kept = _kept(dataset, arrays)
     described = {}
-    for name, split in arrays.splits.items():
-        for file in _write_split(folder / name, split, kept[name]):
-            path = folder / name / file
-            described[f"{name}/{file}"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
+    for part, split in arrays.splits.items():
+        (folder / part).mkdir()
+        write_images(folder / part / "images.npy", split.images, kept[part])
+        named = {LABELS.format(name): labels[kept[part]] for name, labels in split.labels.items()}
+        named |= {ATTRIBUTE.format(name): values[kept[part]] for name, values in split.attributes.items()}
+        named["index"] = kept[part]
+        for name, content in named.items():
+            np.save(folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+        for name in ("images", *named):
+            path = folder / part / f"{name}.npy"
+            described[f"{part}/{name}.npy"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
         "splits": {
-            name: {
-                "images": len(kept[name]),
-                "labels": sorted(split.labels),
-                "attributes": sorted(split.attributes),
-            }
+            name: {"images": len(kept[name]), "labels": sorted(split.labels), "attributes": sorted(split.attributes)}
             for name, split in arrays.splits.items()
         },
         "counts": {
@@ -244,18 +247,6 @@ def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]
             raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
         kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
     return kept
-
-
-def _write_split(folder: Path, split: Split, kept: Int64[np.ndarray, "K"]) -> list[str]:
-    """Write the kept images' arrays, and return the names of their files."""
-    folder.mkdir()
-    write_images(folder / "images.npy", split.images, kept)
-    arrays = {LABELS.format(name): labels[kept] for name, labels in split.labels.items()}
-    arrays |= {ATTRIBUTE.format(name): values[kept] for name, values in split.attributes.items()}
-    arrays["index"] = kept
-    for name, content in arrays.items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
-    return ["images.npy", *(f"{name}.npy" for name in arrays)]
 
 
 def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept: Int64[np.ndarray, "K"]) -> None:

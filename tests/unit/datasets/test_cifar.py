@@ -94,10 +94,6 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
     assert arrays.splits["test"].images.min() == 1
 
 
-def test_arrays_are_those_of_torchvisions_reader(tiny: Path, agrees_with_torchvision: Agrees) -> None:
-    agrees_with_torchvision(cifar(tiny.parent, False), tiny.parent)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
@@ -177,19 +173,6 @@ def test_a_damaged_archive_of_ours_is_fetched_again(
     server.habits.fault = ""
     agrees_with_torchvision(cifar(own), tiny.parent)
     assert archive.read_bytes() == server.archive
-
-
-@pytest.mark.parametrize("harm", ["flipped", "truncated", "empty"])
-def test_a_damaged_archive_of_the_users_is_a_sentence_and_stays(
-    own: Path, server: Any, harm: str, unpickled: list[str]
-) -> None:
-    harmed = _harmed(server.archive, harm)
-    (own / ARCHIVE).write_bytes(harmed)
-    assert f"{own / ARCHIVE}: damaged: {len(harmed)} bytes" in _sentence(own, False)
-    assert _visible(own) == [ARCHIVE]
-    assert (own / ARCHIVE).read_bytes() == harmed
-    assert server.log == []
-    assert unpickled == []
 
 
 @pytest.mark.parametrize("harm", ["other member", "no member", "linked member", "no archive"])

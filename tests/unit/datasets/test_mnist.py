@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -54,14 +53,6 @@ def own(contents: dict[str, bytes], tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
-@pytest.fixture
-def shelf(contents: dict[str, bytes], server: Any) -> dict[str, bytes]:
-    """The gzipped files by name, which the server publishes."""
-    packed = {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in contents.items()}
-    server.publish("mnist", packed)
-    return packed
-
-
 def agrees(root: Path) -> None:
     """What we read is what torchvision's reader, an independent one, finds in the unpacked files."""
     arrays = mnist(root, False)
@@ -90,16 +81,6 @@ def test_arrays_are_those_of_torchvisions_reader(own: Path) -> None:
     assert scans.pixels.shape == (3, 28, 28)
 
 
-def test_gzipped_files_are_the_same_however_they_were_compressed(own: Path, contents: dict[str, bytes]) -> None:
-    before = mnist(own, False).splits["train"]
-    for level, name in enumerate(NAMES):
-        (own / module.FOLDER / name).unlink()
-        (own / module.FOLDER / f"{name}.gz").write_bytes(gzip.compress(contents[name], compresslevel=level))
-    after = mnist(own, False).splits["train"]
-    np.testing.assert_array_equal(before.images[np.arange(7)], after.images[np.arange(7)])
-    assert before.labels["class"].tolist() == after.labels["class"].tolist()
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_half_of_the_set_is_a_sentence_that_names_the_missing_file(own: Path, name: str) -> None:
     (own / module.FOLDER / name).unlink()
@@ -124,21 +105,6 @@ def test_a_damaged_file_is_a_sentence_and_stays(own: Path, name: str, packed: bo
     said = sentence(own)
     assert said.startswith(f"{path}: cannot be read" if harm == "folder" else f"{path}: damaged: ")
     assert harm == "folder" or path.read_bytes() == harmed
-
-
-def test_the_files_are_fetched_once_into_torchvisions_folder(
-    shelf: dict[str, bytes], own: Path, tmp_path: Path, server: Any
-) -> None:
-    raw = tmp_path / "raw"
-    for _ in range(2):
-        fetched = mnist(raw)
-        assert sorted(path.name for path in (raw / module.FOLDER).glob("[!.]*")) == sorted(shelf)
-    assert len(server.log) == 4
-    kept = mnist(own, False)
-    for part, split in fetched.splits.items():
-        numbers = np.arange(len(split.images))
-        np.testing.assert_array_equal(split.images[numbers], kept.splits[part].images[numbers])
-    assert len(server.log) == 4
 
 
 @pytest.fixture(scope="module")

@@ -111,17 +111,6 @@ def test_probes_see_one_digit_whatever_is_trained_on() -> None:
     assert not np.array_equal(one.splits["train"].images[ALL], one.splits["probe"].images[ALL])
 
 
-@pytest.mark.parametrize("asked", [{**SMALL, "count": 5}, {**SMALL, "count": 5, "placement": "grid"}, TWO])
-def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ(asked: dict[str, Any]) -> None:
-    train = multidigits(NOWHERE, **asked).splits["train"]
-    whole, some = train.images[ALL], np.array([0, 7, 59])
-    np.testing.assert_array_equal(train.images[some], whole[some])
-    longer = multidigits(NOWHERE, **{**asked, "train": 80}).splits["train"]
-    np.testing.assert_array_equal(longer.images[ALL], whole)
-    other = multidigits(NOWHERE, seed=1, **asked).splits["train"]
-    assert not np.array_equal(other.images[ALL], whole)
-
-
 def test_scans_are_resized_by_area_or_linearly() -> None:
     """Half the side: means of two by two, within half a step. Twice: Pillow's bilinear, the ends as they are."""
     pixels = np.random.default_rng(0).integers(0, 256, (1, 8, 8), dtype=np.uint8)

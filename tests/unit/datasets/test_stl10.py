@@ -4,7 +4,6 @@ A tiny set in the official layout stands for the real one.
 """
 
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from PIL import Image
 from torchvision.datasets import STL10
 from torchvision.transforms import Resize
 
-from hypersphere.config.run import Dataset
 from hypersphere.datasets import stl10 as module
 from hypersphere.datasets import store
 from hypersphere.datasets.stl10 import stl10
@@ -92,22 +90,6 @@ def test_resized_images_are_torchvisions_and_unlabelled_ones_may_be_left_out(own
         np.testing.assert_array_equal(found, np.asarray(Resize(64)(Image.fromarray(image))))
 
 
-def test_the_archive_is_fetched_once_and_prepared(
-    packed: Path, own: Path, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = Dataset.model_validate({"name": "stl", "source": {"name": "stl10"}})
-    prepared = store.open(store.prepare(dataset, tmp_path, None))
-    store.prepare(dataset, tmp_path, None)
-    assert len(server.log) == 1
-    assert prepared.split_names == ("test", "train", "unlabeled")
-    monkeypatch.setattr(STL10, "_check_integrity", lambda self: True)
-    for part in prepared.split_names:
-        theirs = STL10(own, split=part).data
-        np.testing.assert_array_equal(prepared.split(part).images, theirs.transpose(0, 2, 3, 1))
-    assert prepared.manifest["splits"]["unlabeled"] == {"images": 7, "labels": [], "attributes": []}
-    assert prepared.manifest["counts"] == {"train": [3] * 10, "test": [2] * 10}
-
-
 @pytest.mark.parametrize("name", [name for name in FILES if name != "fold_indices.txt"])
 def test_half_of_the_set_is_a_sentence_that_names_the_missing_file(name: str, own: Path, packed: Path) -> None:
     (own / module.FOLDER / name).unlink()
@@ -157,31 +139,6 @@ def test_files_that_are_not_as_published_are_a_sentence(harm: str, packing: bool
     else:
         miniatures.write(tmp_path / module.FOLDER, files)
         assert sentence(tmp_path) == f"{tmp_path / module.FOLDER}/{words}"
-
-
-@pytest.mark.parametrize(
-    ("harm", "words"),
-    [
-        (lambda content: content[:-500], "damaged: .* bytes with another md5 than the published one"),
-        (lambda content: b"", "damaged: 0 bytes with another md5"),
-        (
-            None,
-            "the file is missing, and so is the folder stl10_binary, unpacked from it; it is published at http://127",
-        ),
-    ],
-)
-def test_a_damaged_or_missing_archive_is_a_sentence(
-    harm: Callable[[bytes], bytes] | None, words: str, packed: Path, server: Any
-) -> None:
-    archive = packed / module.ARCHIVE
-    if harm is None:
-        archive.unlink()
-    else:
-        archive.write_bytes(harm(archive.read_bytes()))
-    with pytest.raises(HypersphereError, match=words) as caught:
-        stl10(packed, False)
-    assert str(caught.value).startswith(f"{archive}: ")
-    assert server.log == []
 
 
 def test_an_archive_without_a_file_of_the_set_is_a_sentence(tmp_path: Path, server: Any) -> None:

@@ -70,18 +70,6 @@ def test_other_images_than_announced_are_a_sentence_and_nothing_is_prepared(
     assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))
 
 
-def test_pieces_are_checked_like_arrays() -> None:
-    """Of another number of images and without labels, as STL-10's third split; the control is of another size."""
-    train = Split(in_pieces(IMAGES), {"class": np.zeros(11, np.int64)})
-    store.check(Arrays({"train": train, "unlabeled": Split(in_pieces(IMAGES[:3]), {})}, {"class": ("a",)}, {}), "x")
-    for images, labels, words in (
-        (in_pieces(IMAGES[:, :2]), {}, r"split more: images are uint8 \(2, 4, 3\), not uint8 \(4, 4, 3\)"),
-        (in_pieces(IMAGES), {"class": np.zeros(5, np.int64)}, r"class: has shape \(5,\), but there are 11 images"),
-    ):
-        with pytest.raises(HypersphereError, match=words):
-            store.check(Arrays({"train": train, "more": Split(images, labels)}, {"class": ("a",)}, {}), "x")
-
-
 def test_memory_holds_a_piece_and_not_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty megabytes in pieces of one: the peak stays near a piece (numpy reports its arrays to tracemalloc).
 

@@ -10,10 +10,10 @@ from hypersphere.datasets.reading.download import has_md5
 from hypersphere.errors import HypersphereError
 
 FOLDER = "text/books"
-CHAPTERS = Path(__file__).parents[4] / "data" / "pride_and_prejudice.txt"
+CHAPTERS = published.DATA / "pride_and_prejudice.txt"
 HELD_OUT = "\nChapter 21\n"
 """The line where the chapters begin that are left for tasks."""
-NOVELS, EMBEDDED, BOOKCORPUS = "novels", "chapters", "bookcorpus"
+NOVELS, EMBEDDED = "novels", "chapters"
 
 
 class Corpus(NamedTuple):
@@ -31,15 +31,10 @@ def corpus(root: Path, name: str) -> Corpus:
         name: ``novels``: the 14 novels, in text/books. ``chapters``: the first twenty chapters of Pride and Prejudice,
             which are part of this repository. Else a folder below ``root``, whose files ``*.txt`` are the texts.
     """
-    if name == BOOKCORPUS:
-        raise HypersphereError(
-            "corpus bookcorpus: cannot be redistributed, so nothing loads it; give the folder of your copy by its path"
-        )
     if name == NOVELS:
         known = published.table()[NOVELS]
-        return Corpus(
-            {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}, known.about()
-        )
+        texts = {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}
+        return Corpus(texts, known.about())
     if name == EMBEDDED:
         return Corpus({CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about())
     parts = PurePosixPath(name).parts

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from hypersphere.datasets.reading.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files
 
-DATA = Path(__file__).parents[4] / "data"
+DATA = data_files.FOLDER
 """The checkout's tables and lists."""
 
 

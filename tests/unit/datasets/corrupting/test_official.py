@@ -91,17 +91,6 @@ def test_an_archive_is_read_in_place(publish: Publish, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["CIFAR-10-C.tar"]
 
 
-def test_an_archive_is_fetched(publish: Publish, tmp_path: Path) -> None:
-    publish(ARRAYS)
-    found = load(tmp_path / "raw", download=True)
-    np.testing.assert_array_equal(found["snow"], ARRAYS["snow"])
-
-
-def test_nothing_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"CIFAR-10-C\.tar: the file is missing, and so is the folder"):
-        load(tmp_path)
-
-
 @pytest.mark.parametrize("as_archive", [False, True])
 @pytest.mark.parametrize(
     ("name", "array", "words"),

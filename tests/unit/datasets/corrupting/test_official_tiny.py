@@ -58,10 +58,6 @@ def test_every_way_is_a_split_with_its_own_labels(folder: Path, archive: Path, t
     assert [path.name for path in archive.parent.iterdir()] == [archive.name]
 
 
-def test_only_the_asked_corruptions_are_looked_for(archive: Path) -> None:
-    assert {name for name, _ in official.load_tiny(archive.parent, False, ["snow"], IDS)} == {"snow"}
-
-
 def test_what_is_missing_is_a_sentence(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(HypersphereError, match=r"Tiny-ImageNet-C\.tar: the file is missing, and so is the folder"):
         official.load_tiny(tmp_path / "elsewhere", False, ["fog"], IDS)

@@ -137,18 +137,6 @@ def test_only_what_is_missing_is_fetched(own: Path, shelf: Any) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_file_of_the_server_is_refused_unopened(
-    shelf: Any, tmp_path: Path, sealed: None, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file alone, so that no other is opened; the control is that the same set reads well above."""
-    monkeypatch.setattr(module, "PUBLISHED", {name: module.PUBLISHED[name]})
-    shelf.shelf[name] = harmed(shelf.shelf[name])
-    said = sentence(tmp_path / "raw", True)
-    assert name in said
-    assert not (tmp_path / "raw" / "human" / name).exists()
-
-
-@pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
     shelf: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
