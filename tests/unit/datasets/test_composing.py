@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hypersphere import prng
-from hypersphere.datasets.composing.draws import Draws
+from hypersphere.datasets.composing import Draws
 
 MANY = np.arange(4000)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.corrupting import blur
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting import functions as blur
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (3, 12, 12, 3)) / 255

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.corrupting import noise
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting import functions as noise
 
 N = 40
 DRAWS = Draws(np.arange(N), 0, ("test",))

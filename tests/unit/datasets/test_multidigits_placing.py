@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.composing.placing import apart, cells, corners
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.multidigits import apart, cells, corners
 
 
 def draws(count: int) -> Draws:

@@ -11,7 +11,6 @@ import pytest
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
-from hypersphere.datasets.preparing import fitting, pieces
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -36,23 +35,23 @@ def saved(images: np.ndarray) -> bytes:
 def test_bytes_are_those_of_numpys_own_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int, form: Callable[[np.ndarray], np.ndarray | Pieces]
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE", budget)
+    monkeypatch.setattr(store, "PIECE", budget)
     for kept in (KEPT, np.arange(11), np.arange(0)):
-        pieces.write(tmp_path / "images.npy", form(IMAGES), kept)
+        store.write_images(tmp_path / "images.npy", form(IMAGES), kept)
         assert (tmp_path / "images.npy").read_bytes() == saved(IMAGES[kept])
-    pieces.write(tmp_path / "images.npy", form(IMAGES[:, :, ::-1]), KEPT)  # not contiguous
+    store.write_images(tmp_path / "images.npy", form(IMAGES[:, :, ::-1]), KEPT)  # not contiguous
     assert (tmp_path / "images.npy").read_bytes() == saved(IMAGES[KEPT][:, :, ::-1].copy())
 
 
 def test_a_source_is_asked_for_ascending_numbers_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(store, "PIECE", 100)
     asked: list[list[int]] = []
 
     def read(numbers: np.ndarray) -> np.ndarray:
         asked.append(numbers.tolist())
         return IMAGES[numbers]
 
-    pieces.write(tmp_path / "images.npy", Pieces(IMAGES.shape, read), KEPT)
+    store.write_images(tmp_path / "images.npy", Pieces(IMAGES.shape, read), KEPT)
     assert asked == [[0, 1], [4, 5], [6, 10]]
 
 
@@ -71,18 +70,6 @@ def test_other_images_than_announced_are_a_sentence_and_nothing_is_prepared(
     assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))
 
 
-def test_pieces_are_checked_like_arrays() -> None:
-    """Of another number of images and without labels, as STL-10's third split; the control is of another size."""
-    train = Split(in_pieces(IMAGES), {"class": np.zeros(11, np.int64)})
-    fitting.check(Arrays({"train": train, "unlabeled": Split(in_pieces(IMAGES[:3]), {})}, {"class": ("a",)}, {}), "x")
-    for images, labels, words in (
-        (in_pieces(IMAGES[:, :2]), {}, r"split more: images are uint8 \(2, 4, 3\), not uint8 \(4, 4, 3\)"),
-        (in_pieces(IMAGES), {"class": np.zeros(5, np.int64)}, r"class: has shape \(5,\), but there are 11 images"),
-    ):
-        with pytest.raises(HypersphereError, match=words):
-            fitting.check(Arrays({"train": train, "more": Split(images, labels)}, {"class": ("a",)}, {}), "x")
-
-
 def test_memory_holds_a_piece_and_not_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty megabytes in pieces of one: the peak stays near a piece (numpy reports its arrays to tracemalloc).
 
@@ -94,9 +81,9 @@ def test_memory_holds_a_piece_and_not_the_split(tmp_path: Path, monkeypatch: pyt
     images = Pieces(shape, lambda numbers: np.full((len(numbers), 64, 64, 3), 7, np.uint8))
 
     def peak(piece: int) -> int:
-        monkeypatch.setattr(pieces, "PIECE", piece)
+        monkeypatch.setattr(store, "PIECE", piece)
         tracemalloc.start()
-        pieces.write(tmp_path / "images.npy", images, np.arange(shape[0]))
+        store.write_images(tmp_path / "images.npy", images, np.arange(shape[0]))
         measured = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return measured

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.corrupting import weather
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting import functions as weather
 from hypersphere.datasets.corrupting.sampling import magnified, plasma, smoothed, streaked
 
 RNG = np.random.default_rng(0)

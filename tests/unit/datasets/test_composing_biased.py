@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hypersphere.datasets.composing import biased
-from hypersphere.datasets.types import Pieces
+from hypersphere.datasets import composing as biased
 from hypersphere.errors import HypersphereError
 
 # As many of each class as MNIST's training set has, from its description.
@@ -50,17 +49,7 @@ def test_one_class_does_not_disturb_another() -> None:
     np.testing.assert_array_equal(fewer, biased.assign(LABELS, 10, 5, 0, "train")[LABELS == 3])
 
 
-def test_a_split_says_which_conflict() -> None:
-    labels, bias = np.array([0, 1, 1]), np.array([0, 1, 0])
-    split = biased.biased(
-        Pieces((3, 1, 1, 3), lambda numbers: np.zeros((len(numbers), 1, 1, 3), np.uint8)), labels, bias
-    )
-    assert split.attributes["conflicting"].tolist() == [False, False, True]
-    assert split.labels["class"].tolist() == [0, 1, 1]
-    assert split.labels["bias"].tolist() == [0, 1, 0]
-
-
 def test_more_than_all_is_a_sentence() -> None:
-    biased.check_percent(100, "set")
-    with pytest.raises(HypersphereError, match=r"^set: conflicting_percent: must be at most 100 \(given: 100\.5\)$"):
-        biased.check_percent(100.5, "set")
+    biased.assign(LABELS, 10, 100, 0, "train")
+    with pytest.raises(HypersphereError, match=r"^conflicting_percent: must be at most 100 \(given: 100\.5\)$"):
+        biased.assign(LABELS, 10, 100.5, 0, "train")

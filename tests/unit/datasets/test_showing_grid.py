@@ -10,12 +10,10 @@ from PIL import Image
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
-from hypersphere.datasets import store
-from hypersphere.datasets.showing import grid
-from hypersphere.datasets.showing.grid import choose
+from hypersphere.datasets import showing, store
+from hypersphere.datasets.showing import choose
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import Arrays, Split
-from hypersphere.errors import HypersphereError
 
 Make = Callable[..., Prepared]
 
@@ -40,19 +38,19 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
 def shown(content: bytes, side: int) -> list[list[int]]:
     """Grey values at the middles of the grid's images."""
     page = np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
-    step = side + grid.GAP
+    step = side + showing.GAP
     return page[side // 2 :: step, side // 2 :: step, 0].tolist()
 
 
 def test_classes_have_columns_if_there_are_enough(make: Make) -> None:
-    found = shown(grid.grid(make(40, 4), rows=3), 32)
+    found = shown(showing.grid(make(40, 4), rows=3), 32)
     assert [[value % 4 for value in row] for row in found] == [[0, 1, 2, 3]] * 3
     assert len({value for row in found for value in row}) == 12
 
 
 @pytest.mark.parametrize("classes", [0, 11])
 def test_otherwise_any_images_are_shown_once(classes: int, make: Make) -> None:
-    found = shown(grid.grid(make(44, classes), rows=3), 32)
+    found = shown(showing.grid(make(44, classes), rows=3), 32)
     assert [len(row) for row in found] == [10] * 3
     assert len({value for row in found for value in row}) == 30
 
@@ -63,23 +61,14 @@ def test_a_small_set_makes_a_small_grid(count: int, classes: int, shape: tuple[i
 
 
 def test_a_grid_can_be_drawn_again(make: Make) -> None:
-    assert grid.grid(make(40, 4)) == grid.grid(make(40, 4))
+    assert showing.grid(make(40, 4)) == showing.grid(make(40, 4))
 
 
 @pytest.mark.parametrize(("side", "drawn"), [(8, 32), (12, 24), (20, 20), (32, 32)])
 def test_small_images_are_enlarged_by_a_whole_factor(side: int, drawn: int, make: Make) -> None:
-    page = np.asarray(Image.open(io.BytesIO(grid.grid(make(4, 4, side)))).convert("RGB"))
-    assert page.shape == (drawn, 4 * (drawn + grid.GAP) - grid.GAP, 3)
+    page = np.asarray(Image.open(io.BytesIO(showing.grid(make(4, 4, side)))).convert("RGB"))
+    assert page.shape == (drawn, 4 * (drawn + showing.GAP) - showing.GAP, 3)
 
 
-def test_a_file_that_would_be_large_is_drawn_smaller(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = make(40, 4, 64)
-    whole = grid.grid(prepared)
-    assert Image.open(io.BytesIO(whole)).width == 4 * 66 - grid.GAP
-    monkeypatch.setattr(grid, "LIMIT", len(whole) - 1)
-    smaller = grid.grid(prepared)
-    assert len(smaller) < len(whole)
-    assert Image.open(io.BytesIO(smaller)).width == 4 * 50 - grid.GAP
-    monkeypatch.setattr(grid, "LIMIT", 10)
-    with pytest.raises(HypersphereError, match="no grid of 5 × 10 images has at most 10 bytes"):
-        grid.grid(prepared)
+def test_large_images_are_shrunk(make: Make) -> None:
+    assert Image.open(io.BytesIO(showing.grid(make(4, 4, 128)))).width == 4 * 98 - showing.GAP

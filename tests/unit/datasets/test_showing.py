@@ -4,10 +4,10 @@ from pathlib import Path
 
 from PIL import Image
 
+from hypersphere.datasets import showing
 from hypersphere.datasets.reading.published import File, Published, table
-from hypersphere.datasets.showing import catalogue, grid
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 ONE = Published(
     "one", "one", "A Set", "three images", "v2", "https://home", "free", "A. Author, A Title, 2001",
     {"a.zip": File("a.zip", "https://x/a.zip", "https://y/a.zip", "0" * 32, 2_640_397_119),
@@ -18,13 +18,13 @@ ONE = Published(
 def test_the_page_is_current() -> None:
     docs = ROOT / "docs"
     written = (docs / "datasets.md").read_text(encoding="utf-8")
-    assert written == catalogue.page(table(), catalogue.pictures(docs)), (
-        "run: python -m hypersphere.datasets.showing.catalogue docs/datasets.md"
+    assert written == showing.page(table(), showing.pictures(docs)), (
+        "run: python -m hypersphere.datasets.showing docs/datasets.md"
     )
 
 
 def test_a_page_says_all_that_the_table_says() -> None:
-    page = catalogue.page({"one": ONE, "two": ONE._replace(name="two", title="Two", files={})}, {"one"})
+    page = showing.page({"one": ONE, "two": ONE._replace(name="two", title="Two", files={})}, {"one"})
     assert "| `one` | [A Set](#a-set) |  | free |" in page  # the size of one of its files is not known
     assert "Three images. Version: v2. <https://home>" in page
     assert "![Images of A Set](images/datasets/one.png)" in page
@@ -37,15 +37,15 @@ def test_a_page_says_all_that_the_table_says() -> None:
 
 def test_sizes_are_rounded_to_three_digits() -> None:
     sizes = {2_640_397_119: "2.64 GB", 170_498_071: "170 MB", 28_881: "28.9 kB", 502: "502 bytes"}
-    assert {count: catalogue._size(count) for count in sizes} == sizes
+    assert {count: showing._size(count) for count in sizes} == sizes
 
 
 def test_pictures_are_small_and_shown() -> None:
-    folder = ROOT / "docs" / catalogue.IMAGES
+    folder = ROOT / "docs" / showing.IMAGES
     page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
     for path in folder.glob("*"):
         assert path.suffix == ".png"
-        assert path.stem not in table() or f"({catalogue.IMAGES}/{path.name})" in page
-        assert path.stat().st_size <= grid.LIMIT
+        assert path.stem not in table() or f"({showing.IMAGES}/{path.name})" in page
+        assert path.stat().st_size <= 60_000
         with Image.open(path) as image:
             image.load()

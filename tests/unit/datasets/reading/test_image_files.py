@@ -11,8 +11,8 @@ from PIL import Image
 from torchvision.datasets.folder import default_loader
 from torchvision.transforms import CenterCrop, Resize
 
-from hypersphere.datasets.reading import decoding
-from hypersphere.datasets.reading.decoding import square
+from hypersphere.datasets.reading import image_files as decoding
+from hypersphere.datasets.reading.image_files import square
 from hypersphere.errors import HypersphereError
 
 from ..miniatures import noise, photograph, picture

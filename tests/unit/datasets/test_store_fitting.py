@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hypersphere.datasets.preparing import fitting
+from hypersphere.datasets import store
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -29,7 +29,7 @@ MISFITS: dict[str, tuple[dict[str, Split], str]] = {
     ),
     "unnamed": ({"test": Split(TWO, {"fine": np.array([0, 1])})}, "labels fine: must be integers .* from 0 to below 0"),
     "length": ({"test": Split(TWO, {"class": np.array([0])})}, r"class: has shape \(1,\), but there are 2 images"),
-    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: a name consists of"),
+    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: '\.\./a': a name consists of"),
     "object": (
         {"test": Split(TWO, {}, {"a": np.array([{}, None])})},
         "attribute a: must be booleans, numbers or words",
@@ -43,7 +43,7 @@ def test_what_fits_together_passes() -> None:
     about = {"angle": np.array([0.0, 0.5]), "colour": np.array(["red", "blue"])}
     train = Split(TWO, {"class": np.array([0, 1]), "coarse-2": np.array([0, 0])}, about)
     splits = {"train": train, "unlabelled": Split(TWO[:1], {})}
-    fitting.check(Arrays(splits, {"class": ("a", "b"), "coarse-2": ("c",)}, {}), "datasets/made_up")
+    store.check(Arrays(splits, {"class": ("a", "b"), "coarse-2": ("c",)}, {}), "datasets/made_up")
 
 
 @pytest.mark.parametrize("misfit", MISFITS)
@@ -51,6 +51,6 @@ def test_a_misfit_is_a_sentence_that_names_it(misfit: str) -> None:
     splits, words = MISFITS[misfit]
     train = {} if misfit == "no train" else {"train": Split(TWO, {})}
     with pytest.raises(HypersphereError, match=words) as caught:
-        fitting.check(Arrays(train | splits, {"class": ("a", "b")}, {}), "datasets/made_up")
+        store.check(Arrays(train | splits, {"class": ("a", "b")}, {}), "datasets/made_up")
     assert str(caught.value).startswith("datasets/made_up: ")
     assert "\n" not in str(caught.value)

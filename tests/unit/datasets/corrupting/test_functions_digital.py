@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.corrupting import digital
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting import functions as digital
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (3, 16, 16, 3)) / 255
