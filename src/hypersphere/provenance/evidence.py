@@ -28,9 +28,6 @@ ONCE = ("status", "epochs", "level", "data", "files", "history")
 def pack(plan: Plan, run: Run) -> Path:
     """Add a finished, evaluated run's record to the tables of its scale, and return their folder.
 
-    Records of the laptop, workstation and published scales go to ``evidence/<scale>/``. Those of other scales, and of
-    scales with a changed number, go to the scale's results folder, so that they are not taken for evidence.
-
     Raises:
         HypersphereError: the run or its evaluations are missing, its files were altered, or the record that is there
             says something else of the same run, device and code.
@@ -49,16 +46,25 @@ def pack(plan: Plan, run: Run) -> Path:
         "history": _history(folder / "history.csv"),
         **_evaluated(plan, run),
     }
-    changed = plan.config.scale_name != plan.config.settings.scale
-    kept = plan.config.scale.level != "quick" and not changed
     record = validate(Record, content, folder)
     try:
         record.check()
     except WrongError as error:
         raise HypersphereError(f"{folder}: {error}") from None
-    target = plan.config.evidence if kept else plan.config.results / records.FOLDER
+    target = folder_of(plan)
     add(target, [record], plan)
     return target
+
+
+def folder_of(plan: Plan) -> Path:
+    """Where records of the plan's scale go: ``evidence/<scale>/`` for the laptop, workstation and published scales.
+
+    Those of other scales, and of scales with a changed number, go to the scale's results folder, so that they are not
+    taken for evidence.
+    """
+    changed = plan.config.scale_name != plan.config.settings.scale
+    kept = plan.config.scale.level != "quick" and not changed
+    return plan.config.evidence if kept else plan.config.results / records.FOLDER
 
 
 def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:

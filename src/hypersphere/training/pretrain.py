@@ -19,8 +19,8 @@ from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, lock, stop
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance import digests, lock, markers, state, stop
+from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint, failures, processes, result, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.checkpoint import ENCODER, HEADS, snapshot_names
@@ -37,16 +37,8 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
     Raises:
         HypersphereError: some runs failed; the others are finished and will not be trained again.
     """
-    marker = plan.marker(batch)
     pretrain(plan, batch.runs, save_every)
-    files.write_json(marker, {run.name: _marker_entry(plan, run) for run in batch.runs})
-
-
-def _marker_entry(plan: Plan, run: Run) -> dict[str, Any]:
-    """A run's entry in the marker. It omits snapshots that the plan does not need, because they may be removed."""
-    manifest = read_manifest(plan.run_folder(run.name))
-    entry = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
-    return entry | {"files": snapshots.without_unneeded(plan, run, manifest["files"])}
+    markers.write(plan.marker(batch), [plan.run_folder(run.name) / MANIFEST for run in batch.runs])
 
 
 def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
@@ -247,13 +239,12 @@ def _trainer(run: Run) -> Callable[..., Outcome]:
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
     """Whether ``folder`` holds a result of this code and data, unaltered, with the snapshots of these epochs."""
-    if not (folder / MANIFEST).exists():
+    found = state.look(folder)
+    if found.state is State.DAMAGED:
+        print(f"note: training again: {found.problem}", flush=True)
+    if not found.done:
         return False
-    try:
-        manifest = check_files(folder)
-    except HypersphereError as error:
-        print(f"note: training again: {error}", flush=True)
-        return False
+    manifest = found.manifest
     required = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
     return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest["files"].keys()
 

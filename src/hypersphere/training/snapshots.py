@@ -32,16 +32,6 @@ class Kept(NamedTuple):
     """Whether the plan needs it, in words."""
 
 
-def without_unneeded(plan: Plan, run: Run, listed: dict[str, str]) -> dict[str, str]:
-    """The files in a run's manifest without the snapshots that the plan does not need.
-
-    Records that say which files of a run they were made from list only these, so that they stay true when another
-    snapshot is removed.
-    """
-    needed = plan.kept_epochs(run)
-    return {name: sha256 for name, sha256 in listed.items() if _epoch(name) is None or _epoch(name) in needed}
-
-
 def existing(folder: Path) -> set[int]:
     """Epochs of the snapshots in a run's folder: from its manifest, or, if that cannot be read, from the file names."""
     try:
