@@ -38,14 +38,16 @@ class Handler(logging.Handler):
         self.plan, self.started = plan, time.time()
         self.jobs: dict[int, tuple[str, list[Path], float]] = {}
         """Label, log files and start of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.failed = 0, 0, set[int]()
+        self.total, self.done, self.failed, self.whole = 0, 0, set[int](), True
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
         event, about, message = str(getattr(record, "event", "")), record.__dict__, record.getMessage()
         elapsed = clock(time.time() - self.started)
         if event == "run_info":
-            self.total = sum(count for rule, count in about.get("stats", {}).items() if rule not in TARGETS)
+            stats = about.get("stats", {})
+            self.total = sum(count for rule, count in stats.items() if rule not in TARGETS)
+            self.whole = "record" not in stats  # of which no page follows
             _say(f"{counted(self.total, 'job')} to do; the output of each goes to a file under logs/")
         elif event == "job_info" and about["rule_name"] not in TARGETS:
             logs = [Path(log) for log in about.get("log") or []]
@@ -83,7 +85,8 @@ class Handler(logging.Handler):
         runs = sum(path.is_file() and path.stat().st_mtime >= start for path in manifests)
         took = clock(time.time() - self.started)
         done = f"done in {took}: {counted(self.done, 'job')}, {counted(runs, 'run')} trained"
-        _say(done if self.done else "nothing to do: every result is up to date", *ending(self.plan))
+        ended = ending(self.plan) if self.whole else []
+        _say(done if self.done else "nothing to do: every result is up to date", *ended)
 
 
 def ending(plan: Plan) -> list[str]:

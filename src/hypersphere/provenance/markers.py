@@ -108,8 +108,9 @@ def _checks(plan: Plan) -> Iterator[Callable[[], None]]:
     """A check of each marker and manifest that exists."""
     if plan.records is None:
         made = [key for key in plan.made if plan.config.chosen(*key)]
-        chosen = {batch.id for key in made for batch in plan.batches_of(*key)}
-        batches = [batch for batch in plan.batches if batch.id in chosen or not plan.config.settings.only]
+        batches = plan.batches
+        if plan.config.settings.only:
+            batches = tuple({batch.id: batch for key in made for batch in plan.batches_of(*key)}.values())
         pixels = {name for key in made for name in plan.pixels_of(*key)}
         for marker in (
             *map(plan.marker, batches),

@@ -3,7 +3,6 @@
 The runs are finished ones of which nothing but the files is made; test_pretrain_snapshots.py trains some.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -252,11 +251,9 @@ def marker(monkeypatch: pytest.MonkeyPatch) -> Marker:
 
 def test_the_batch_s_marker_says_nothing_of_what_may_be_removed(made: Plan, runs: list[Run], marker: Marker) -> None:
     path = marker(made)
-    assert json.loads(path.read_text())[runs[0].name]["files"].keys() == {*ENDS, *files_of(0, 2)}
     before = path.read_bytes()
     module.remove(made, [runs[0].name], [1])
     assert marker(made).read_bytes() == before
-    assert json.loads(marker(keeping(made)).read_text())[runs[0].name]["files"].keys() == {*ENDS}
 
 
 @pytest.mark.parametrize("lost", files_of(2))
