@@ -31,7 +31,8 @@ rule record:
     input:
         f"{RESULTS}/batches/{{batch}}.evaluated.json",
         lambda wildcards: [
-            local(PLAN.evaluated_marker(raw_pixels(name))) for name in markers.pixels_of(PLAN, BATCHES[wildcards.batch])
+            local(PLAN.evaluated_marker(raw_pixels(name)))
+            for name in markers.pixels_of(PLAN, BATCHES[wildcards.batch])
         ],
     output:
         f"{RESULTS}/batches/{{batch}}.recorded.json",

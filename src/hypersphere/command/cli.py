@@ -5,6 +5,7 @@ seconds importing torch.
 """
 
 import argparse
+import importlib
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Sequence
@@ -37,8 +38,8 @@ class Command(NamedTuple):
 
     run: Callable[..., None]
     help: str
-    options: tuple[Option, ...]
-    of_plan: bool
+    options: tuple[Option, ...] = ()
+    of_plan: bool = True
 
 
 COMMANDS: dict[str, Command] = {}
@@ -190,13 +191,6 @@ def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
         evaluate.evaluate_pixels(plan, dataset)
 
 
-@command("check every theorem and identity against draws and counterexamples")
-def theory(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.theory import build
-
-    build.build(plan)
-
-
 @command("run the exact studies of papers (default: of all)", option("paper", nargs="*"))
 def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.simulations import build
@@ -244,20 +238,6 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
     claims.build(plan)
     for line in shown.in_words(shown.entries(Results(plan))):
         print(line)
-
-
-@command("write one page with every claim and its verdict")
-def scorecard(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.report import scorecard
-
-    scorecard.build(plan)
-
-
-@command("write the reproduction paper as a PDF")
-def paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.report import paper
-
-    paper.build(plan)
 
 
 @command(
@@ -382,6 +362,18 @@ def trace(plan: Plan, arguments: argparse.Namespace) -> None:
 
     for line in trace.lines(plan, arguments.name):
         print(line)
+
+
+def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
+    """The command that calls the ``build`` of a module with the plan."""
+    return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
+
+
+COMMANDS |= {
+    "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
+    "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
+    "paper": Command(_build("report.paper"), "write the reproduction paper as a PDF"),
+}
 
 
 def find_batch(plan: Plan, name: str) -> BatchOfRuns:
