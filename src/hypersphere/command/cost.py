@@ -20,7 +20,7 @@ from hypersphere.config import registry
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Dataset, Run
-from hypersphere.datasets.preparing import imbalance
+from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.training import work
 from hypersphere.wording import counted
@@ -177,7 +177,7 @@ def stated(dataset: Dataset) -> Size | None:
     if given.get("labels", "class") != "class":
         classes = SUPERCLASSES
     if dataset.imbalance is not None:
-        train = sum(imbalance.counts(dataset.imbalance, classes))
+        train = sum(store.images_per_class(dataset.imbalance, classes))
     return Size(float(side), classes, train, row["about"] == "yes")
 
 
