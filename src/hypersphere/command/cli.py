@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files, strict_yaml
+from hypersphere import files
 from hypersphere.command import steps
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -171,8 +171,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
         try:
-            overrides[key] = strict_yaml.parse(value)
-        except strict_yaml.InvalidYamlError as error:
+            overrides[key] = files.parse_yaml(value)
+        except ValueError as error:
             raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
     return overrides
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from hypersphere.config.artifacts import Studied
-from hypersphere.config.batching import BatchOfRuns
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import not_one_of

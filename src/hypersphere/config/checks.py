@@ -13,11 +13,7 @@ from hypersphere.errors import HypersphereError
 
 
 def check_texts(plan: Plan) -> None:
-    """Read config/statistics.yaml, paper/errata.yaml and the claims of every paper.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the entry and the field that is wrong.
-    """
+    """Read config/statistics.yaml, paper/errata.yaml and the claims of every paper."""
     root = plan.config.root
     rules.load(root)
     errata.load(root)
@@ -52,9 +48,6 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
     Args:
         plan: of the scale.
         names: datasets; None: all of the plan.
-
-    Raises:
-        HypersphereError: a batch, or a probe's parameter, is larger than the number of training images.
     """
     for name, dataset in plan.datasets.items():
         manifest = plan.data_folder(dataset) / MANIFEST

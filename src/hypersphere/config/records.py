@@ -28,7 +28,6 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.run import Run
-from hypersphere.config.settings import Level
 from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 
@@ -56,6 +55,7 @@ JOURNAL = ".adding.json"
 """The sizes that the tables had before rows that are being added: what lies beyond them is not there yet."""
 LARGEST_VALUE = 3.5e38
 """No number of training or of a probe is larger: they are computed in float32."""
+Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 Row = dict[str, str]
 

@@ -310,12 +310,7 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
 
 
 def read_selection(path: Path, study: Study) -> Selection:
-    """The selected values of a study; none if the file does not exist.
-
-    Raises:
-        HypersphereError: a row is not one of the study's arms and grids, an arm has no single choice, or no tuning run
-            supports it.
-    """
+    """The selected values of a study; none if the file does not exist."""
     if not path.is_file():
         return {}
     rows = list(csv.DictReader(io.StringIO(files.read_text(path))))

@@ -4,7 +4,7 @@ import difflib
 import re
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +25,8 @@ LISTED = 12
 """How many allowed names a sentence lists in full."""
 
 
+SHOWN = 3
+"""How many runs or batches a sentence lists."""
 LARGEST = 2**31 - 1
 """The largest whole number that a file may hold: no count or seed needs a larger one."""
 PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
@@ -190,3 +192,36 @@ def _inside(annotation: Any, part: int | str) -> Any:
         models = [member for member in arguments if hasattr(member, "model_fields")]
         return next(iter([*tagged, *models]), None)
     return arguments[-1] if arguments else None
+
+
+def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Mapping[str, str] | None = None) -> str:
+    """The one of ``names`` that is ``name``, or that continues it with a dash (``simclr-default-digits-s0``).
+
+    Args:
+        name: as given; the digest at the end may be left out if no other name begins so.
+        names: to choose from.
+        kind: ``run`` or ``batch``, for the error.
+        scale: name of the scale, for the error.
+        unplanned: names that exist and cannot be chosen, with the reason.
+    """
+    if name in names:
+        return name
+    matches = [one for one in names if one.startswith(f"{name}-")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
+        raise HypersphereError(
+            f"{kind} '{name}': {len(matches)} begin so at scale {scale}: {', '.join(matches[:SHOWN])}{more}; name one"
+        )
+    for one, reason in (unplanned or {}).items():
+        if one == name or one.startswith(f"{name}-"):
+            raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
+    near = nearest(name, names, SHOWN) or nearest(name, _beginnings(names, name.count("-") + 1), SHOWN)
+    hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
+    raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")
+
+
+def _beginnings(names: Collection[str], parts: int) -> set[str]:
+    """The first ``parts`` parts of each name, which dashes divide."""
+    return {"-".join(name.split("-")[:parts]) for name in names}

@@ -4,10 +4,9 @@ from collections import Counter
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured, Studied
-from hypersphere.config.cells import untrained
+from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.repeats import SHARED
 from hypersphere.report import labels, words
 from hypersphere.report.points import Points
 from hypersphere.report.results import settles
@@ -118,7 +117,9 @@ def _shrunk(points: Points, config: Config) -> str:
     keys = {key.partition(".")[0] for cell in points.every for key in cell.coordinates}
     if settles(config) or not keys & set(labels.SHRINKS):
         return ""
-    divided = {path for one in config.replaced(points.context.paper.paper).overrides for path in one.divide}
+    paper = points.context.paper.paper
+    own = [one for one in config.scale.overrides if paper in one.papers]
+    divided = {path for one in own for path in one.divide if not path.startswith("batch.")}
     negatives = any(divided & cell.coordinates.keys() for cell in points.every)
     shown = "Epochs, batches, rates and numbers of negatives" if negatives else "Epochs, batches and rates"
     return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."

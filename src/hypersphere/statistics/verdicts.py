@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from hypersphere.config.claims import Claim
+from hypersphere.config.records import Level
 from hypersphere.config.rules import Rules
-from hypersphere.config.settings import Level
 from hypersphere.t_test import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
 from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM

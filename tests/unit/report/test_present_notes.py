@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from hypersphere.config.repeats import SHARED
+from hypersphere.config.cells import SHARED
 from hypersphere.report import notes
 from hypersphere.report.points import Point
 
