@@ -393,7 +393,8 @@ def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record
     for row in tables["runs"]:
         table = "runs"
         try:
-            content = _run_fields(_parsed(row), environments)
+            content = {field: value for field, value in _parsed(row).items() if field not in ("key", "seed", "seal")}
+            content["environment"] = _environment(row, environments)
             table = "history"
             content["history"] = [_epoch(one) for one in of_run[row["key"]]["history"]]
             table = "measurements"
@@ -442,11 +443,6 @@ def _how(row: Parsed, environments: Mapping[str, Any]) -> Parsed:
         raise ValueError("protocol: is not the digest of its content")
     how = {"protocol": row["content"], **{key: row[key] for key in ("code", "device", "threads")}}
     return how | {"environment": _environment(row, environments)}
-
-
-def _run_fields(row: Parsed, environments: Mapping[str, Any]) -> Parsed:
-    fields = {column: value for column, value in row.items() if column not in ("key", "seed", "seal")}
-    return fields | {"environment": _environment(row, environments)}
 
 
 def _epoch(row: Row) -> dict[str, float | None]:
@@ -538,7 +534,8 @@ def _check_sizes(where: str, record: Record, answer: Answer, seen: dict[Any, Any
 
 def rows(record: Record) -> dict[str, list[Row]]:
     """The rows of a record, by table."""
-    environments = {files.digest(one, 8): one for one in (record.environment, *_environments(record))}
+    every = [record.environment, *(how.environment for how in record.evaluated_by.values())]
+    environments = {files.digest(one, 8): one for one in every}
     protocols = [
         {
             **{"by": by, "protocol": files.digest(how.protocol, 8), "content": how.protocol, "code": how.code},
@@ -561,11 +558,6 @@ def rows(record: Record) -> dict[str, list[Row]]:
         "measurements": measurement_rows(record.key, answers),
         "runs": [_row("runs", run | {"environment": files.digest(record.environment, 8)})],
     }
-
-
-def _environments(record: Record) -> Iterator[dict[str, Any]]:
-    for how in record.evaluated_by.values():
-        yield how.environment
 
 
 def _row(table: str, values: Mapping[str, Any]) -> Row:

@@ -117,7 +117,8 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
         annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
         kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
         fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
-    model: type[BaseModel] = create_model(name, __base__=Strict, **fields)
+    model = create_model(name, __base__=Strict, **fields)
+    model.owner = name
     return model
 
 
@@ -184,29 +185,16 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
         objective: name of the objective.
         main: whether it is the main objective; a regulariser need not take all that the method uses.
     """
-    not_given = _not_given(method, objective)
-    if not_given:
-        given = read_constant("methods", method, "GIVES", ())
+    given, used = (read_constant("methods", method, constant, ()) for constant in ("GIVES", "USES"))
+    if not_given := [name for name in needs(objective) if name not in given]:
         return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
-    not_taken = _not_taken(method, objective)
-    if not_taken and main:
-        fitting = [
-            name for name in names("objectives") if not _not_given(method, name) and not _not_taken(method, name)
-        ]
-        missing = _listed(not_taken)
-        return f"{objective} takes no {missing}, and {method} needs an objective that does: {', '.join(fitting)}"
+    if main and (not_taken := [name for name in used if name not in needs(objective)]):
+        fitting = [one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}]
+        return (
+            f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: "
+            f"{', '.join(fitting)}"
+        )
     return None
-
-
-def _not_given(method: str, objective: str) -> list[str]:
-    """What the objective needs and the method does not give."""
-    given = read_constant("methods", method, "GIVES", ())
-    return [name for name in needs(objective) if name not in given]
-
-
-def _not_taken(method: str, objective: str) -> list[str]:
-    """What the method uses and the objective does not take."""
-    return [name for name in read_constant("methods", method, "USES", ()) if name not in needs(objective)]
 
 
 def _listed(arguments: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from hypersphere.config.coordinates import Scalar
 from hypersphere.config.project import ScaleOverride, UsualEpochs
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import TIMES
-from hypersphere.config.validation import nearest, not_one_of, problem_to_show, sentence, validate
+from hypersphere.config.validation import nearest, not_one_of, sentence, validate
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
@@ -73,12 +73,12 @@ class Layers:
         try:
             return Run.model_validate(fields)
         except ValidationError as error:
-            problem = problem_to_show(error)
+            problem = error.errors()[0]
             location = [str(part) for part in problem["loc"]]
-            # A component's own complaint names its parameter first; another layer may have set the rest of it.
+            # A validator's own complaint names its key first; another layer may have set the rest of the component.
             parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
             layer = self.setting([*location, *([parameter[1]] if parameter else [])]) or self.layers[1]
-            raise HypersphereError(f"{layer.file}: {sentence(Run, error, layer.section)}") from None
+            raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
 
     def setting(self, location: list[str], parts: bool = True) -> Layer | None:
         """The last layer that sets a field or, with ``parts``, the deepest part of its place that any layer sets."""

@@ -63,7 +63,7 @@ def _check(kind: registry.Kind) -> AfterValidator:
         try:
             parameters = model.model_validate(component.parameters)
         except ValidationError as error:
-            raise ValueError(sentence(model, error, owner=component.name)) from None
+            raise ValueError(sentence(error)) from None
         return Component(name=component.name, **parameters.model_dump(exclude_defaults=True))
 
     return AfterValidator(check)
