@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from hypersphere import prng
-from hypersphere.config import registry, renderer
+from hypersphere.config import registry
 from hypersphere.config.run import Component
 from hypersphere.errors import HypersphereError
 
@@ -49,9 +49,9 @@ class Environment:
 
     def __init__(self, settings: Settings) -> None:
         """Build the simulator."""
-        if reason := renderer.problem():
+        if reason := registry.no_renderer():
             raise HypersphereError(f"control: {reason}")
-        renderer.choose()
+        registry.choose_renderer()
         try:
             from dm_control import suite  # a second, and it asks for a renderer
         except (ImportError, AttributeError, RuntimeError) as error:
