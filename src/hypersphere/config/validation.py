@@ -63,9 +63,10 @@ class Strict(BaseModel):
     @classmethod
     def _known_keys(cls, value: Any) -> Any:
         """Say which keys are allowed. An unknown one may be a required one misspelt, so it is said first."""
+        names = [field.alias or name for name, field in cls.model_fields.items()]
         for key in value if isinstance(value, dict) else ():
-            if key not in cls.model_fields:
-                raise ValueError(f"{key}: {unknown_key(str(key), cls.model_fields, cls.owner)}")
+            if key not in names:
+                raise ValueError(f"{key}: {unknown_key(str(key), names, cls.owner)}")
         return value
 
     def _changed(self, *names: str) -> list[str]:
