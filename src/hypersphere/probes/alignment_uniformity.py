@@ -8,7 +8,7 @@ from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("alignment", "uniformity")
@@ -19,7 +19,7 @@ RUN = True
 
 def alignment_uniformity(
     frozen: Frozen, *, images: PositiveInt = 2000, power: PositiveFloat = 2.0, t: PositiveFloat = 2.0
-) -> Measured:
+) -> ProbeResult:
     """The two losses of Wang & Isola 2020 (Sec. 4.1) as measures, on two views of test images.
 
     Args:
@@ -39,4 +39,4 @@ def alignment_uniformity(
         raise HypersphereError("probe alignment_uniformity: images: needs at least 2 test images (given: 1)")
     a, b = directions(found.first), directions(found.second)
     values = {"alignment": float(alignment(a, b, power=power)), "uniformity": float(uniformity(a, b, t=t))}
-    return Measured(values, n=len(a))
+    return ProbeResult(values, n=len(a))

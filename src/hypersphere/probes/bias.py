@@ -9,10 +9,10 @@ from torch import Tensor
 
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading, top_k
 
 
-def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> Measured:
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
     """The share of test images whose class is among those with the highest scores, in percent.
 
     Args:
@@ -35,7 +35,7 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
         for measure, k in measures.items():
             key = reading(measure, bias=name)
             values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
-    return Measured(values, n=len(truth), counts=counts)
+    return ProbeResult(values, n=len(truth), counts=counts)
 
 
 def _groups(conflicting: Bool[np.ndarray, "n"] | None) -> dict[str, Bool[np.ndarray, "n"]]:

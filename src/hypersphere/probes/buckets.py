@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from hypersphere.probes.measured import reading
+from hypersphere.probes.result import reading
 
 BUCKETS = 20
 """Norms paper, Sec. 5: ranges of 0.05."""

@@ -7,13 +7,13 @@ from hypersphere.datasets.types import TEST
 from hypersphere.probes.clusters import kmeans, matched_accuracy
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("kmeans_accuracy", "nmi")
 PIXELS = True
 
 
-def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> Measured:
+def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
     """As many clusters of normalised test features as there are classes. No label is used to find them.
 
     Args:
@@ -34,4 +34,4 @@ def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> Measured:
     with torch.no_grad():
         found = kmeans(points, frozen.classes(), restarts, "clustering").labels.cpu().numpy()
     nmi = float(normalized_mutual_info_score(truth, found))
-    return Measured({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))
+    return ProbeResult({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))

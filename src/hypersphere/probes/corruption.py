@@ -15,8 +15,8 @@ from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading, top_k
 from hypersphere.probes.mlp import fit_mlp
+from hypersphere.probes.result import ProbeResult, reading, top_k
 
 MEASURES = ("corruption_error", "mce", "relative_mce")
 """The last two compare runs: statistics/corruption_errors.py computes them from the first."""
@@ -41,7 +41,7 @@ def corruption(
     batch: PositiveInt = 256,
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
 
     Double metric paper, Table 3 and App. D.1: with standard augmentation, which here is none, and with AugMix
@@ -89,7 +89,7 @@ def corruption(
             way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
             error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
             values[reading("corruption_error", augmentation=augmentation, **way)] = error
-    return Measured(values, n=len(frozen.labels(TEST)))
+    return ProbeResult(values, n=len(frozen.labels(TEST)))
 
 
 def _augmixed(frozen: Frozen, copies: int) -> Float[Tensor, "copies n d"]:

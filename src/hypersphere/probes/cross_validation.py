@@ -13,8 +13,8 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import standardise
-from hypersphere.probes.measured import Measured
 from hypersphere.probes.penalty_path import fits
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("text_accuracy",)
 PIXELS = False
@@ -23,7 +23,7 @@ INNER = 5
 """Folds within a training part, by which its penalty is chosen."""
 
 
-def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200) -> Measured:
+def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200) -> ProbeResult:
     """Accuracy of logistic regression on frozen sentence embeddings: cross-validated, or by the official division.
 
     LMCL, Table 4: MR, CR, SUBJ and MPQA by ten folds, TREC and MSRP on their test sets; a task that has a test set is
@@ -41,9 +41,9 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
     train, labels = represented(frozen, TRAIN), frozen.labels(TRAIN)
     if TEST not in frozen.splits:
         found = cross_validated(train, labels, folds=folds, iterations=iterations)
-        return Measured({MEASURES[0]: found}, n=len(labels))
+        return ProbeResult({MEASURES[0]: found}, n=len(labels))
     test, truth = represented(frozen, TEST), frozen.labels(TEST)
-    return Measured({MEASURES[0]: divided(train, labels, test, truth, iterations=iterations)}, n=len(truth))
+    return ProbeResult({MEASURES[0]: divided(train, labels, test, truth, iterations=iterations)}, n=len(truth))
 
 
 def represented(frozen: Frozen, split: str) -> Float[Tensor, "n d"]:

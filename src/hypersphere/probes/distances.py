@@ -12,7 +12,7 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("distance",)
@@ -21,7 +21,7 @@ RUN = True
 """It takes the run's views."""
 
 
-def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
+def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     """D = (1 - cos) / 2 of pairs of embeddings, as in LMCL (Sec. 3.1), on augmented test images.
 
     Positive pairs are two views of an image. Negative ones are a view of an image and the other view of the next one,
@@ -50,7 +50,7 @@ def of_pairs(
     second: Float[Tensor, "n e"],
     places: Int[np.ndarray, "n"],
     sorts: tuple[str, str] = ("positive", "negative"),
-) -> Measured:
+) -> ProbeResult:
     """Distances of aligned embeddings, and of each in ``first`` with another of ``second``, as ``distances`` has them.
 
     Args:
@@ -70,7 +70,7 @@ def of_pairs(
         ignore_index=True,
     )
     means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in found.items()}
-    return Measured(means, table, n=len(first))
+    return ProbeResult(means, table, n=len(first))
 
 
 def distance(a: Float[Tensor, "n e"], b: Float[Tensor, "n e"]) -> Float64[Tensor, "n"]:

@@ -25,8 +25,8 @@ from hypersphere.config.plan import Asked, At, Plan, pictures_name, table_name
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
-from hypersphere.probes.measured import Measured
 from hypersphere.probes.opened import Probed, open_for_probes
+from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, pictures
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
@@ -179,7 +179,7 @@ def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -
     assert protocol.probe is not None
     probe = registry.load("probes", protocol.probe.name)
     try:
-        measured: Measured = probe(frozen, **protocol.probe.parameters)
+        measured: ProbeResult = probe(frozen, **protocol.probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {at[0]}: {error}", flush=True)
         return Found(_diverged(run, protocol, at))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 PIXELS = 64
 """The least side of a picture: smaller images are enlarged by a whole factor."""

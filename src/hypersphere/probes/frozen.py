@@ -15,7 +15,7 @@ from hypersphere.datasets.composing.biased import CONFLICTING
 from hypersphere.datasets.store import Prepared
 from hypersphere.datasets.types import CLASS
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 __all__ = ["BLOCK", "Frozen", "Layer", "NotFiniteError", "Pixels"]
 

@@ -13,8 +13,8 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
 from hypersphere.probes.mlp import fit_mlp
+from hypersphere.probes.result import ProbeResult, top_k
 
 MEASURES = ("mlp_top1",)
 PIXELS = False
@@ -38,7 +38,7 @@ def gradcam(
     batch: PositiveInt = 256,
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Fit the probe ``mlp``, and draw for one test image of some classes what raises the score of its class.
 
     Double metric paper, Fig. 4: "5 distinct classes chosen at random". Here classes and images are drawn by a fixed
@@ -99,7 +99,7 @@ def gradcam(
         ],
         ignore_index=True,
     )
-    return Measured({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
+    return ProbeResult({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
 
 
 def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:

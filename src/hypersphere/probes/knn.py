@@ -10,7 +10,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -23,7 +23,7 @@ BLOCK = 2**24
 
 def knn(
     frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, drop_last: NonNegativeInt = 0
-) -> Measured:
+) -> ProbeResult:
     """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
     Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 ranks classes by votes; of

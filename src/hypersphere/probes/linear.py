@@ -9,7 +9,7 @@ from hypersphere.datasets.types import CLASS, TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading, top_k
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -24,7 +24,7 @@ def linear(
     penalty: PositiveFloat = 1e-3,
     iterations: PositiveInt = 200,
     digits: NonNegativeInt = 0,
-) -> Measured:
+) -> ProbeResult:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
     Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias. Three classes or more:
@@ -58,7 +58,7 @@ def linear(
     for name in (f"digit_{number + 1}" for number in range(digits)):
         found, truth = scores(name), frozen.labels(TEST, name)
         values |= {reading(measure, label=name): top_k(found, truth, k) for measure, k in measures.items()}
-    return Measured(values, n=len(queries))
+    return ProbeResult(values, n=len(queries))
 
 
 def fit_logistic(

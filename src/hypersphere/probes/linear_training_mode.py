@@ -15,7 +15,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import BLOCK, Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = False
@@ -29,7 +29,7 @@ def linear_training_mode(
     learning_rate: PositiveFloat = 0.1,
     batch: PositiveInt = 256,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Softmax regression by SGD from zero, on features of the encoder in training mode.
 
     So batch norm divides by each batch's own deviation, and its running statistics drift. The norms paper prints linear

@@ -12,7 +12,7 @@ from hypersphere.probes.clusters import kmeans
 from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured, NotFiniteError, reading
+from hypersphere.probes.result import NotFiniteError, ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
@@ -35,7 +35,7 @@ OPAQUE = 0.6
 
 def local_features(
     frozen: Frozen, *, images: PositiveInt = 8, stage: str = "layer2", restarts: PositiveInt = 5
-) -> Measured:
+) -> ProbeResult:
     """K-means of the normalised features of all places of an image, each image by itself.
 
     Args:
@@ -75,7 +75,7 @@ def local_features(
         columns = [str(number) for number in range(1, len(places) + 1)]
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
         pictures.append(big if k == 1 else _coloured(big, np.stack(regions), maps))
-    return Measured(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
+    return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
 
 
 def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np.ndarray, "i j"], float]:

@@ -13,7 +13,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("mlp_top1",)
 PIXELS = True
@@ -29,7 +29,7 @@ def mlp(
     batch: PositiveInt = 256,
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Two layers with dropout between them, on raw features: SGD, with the rate divided by 10 every 40 epochs.
 
     Double metric paper, App. C.1. It does not state the hidden width, the activation, the batch size or a weight decay:

@@ -8,8 +8,8 @@ from hypersphere.datasets.types import TRAIN
 from hypersphere.probes.buckets import buckets, by_bucket
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.measured import Measured, top_k
 from hypersphere.probes.people import agreement
+from hypersphere.probes.result import ProbeResult, top_k
 
 MEASURES = ("bucket_top1", "bucket_share", "human_accuracy", "human_entropy")
 PIXELS = False
@@ -24,7 +24,7 @@ def norm_buckets(
     split: Literal["train", "test"] = "train",
     scale: Literal["maximum", "range"] = "maximum",
     more_than: NonNegativeInt = 50,
-) -> Measured:
+) -> ProbeResult:
     """kNN accuracy, and people's, by the norm of the embedding: norms paper, Sec. 5 and Fig. 4.
 
     The bank is the training set. A training image has no vote on itself.
@@ -59,4 +59,4 @@ def norm_buckets(
     accuracy, counts = by_bucket("bucket_top1", place, more_than, lambda own: top_k(scores[own], truth[own], 1))
     share, _ = by_bucket("bucket_share", place, -1, lambda own: 100 * own.double().mean().item())
     people, of_people = agreement(frozen, scale, more_than)
-    return Measured(accuracy | share | people, n=len(truth), counts=counts | of_people)
+    return ProbeResult(accuracy | share | people, n=len(truth), counts=counts | of_people)

@@ -7,8 +7,8 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.measured import Measured, reading
 from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, lengths, share
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
 PIXELS = False
@@ -16,7 +16,7 @@ RUN = True
 """It compares with the images of the run's own dataset."""
 
 
-def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
+def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> ProbeResult:
     """Norms as a sign of novelty (norms paper, Sec. 5, Fig. 3), with the vote's confidence and contrast beside them.
 
     Test images of the encoder's own dataset are compared with test images of another one: all of them, or, of a set
@@ -51,7 +51,7 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
             key = ";".join(filter(None, [measure, group]))
             is_own = np.arange(len(own[measure]) + len(other)) < len(own[measure])
             values[key], counts[key] = auroc(is_own, np.concatenate([own[measure], other])), len(is_own)
-    return Measured(values, n=counts[MEASURES[0]], counts=counts)
+    return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)
 
 
 def _quantities(home: Frozen, place: Frozen, split: str, k: int, temperature: float) -> dict[str, PerImage]:

@@ -6,13 +6,13 @@ import pandas as pd
 
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("norm",)
 PIXELS = False
 
 
-def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> Measured:
+def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> ProbeResult:
     """Euclidean norms of all images of all splits, before any normalisation, in float64.
 
     Norms paper, Figs. 3 to 5 and Table S4.
@@ -31,4 +31,4 @@ def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddi
         ignore_index=True,
     )
     values = {reading("norm", split=split): float(norm.mean()) for split, norm in by_split.items()}
-    return Measured(values, table, n=len(by_split.get(TEST, ())))
+    return ProbeResult(values, table, n=len(by_split.get(TEST, ())))

@@ -4,7 +4,7 @@ from pydantic import PositiveInt
 
 from hypersphere.datasets.types import TRAIN
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("opposite_halves",)
@@ -12,7 +12,7 @@ PIXELS = False
 RUN = True
 
 
-def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> Measured:
+def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResult:
     """Pairs of views whose angle is above a right one: norms paper, Table S1.
 
     Views are drawn by the run's own augmentation, with a fixed key. Both embeddings are the head's output; the paper
@@ -31,4 +31,4 @@ def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> Measured:
     """
     pairs = view_pairs(frozen, TRAIN, most)
     products = (pairs.first.double() * pairs.second.double()).sum(dim=1)
-    return Measured({"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products))
+    return ProbeResult({"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products))

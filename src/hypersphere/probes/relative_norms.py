@@ -4,14 +4,14 @@ import pandas as pd
 
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, NotFiniteError, reading
+from hypersphere.probes.result import NotFiniteError, ProbeResult, reading
 
 MEASURES = ("relative_norm",)
 PIXELS = False
 RUN = True
 
 
-def relative_norms(frozen: Frozen) -> Measured:
+def relative_norms(frozen: Frozen) -> ProbeResult:
     """Euclidean norms of the embeddings of all images, over their mean on the run's own training images, in float64.
 
     Norms paper, Figs. 3 and S5: "normalized by the training set's mean embedding magnitude".
@@ -38,4 +38,4 @@ def relative_norms(frozen: Frozen) -> Measured:
         ignore_index=True,
     )
     values = {reading("relative_norm", split=split): norm.mean().item() for split, norm in by_split.items()}
-    return Measured(values, table, n=len(by_split.get(TEST, ())))
+    return ProbeResult(values, table, n=len(by_split.get(TEST, ())))

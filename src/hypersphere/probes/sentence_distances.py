@@ -8,14 +8,14 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.distances import of_pairs
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("distance",)
 PIXELS = False
 
 
-def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> Measured:
+def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeResult:
     """D = (1 - cos) / 2 of f(sentence) and g(next sentence), as in training, on held-out sentences of the corpus.
 
     Pairs that are ``apart`` are of a sentence and the one after another sentence, in an order that a fixed key decides.

@@ -11,7 +11,7 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("spread", "class_spread")
@@ -20,7 +20,7 @@ PIXELS = False
 DIMENSIONS = 3
 
 
-def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> Measured:
+def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
     """Normalised embeddings of plain test images, for a run whose head has three outputs.
 
     Double metric paper, Fig. 1 and App. C.3.
@@ -46,7 +46,7 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> Measured:
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}
     places = chosen(len(points), images)
-    return Measured(values, _table(points, labels, places), n=len(points))
+    return ProbeResult(values, _table(points, labels, places), n=len(points))
 
 
 def spread(points: Float64[Tensor, "n d"]) -> float:

@@ -129,7 +129,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         document.labels,
     ]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(module, kinds.drawing(paper, artifact))])
+        return files.digest([asked, code_digest(module, kinds.drawing(declared.study))])
     cells = [
         [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
         for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
@@ -159,7 +159,7 @@ def claims_digest(plan: Plan) -> str:
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
     """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = [kinds.drawing(p, a) for p in plan.config.papers for a in plan.config.studied(p)]
+    drawings = {kinds.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(f"hypersphere.report.kinds.{draw}" for draw in sorted(declared)), *drawings)
     texts = [file_digest(str(plan.config.root / template)) for template in templates]
     return files.digest([code, texts, claims_digest(plan)])

@@ -15,6 +15,7 @@ from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, outline, pages, shown, studies, told, words, writer
+from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results, settles
 from hypersphere.report.shown import Grid, Shown
 
@@ -235,7 +236,7 @@ def _findings(results: Results, paper: str, main: Sequence[str], studied: Sequen
     """What the drawings of exact studies in the main part show, a sentence each."""
     contexts = [shown.context(results, paper, artifact.id) for artifact in _in_main(main, studied)]
     drawn = [about for about in contexts if about.artifact.draw == "study_figure"]
-    said = [studies.finding(about, studies.computed(about)) for about in drawn]
+    said = [study_figure.finding(about) for about in drawn]
     return [f"{text}." for text in said if text]
 
 

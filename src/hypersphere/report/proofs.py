@@ -154,7 +154,7 @@ def _short(run: str) -> str:
 
 
 def _study(name: str) -> str:
-    return f"src/hypersphere/simulations/{name}.py"
+    return f"src/hypersphere/simulations/{name}/compute.py"
 
 
 def by_kind(proofs: Proofs) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import torch
 from sklearn.cluster import KMeans
 from torch import Tensor
 
-from hypersphere.simulations.kmeans import accuracy, kmeans
+from hypersphere.simulations.toy_clustering.kmeans import accuracy, kmeans
 
 
 def clouds(k: int) -> tuple[Tensor, Tensor]:

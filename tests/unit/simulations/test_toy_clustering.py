@@ -8,11 +8,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.simulations import toy_clustering, toy_maps
-from hypersphere.simulations.kmeans import accuracy, kmeans
-from hypersphere.simulations.toy_clustering import BINS, SEEDS, SPACES, accuracies, pair_counts, projected, simulate
-from hypersphere.simulations.toy_data import BARS, DATASETS, SHAPES, draws
-from hypersphere.simulations.toy_maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
+from hypersphere.simulations.toy_clustering import compute as toy_clustering
+from hypersphere.simulations.toy_clustering import maps as toy_maps
+from hypersphere.simulations.toy_clustering.compute import (
+    BINS,
+    SEEDS,
+    SPACES,
+    accuracies,
+    pair_counts,
+    projected,
+    simulate,
+)
+from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, draws
+from hypersphere.simulations.toy_clustering.kmeans import accuracy, kmeans
+from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
 from hypersphere.training.determinism import make_deterministic
 
 Results = dict[str, np.ndarray]

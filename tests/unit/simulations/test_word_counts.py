@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypersphere.report.drawings.lmcl.word_counts import note, rows
 
 from hypersphere.datasets.reading.text_tasks import Example
-from hypersphere.report.drawings.lmcl.word_counts import note, rows
-from hypersphere.simulations.word_counts import TASKS, Counted, answers, bag_of_words, distance
+from hypersphere.simulations.word_counts.compute import TASKS, Counted, answers, bag_of_words, distance
 
 from ..printed import table
 

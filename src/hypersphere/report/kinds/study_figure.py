@@ -12,34 +12,32 @@ FORMATS = ("svg", "png", "csv")
 
 
 def build(context: Context) -> None:
-    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
+    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``."""
     table = studies.computed(context)
     drawn.write(context, lambda: draw(context, table), studies.source(context))
 
 
 def shown(context: Context) -> Shown:
-    """The figure's heading and caption.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
+    """The figure's heading and caption."""
     table = studies.computed(context)
-    notes, module = studies.sentences(context, table), studies.drawing(context.paper.paper, context.name)
-    stops = sliders.packed(table, module.SLIDER) if hasattr(module, "SLIDER") else None
-    heading, alt = studies.heading(context.artifact), " ".join(notes[:2])
-    return Shown(context.name, heading, notes, alt=alt, inches=module.SIZE[0], stops=stops)
+    drawing: studies.Drawing = studies.drawn_by_study(context, table)
+    notes, heading = studies.sentences(context, drawing.note), studies.heading(context.artifact)
+    stops = sliders.packed(table, drawing.slider) if drawing.slider else None
+    return Shown(context.name, heading, notes, alt=" ".join(notes[:2]), inches=drawing.size[0], stops=stops)
+
+
+def finding(context: Context) -> str:
+    """What the figure shows, in a sentence with its numbers; empty if its study names nothing."""
+    drawing: studies.Drawing = studies.drawn_by_study(context, studies.computed(context))
+    return drawing.finding
 
 
 def draw(context: Context, table: pd.DataFrame) -> Figure:
     """The drawing under its finding and what is measured, and over a line on its size."""
-    module = studies.drawing(context.paper.paper, context.name)
-    finding, subject = studies.finding(context, table), context.artifact.title
-    subtitle = f"{subject}. {module.MEASURED}" if finding else module.MEASURED
-    frame = drawn.Frame(finding or subject, subtitle, f"{studies.SIZE_NOTICE} {studies.repeated(table)}")
-    figure, part = drawn.framed(frame, *module.SIZE)
-    module.draw(part, table)
+    drawing: studies.Drawing = studies.drawn_by_study(context, table)
+    subject = context.artifact.title
+    subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
+    frame = drawn.Frame(drawing.finding or subject, subtitle, f"{studies.SIZE_NOTICE} {studies.repeated(table)}")
+    figure, part = drawn.framed(frame, *drawing.size)
+    drawing.draw(part)
     return figure

@@ -11,28 +11,20 @@ FORMATS = ("csv", "md", "tex")
 
 
 def build(context: Context) -> None:
-    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
+    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``."""
     writer.write(context, shown(context), studies.source(context))
 
 
 def shown(context: Context) -> Shown:
-    """The table as scorecard and paper show it, with printed numbers beside ours.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or a results file is missing.
-    """
+    """The table as scorecard and paper show it, with printed numbers beside ours."""
     table = studies.computed(context)
     judged = context.results.judged(context.paper.paper)
     claims = judged[judged["artifact"] == context.name]
     numbers = {name: pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured")}
-    head, body = studies.drawing(context.paper.paper, context.name).rows(table, claims.assign(**numbers))
+    layout: studies.Layout = studies.drawn_by_study(context, table, claims.assign(**numbers))
     grid = Grid(
-        (tuple(Head(text) for text in head[1:]),),
-        tuple(head[:1]),
-        tuple(Line(tuple(row[:1]), tuple(Text(text) for text in row[1:])) for row in body),
+        (tuple(Head(text) for text in layout.head[1:]),),
+        tuple(layout.head[:1]),
+        tuple(Line(tuple(row[:1]), tuple(Text(text) for text in row[1:])) for row in layout.body),
     )
-    return Shown(context.name, studies.heading(context.artifact), studies.sentences(context, table), grid)
+    return Shown(context.name, studies.heading(context.artifact), studies.sentences(context, layout.note), grid)

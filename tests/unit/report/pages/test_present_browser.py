@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hypersphere.report import pages, scorecard, sliders, studies
-from hypersphere.simulations import sliders as simulated
+from hypersphere.simulations.sliders import compute as simulated
 
 from . import browser
 
