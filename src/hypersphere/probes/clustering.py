@@ -1,6 +1,5 @@
 """K-means of frozen features, and how well its clusters are the classes."""
 
-import torch
 from pydantic import PositiveInt
 
 from hypersphere.datasets.types import TEST
@@ -31,7 +30,6 @@ def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
     from sklearn.metrics import normalized_mutual_info_score  # here, because its import takes a second
 
     points, truth = directions(frozen.features(TEST)), frozen.labels(TEST).cpu().numpy()
-    with torch.no_grad():
-        found = kmeans(points, frozen.classes(), restarts, "clustering").labels.cpu().numpy()
+    found = kmeans(points, frozen.classes(), restarts, "clustering").labels
     nmi = float(normalized_mutual_info_score(truth, found))
     return ProbeResult({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))

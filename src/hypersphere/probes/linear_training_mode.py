@@ -52,7 +52,7 @@ def linear_training_mode(
     network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
-    velocities = torch.zeros_like(weight), torch.zeros_like(bias)
+    optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=momentum)
     lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
@@ -63,11 +63,8 @@ def linear_training_mode(
                 continue
             features = _encoded(network, images[index.numpy()], frozen.device)
             loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
-            for value, velocity, gradient in zip(
-                (weight, bias), velocities, (back.T @ features, back.sum(dim=0)), strict=True
-            ):
-                velocity.mul_(momentum).add_(gradient)
-                value.add_(velocity, alpha=-learning_rate)
+            weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
+            optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
             lowest, best = sum(losses), _scores(network.eval(), frozen, weight, bias)

@@ -83,10 +83,9 @@ def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np
     points = directions(one.flatten(1).T)
     total = float((points - points.mean(dim=0)).square().sum())
     found = kmeans(points, k, restarts, "local features")
-    labels = found.labels.cpu().numpy()
-    rank = np.argsort(np.argsort(-np.bincount(labels, minlength=k), kind="stable"), kind="stable")
+    rank = np.argsort(np.argsort(-np.bincount(found.labels, minlength=k), kind="stable"), kind="stable")
     explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
-    return rank[labels].reshape(one.shape[1:]), explained
+    return rank[found.labels].reshape(one.shape[1:]), explained
 
 
 def _coloured(

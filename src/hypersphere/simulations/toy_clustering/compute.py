@@ -16,8 +16,7 @@ from torch import Tensor
 
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, calibrated, counted, effect, over_seeds
-from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, Draws, draws, euclidean
-from hypersphere.simulations.toy_clustering.kmeans import accuracy, kmeans
+from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, Draws, clustered, draws, euclidean
 from hypersphere.simulations.toy_clustering.maps import DEFAULTS, METHODS, SETTINGS, STEPS, VARIATIONS, Setting, learn
 from hypersphere.simulations.toy_clustering.training import LOWER, UPPER
 
@@ -87,13 +86,6 @@ def projected(
     x, y = points[..., None, 0], points[..., None, 1]
     wide = maps.to(points.dtype)[:, :, None]
     return wide[..., 0] * x + wide[..., 1] * y
-
-
-def clustered(points: Float[Tensor, "sets seeds n 2"], drawn: Draws) -> Float[Tensor, "seeds sets"]:
-    """Accuracy of K-means, percent."""
-    starts = drawn.starts.repeat(len(points), 1, 1)
-    hits = accuracy(kmeans(points.flatten(0, 1), starts), drawn.classes, drawn.starts.shape[2])
-    return hits.reshape(len(points), -1).T
 
 
 def pair_counts(points: Float[Tensor, "seeds n 2"], classes: Int[Tensor, "n"]) -> Int[Tensor, "seeds 2 bins"]:

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.simulations.toy_clustering.kmeans import accuracy, kmeans
+from hypersphere.probes.clusters import best, matched_accuracy
 
 SIZE = 200
 """Points of a class."""
@@ -143,11 +143,17 @@ FREE: dict[str, dict[str, tuple[str, list[float]]]] = {
 """By dataset and shape: the free parameter, and the values that were tried."""
 
 
+def clustered(points: Float[Tensor, "sets seeds n 2"], drawn: Draws) -> Float[Tensor, "seeds sets"]:
+    """Accuracy of K-means, percent."""
+    classes = drawn.classes.numpy()
+    trials = [list(zip(one.numpy(), drawn.starts.numpy(), strict=True)) for one in points]
+    found = [[matched_accuracy(best(xy, xy[starts]).labels, classes) for xy, starts in one] for one in trials]
+    return torch.tensor(found, dtype=torch.float64).T
+
+
 def euclidean(shapes: Sequence[Shape], drawn: Draws) -> Float[Tensor, "seeds shapes"]:
     """Accuracy of K-means on the points themselves, percent."""
-    points = torch.cat([shape.points(drawn) for shape in shapes])
-    hits = accuracy(kmeans(points, drawn.starts.repeat(len(shapes), 1, 1)), drawn.classes, drawn.starts.shape[2])
-    return hits.reshape(len(shapes), -1).T
+    return clustered(torch.stack([shape.points(drawn) for shape in shapes]), drawn)
 
 
 def tried(dataset: str, name: str) -> list[Shape]:
