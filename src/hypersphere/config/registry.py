@@ -124,6 +124,9 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
         annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
         kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
         fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+    if function.args.kwarg:  # ``**mlp``: all that the component ``mlp`` takes
+        others = schema(kind, function.args.kwarg.arg).model_fields
+        fields |= {name: (field.annotation, field) for name, field in others.items()}
     model: type[BaseModel] = create_model(name, __base__=Strict, **fields)
     return model
 

@@ -30,9 +30,6 @@ def alignment_uniformity(
 
     Returns:
         ``alignment``, between 0 and 2^power, and ``uniformity``, between -4t and 0, both better if lower.
-
-    Raises:
-        HypersphereError: there is one image alone, which has no other.
     """
     found = view_pairs(frozen, TEST, images)
     if len(found.images) < 2:

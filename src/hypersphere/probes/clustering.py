@@ -23,9 +23,6 @@ def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
         ``kmeans_accuracy``, in percent, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual
         information over the mean of both entropies. One class alone, in one cluster, has an NMI of 1, as in
         scikit-learn.
-
-    Raises:
-        HypersphereError: there are fewer test images than classes.
     """
     from sklearn.metrics import normalized_mutual_info_score  # here, because its import takes a second
 

@@ -37,9 +37,6 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     Returns:
         ``contrastive_top1``, the percentage of anchors whose positive has a higher logit than every negative (a tie is
         a miss); and ``entropy``, the mean of the distributions', in nats, at most the logarithm of the candidates.
-
-    Raises:
-        HypersphereError: the run's loss has no temperature, or there is one image alone.
     """
     temperature, normalise = _softmax_of(frozen.run)
     found = view_pairs(frozen, TEST, max(2, candidates // 2))

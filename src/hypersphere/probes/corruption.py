@@ -2,16 +2,16 @@
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.augmentations.ops import to_float
-from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
@@ -34,13 +34,7 @@ def corruption(
     frozen: Frozen,
     *,
     copies: PositiveInt = 6,
-    hidden: PositiveInt = 512,
-    dropout: Fraction = 0.4,
-    epochs: PositiveInt = 90,
-    learning_rate: PositiveFloat = 0.1,
-    batch: PositiveInt = 256,
-    drop_every: PositiveInt = 40,
-    momentum: Fraction = 0.9,
+    **mlp: Any,
 ) -> ProbeResult:
     """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
 
@@ -51,20 +45,13 @@ def corruption(
     Args:
         frozen: features of a set with splits ``<corruption>-<severity>``.
         copies: versions of each training image, with AugMix.
-        hidden: as in ``mlp``, like all that follow.
-        dropout: share of hidden values set to zero, in training only.
-        epochs: passes over the training set.
-        learning_rate: of the first epochs, per 256 images of a batch.
-        batch: images per step.
-        drop_every: epochs between two divisions of the rate by 10.
-        momentum: of SGD.
+        mlp: all parameters of the probe ``mlp``.
 
     Returns:
         ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
         ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
 
     Raises:
-        HypersphereError: the dataset has no corrupted images.
         NotFiniteError: the scores are not finite, because the rate is too high.
     """
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
@@ -76,13 +63,7 @@ def corruption(
             bank,
             frozen.labels(TRAIN),
             frozen.classes(),
-            hidden=hidden,
-            dropout=dropout,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            batch=batch,
-            drop_every=drop_every,
-            momentum=momentum,
+            **mlp,
         )
         for split in (TEST, *corrupted):
             name, _, severity = split.rpartition("-")

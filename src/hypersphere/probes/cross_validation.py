@@ -53,11 +53,7 @@ def represented(frozen: Frozen, split: str) -> Float[Tensor, "n d"]:
 
 
 def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n d"]:
-    """The features of one sentence as they are; of two, |u - v| and u · v.
-
-    Raises:
-        HypersphereError: an example has more than two sentences.
-    """
+    """The features of one sentence as they are; of two, |u - v| and u · v."""
     if sentences > 2:
         raise HypersphereError(f"cross-validation: an example has {sentences} sentences; one or two are allowed")
     if sentences == 1:
@@ -107,9 +103,6 @@ def cross_validated(
         folds: parts of the whole set.
         penalties: on the weights, as in the probe ``linear``.
         iterations: upper limit of L-BFGS.
-
-    Raises:
-        HypersphereError: there are fewer than two folds, or a training part would be too small to be divided.
     """
     if folds < 2 or len(labels) - -(-len(labels) // max(folds, 1)) < INNER:
         raise HypersphereError(

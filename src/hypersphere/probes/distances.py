@@ -34,9 +34,6 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     Returns:
         The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,
         image (the place of its first image in the split) and distance.
-
-    Raises:
-        HypersphereError: there is one image alone, which has no negative.
     """
     found = view_pairs(frozen, TEST, images)
     n = len(found.images)

@@ -19,11 +19,7 @@ PIXELS = 64
 def last_maps(
     encoder: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device
 ) -> tuple[Float[Tensor, "n c i j"], Float[Tensor, "n d"]]:
-    """The maps that the encoder averages over all places at its end, and its output, a differentiable function of them.
-
-    Raises:
-        HypersphereError: the encoder does not end in such an average.
-    """
+    """The maps that the encoder averages at its end, and its output, a differentiable function of them."""
     pools = [module for module in encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
         raise HypersphereError("encoder: needs one that ends in one average of feature maps, such as a ResNet")
@@ -49,7 +45,6 @@ def maps_after(
     """The output of the encoder's part of that name, a map for each channel.
 
     Raises:
-        HypersphereError: the encoder has no such part, or its output is no map.
         NotFiniteError: a map has NaN or infinite entries.
     """
     parts = dict(encoder.named_children())

@@ -28,9 +28,6 @@ def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
         ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector; ``norm``, the
         mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the same, centred; and
         ``positive_cosine``, the mean cosine of the two views' embeddings.
-
-    Raises:
-        HypersphereError: the encoder has no run or no head.
     """
     pairs = view_pairs(frozen, TEST, images)
     first, second = pairs.first.double(), pairs.second.double()

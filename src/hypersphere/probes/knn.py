@@ -42,9 +42,6 @@ def knn(
 
     Returns:
         ``knn_top1`` and ``knn_top5``, in percent.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images of the bank, or a set has no whole batch.
     """
     bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
@@ -67,11 +64,7 @@ def vote(
     temperature: float,
     leave_out: bool = False,
 ) -> Float64[Tensor, "m c"]:
-    """The votes of the bank for each class, for each query; with ``leave_out`` query i is image i, which has no vote.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images that vote.
-    """
+    """The bank's votes for each class, for each query; with ``leave_out`` query i is image i, which has no vote."""
     voters = len(bank) - leave_out
     if k > voters:
         raise HypersphereError(f"knn: k: {k} is more than the {voters} images of the bank")

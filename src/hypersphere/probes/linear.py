@@ -41,9 +41,6 @@ def linear(
     Returns:
         ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``); with ``digits``,
         ``linear_top1;label=digit_1`` and so on.
-
-    Raises:
-        HypersphereError: the dataset has no labels of such a name.
     """
     bank, queries = in_row_space(*standardise(frozen.features(TRAIN), frozen.features(TEST)))
     measures = dict(zip(MEASURES, (1, 5), strict=True))

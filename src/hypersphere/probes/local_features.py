@@ -50,7 +50,6 @@ def local_features(
         from 1), caption (its class) and image (its place in the split); and the pictures.
 
     Raises:
-        HypersphereError: the encoder has no such part, or a map has fewer places than the largest number of clusters.
         NotFiniteError: the maps have NaN or infinite entries.
     """
     places = chosen(len(frozen.images(TEST)), images)

@@ -41,9 +41,6 @@ def norm_buckets(
     Returns:
         ``bucket_top1;bucket=1`` to ``bucket=20`` in percent, NaN for a bucket of too few images; ``bucket_share``, the
         bucket's share of the classified images, in percent; and what ``agreement`` says of people.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images that vote.
     """
     place = buckets(frozen.embeddings(split).double().norm(dim=1), scale)
     truth = frozen.labels(split)

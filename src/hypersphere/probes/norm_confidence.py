@@ -68,7 +68,6 @@ def norm_confidence(
         where there are fewer of either than folds.
 
     Raises:
-        HypersphereError: there is one fold, or ``k`` is more than the images that vote.
         NotFiniteError: an embedding is zero, so that its norm has no logarithm.
     """
     if folds < 2:

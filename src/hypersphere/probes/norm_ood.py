@@ -32,9 +32,6 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
         ``ood_norm_auroc``, ``ood_vote_auroc`` and ``ood_contrast_auroc``, in percent: how often, of two images, the own
         one has the larger norm, share of the votes, contrast; 50 being chance. Of corrupted images also by
         ``severity=3``, of all corruptions, and by ``corruption=fog``, of all severities.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images that vote.
     """
     home, others = frozen.home, [split for split in frozen.splits if WAY.fullmatch(split)]
     own = _quantities(home, home, TEST, k, temperature)

@@ -26,7 +26,6 @@ def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResul
         ``opposite_halves``: the share of images, in percent.
 
     Raises:
-        HypersphereError: there is no run or no head.
         NotFiniteError: an embedding is not finite.
     """
     pairs = view_pairs(frozen, TRAIN, most)

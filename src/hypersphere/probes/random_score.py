@@ -23,9 +23,6 @@ def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
 
     Returns:
         ``random_score``, between 0 and 1,000.
-
-    Raises:
-        HypersphereError: the task cannot be simulated here.
     """
 
     def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:

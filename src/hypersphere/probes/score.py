@@ -33,7 +33,6 @@ def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
         ``score``: between 0 and 1,000, because each environment step's reward is between 0 and 1.
 
     Raises:
-        HypersphereError: the encoder is no agent's, or the task cannot be simulated here.
         NotFiniteError: the policy's actions are NaN or infinite.
     """
     encoder = frozen.encoder

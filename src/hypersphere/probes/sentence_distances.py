@@ -27,9 +27,6 @@ def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeRes
     Returns:
         The means ``distance;pairs=neighbours`` and ``distance;pairs=apart``, and a table as of ``distances``, in which
         ``image`` is the place of a pair in the split.
-
-    Raises:
-        HypersphereError: the data are no pairs of sentences, or there is one alone.
     """
     tokens = frozen.images(TEST)
     if tokens.ndim != 3 or tokens.shape[1] != 2 or len(tokens) < 2:

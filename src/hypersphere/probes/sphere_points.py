@@ -33,9 +33,6 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
         ``spread`` of all images and ``class_spread``, its mean over the classes, each from 0, one direction, to 1,
         directions that cancel out; and a table with one row per chosen image: image (its place in the split), class and
         x, y, z.
-
-    Raises:
-        HypersphereError: the embeddings do not have three dimensions.
     """
     embeddings = frozen.embeddings(TEST)
     if embeddings.shape[1] != DIMENSIONS:

@@ -27,9 +27,6 @@ def view_pairs(frozen: Frozen, split: str, most: int) -> ViewPairs:
 
     Images and views are drawn by a fixed key, the same for every run with this augmentation, so that they add nothing
     to the variance between pretrainings. Of a method that trains on one view, both are of its augmentation.
-
-    Raises:
-        HypersphereError: the encoder has no run or no head.
     """
     images, branches = frozen.images(split), frozen.run.branches
     places = chosen(len(images), most)

@@ -53,11 +53,7 @@ def printed(claims: Iterable[Claim]) -> list[Printed]:
 
 
 def places(check: Check, numbers: Sequence[Printed]) -> list[Place]:
-    """The numbers that a check compares with its threshold.
-
-    Raises:
-        ValueError: no number is printed at its cells, or at one of those that they are compared with.
-    """
+    """The numbers that a check compares with its threshold."""
     cells = _differences(check, check.cells, numbers)
     if check.take == "each":
         return [Place(coordinates.text(_without_reading(cell.at)), cell.value) for cell in cells]
@@ -122,11 +118,7 @@ def holds(check: Check, value: float) -> bool:
 
 
 def sentences(context: Context) -> Study:
-    """Every sentence of a document about its own numbers: where it holds, and a place where it fails.
-
-    Raises:
-        HypersphereError: a check has no printed number, or its claim is not there; the sentence names file and entry.
-    """
+    """Every sentence of a document about its own numbers: where it holds, and a place where it fails."""
     file = context.config.sentences_file(context.paper)
     claims = load(context.config.claims_file(context.paper))
     numbers, readings = printed(claims), {claim.id: claim.reading for claim in claims}

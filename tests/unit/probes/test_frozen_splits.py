@@ -8,9 +8,8 @@ import torch
 
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
-from hypersphere.probes.frozen import Frozen, Pixels
+from hypersphere.probes.frozen import Frozen, Pixels, open_for_probes
 from hypersphere.probes.linear import linear
-from hypersphere.probes.opened import open_for_probes
 
 SMALL = {"name": "multidigits", "scans": "digits", "side": 8, "canvas": 16, "train": 60, "test": 30}
 
