@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
+from hypersphere.probes.cross_validation import fits
 from hypersphere.probes.linear import fit_logistic, standardise
-from hypersphere.probes.penalty_path import fits
 
 PENALTIES = (1e-1, 1e-2, 1e-4)
 
