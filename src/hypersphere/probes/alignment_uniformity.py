@@ -23,7 +23,6 @@ def alignment_uniformity(
     """The two losses of Wang & Isola 2020 (Sec. 4.1) as measures, on two views of test images.
 
     Args:
-        frozen: test images and the run's views.
         images: at most so many; time and memory grow with their square.
         power: of the distance in alignment.
         t: inverse width of uniformity's Gaussian, per unit of squared distance.

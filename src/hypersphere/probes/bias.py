@@ -16,7 +16,6 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
     """The share of test images whose class is among those with the highest scores, in percent.
 
     Args:
-        frozen: the labels of the test images, and whether their bias conflicts with their class.
         scores: of each test image, for each class; of fewer, the first ones.
         measures: how many classes count as the highest, by measure.
 

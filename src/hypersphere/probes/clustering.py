@@ -16,7 +16,6 @@ def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
     """As many clusters of normalised test features as there are classes. No label is used to find them.
 
     Args:
-        frozen: features and classes of the test set.
         restarts: of k-means; the starts are the same in every rerun.
 
     Returns:

@@ -31,7 +31,6 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     not among its own candidates.
 
     Args:
-        frozen: test images, the run's views and its loss.
         candidates: embeddings, two for each image; fewer if the test set has fewer images.
 
     Returns:

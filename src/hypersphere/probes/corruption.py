@@ -43,7 +43,6 @@ def corruption(
     computed once; epoch e shows version e mod copies.
 
     Args:
-        frozen: features of a set with splits ``<corruption>-<severity>``.
         copies: versions of each training image, with AugMix.
         mlp: all parameters of the probe ``mlp``.
 

@@ -32,7 +32,6 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
     represented by |u - v| and u · v (Tai et al. 2015, Sec. 5.2).
 
     Args:
-        frozen: an encoder of sentences, on a task.
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.
 

@@ -28,7 +28,6 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     in an order that a fixed key decides: as many as there are positive pairs, and no image with itself.
 
     Args:
-        frozen: test images and the run's views.
         images: at most so many, which gives as many pairs of each sort.
 
     Returns:

@@ -25,7 +25,6 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["tr
     Norms paper, Fig. S6: ten of each class of CIFAR-10, by the norm of the embeddings.
 
     Args:
-        frozen: vectors of the protocol's layer, classes and images of ``split``.
         count: images of each class and end; a class with fewer images shows all of them, at both ends.
         split: its name.
 

@@ -21,7 +21,6 @@ def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     """Manipulation checks of a trained network, on two views of test images.
 
     Args:
-        frozen: test images, the head and the run's views.
         images: at most so many.
 
     Returns:

@@ -40,7 +40,6 @@ def gradcam(
     key, the same for every run.
 
     Args:
-        frozen: features, labels and images; an encoder that ends in an average of feature maps.
         classes: how many; at most those of the dataset.
         mlp: all parameters of the probe ``mlp``.
 

@@ -34,7 +34,6 @@ def knn(
     equal features tie wherever they are in a matrix product.
 
     Args:
-        frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
         k: neighbours, at most as many as the bank has images.
         temperature: in units of cosine.
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the

@@ -33,7 +33,6 @@ def linear(
     rerun gives equal bits.
 
     Args:
-        frozen: features of the training and of the test set.
         penalty: on the weights, relative to the mean over images.
         iterations: upper limit; the optimum is usually reached before.
         digits: of an image, each with labels of its own, ``digit_1`` and so on, and a fit of its own; 0: the class.

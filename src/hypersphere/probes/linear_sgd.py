@@ -35,7 +35,6 @@ def linear_sgd(
     C.1) trains 100 epochs at a rate of 1 with a cosine.
 
     Args:
-        frozen: features of the training and of the test set.
         epochs: passes over the training set.
         learning_rate: at the first step; not scaled by the batch size.
         batch: images per step; the last, smaller batch is used too.

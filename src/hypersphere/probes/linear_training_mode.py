@@ -37,7 +37,6 @@ def linear_training_mode(
     images are encoded in evaluation mode, by the statistics of that moment: our reading.
 
     Args:
-        frozen: the network up to the protocol's layer, which is copied and so stays as it is, and plain images.
         epochs: passes over the training set.
         learning_rate: constant.
         batch: images per step; the last, smaller batch is used too, unless it is a single image.

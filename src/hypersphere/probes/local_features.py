@@ -39,7 +39,6 @@ def local_features(
     """K-means of the normalised features of all places of an image, each image by itself.
 
     Args:
-        frozen: test images, and an encoder whose parts have names.
         images: how many are shown, drawn by a fixed key.
         stage: the part of the encoder whose output is clustered.
         restarts: of K-means.

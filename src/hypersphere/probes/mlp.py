@@ -38,7 +38,6 @@ def mlp(
     image.
 
     Args:
-        frozen: features of the training and of the test set.
         hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
         epochs: passes over the training set.

@@ -30,7 +30,6 @@ def norm_buckets(
     The bank is the training set. A training image has no vote on itself.
 
     Args:
-        frozen: embeddings, whose norms count; vectors of the protocol's layer, which vote; and people's labels, if any.
         k: neighbours.
         temperature: of the votes, exp(cosine / temperature).
         split: the images that are classified by their neighbours.

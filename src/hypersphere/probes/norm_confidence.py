@@ -54,7 +54,6 @@ def norm_confidence(
     folds, which are drawn by a fixed key and have equal shares of right votes.
 
     Args:
-        frozen: test images, embeddings, whose norms count, and vectors of the protocol's layer, which vote.
         k: neighbours, at most as many as there are training images.
         temperature: of the votes, exp(cosine / temperature).
         folds: parts of the test images, two or more.

@@ -24,7 +24,6 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
     own training set for both.
 
     Args:
-        frozen: another dataset, and the encoder's own at ``home``; on its own dataset every area is 50.
         k: neighbours, at most as many as the own dataset has training images.
         temperature: of the votes, exp(cosine / temperature).
 

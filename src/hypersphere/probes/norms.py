@@ -21,7 +21,6 @@ def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddi
     Norms paper, Figs. 3 to 5 and Table S4.
 
     Args:
-        frozen: vectors of every split.
         layer: embeddings: the head's output, which the losses see. backbone: the encoder's output.
 
     Returns:

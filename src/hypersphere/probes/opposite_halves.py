@@ -19,7 +19,6 @@ def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResul
     does not say which are compared where a predictor sees one view only. A zero embedding is on no half.
 
     Args:
-        frozen: training images, the head, and the run, for its augmentation.
         most: at most so many training images, chosen by a fixed key.
 
     Returns:

@@ -18,7 +18,6 @@ def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     """Mean return of episodes with the first states of ``score``, in which each action is uniform. No encoder acts.
 
     Args:
-        frozen: any agent, on its task.
         episodes: how many.
 
     Returns:

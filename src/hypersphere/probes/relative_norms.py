@@ -15,9 +15,6 @@ def relative_norms(frozen: Frozen) -> ProbeResult:
 
     Norms paper, Figs. 3 and S5: "normalized by the training set's mean embedding magnitude".
 
-    Args:
-        frozen: embeddings of every split, and of the training images of the dataset trained on.
-
     Returns:
         The mean for each split, ``relative_norm;split=train`` and so on, 1 for the images trained on; and a table with
         a row per image: split, image (its place in the split, from 0) and relative_norm.

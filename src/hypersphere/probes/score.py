@@ -26,7 +26,6 @@ def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     depend on the run's seed, and are none that it was trained on.
 
     Args:
-        frozen: an agent, on its task.
         episodes: how many.
 
     Returns:

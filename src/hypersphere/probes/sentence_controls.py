@@ -24,7 +24,6 @@ def sentence_controls(
     The encoder takes no part. Words are those of the corpus's vocabulary; pairs are represented as there.
 
     Args:
-        frozen: any encoder of sentences, on a task.
         words: how many are counted, the corpus's most frequent ones.
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.

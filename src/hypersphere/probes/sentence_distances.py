@@ -21,7 +21,6 @@ def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeRes
     Pairs that are ``apart`` are of a sentence and the one after another sentence, in an order that a fixed key decides.
 
     Args:
-        frozen: the two encoders of Quick-Thoughts, on pairs of neighbours.
         pairs: at most so many of each sort.
 
     Returns:

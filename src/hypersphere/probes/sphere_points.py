@@ -26,7 +26,6 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
     Double metric paper, Fig. 1 and App. C.3.
 
     Args:
-        frozen: embeddings and classes of the test set.
         images: at most so many are in the table, drawn by a fixed key; the numbers are of all.
 
     Returns:

@@ -4,7 +4,7 @@ Shapes: n points of the plane, r radii, t angles. Gradients are autograd's of th
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -87,8 +87,9 @@ def outputs() -> Float[Tensor, "n 2"]:
 def cosine_field(context: Context) -> Study:
     """Figs. 1, 6 and S1."""
     grown = torch.linalg.vector_norm(torch.stack([descend(starts(), rate, STEPS) for rate in RATES]), dim=-1)
-    answers = [*_of_gradients(), *_of_steps(grown), *_of_grad_scale(), *_of_steepness()]
-    return Study({"fig1": _fig1(grown), "fig6": _fig6(), "figS1": _fig_s1()}, answers)
+    arrows = [_vectors(lattice(), field(lattice(), power=power)).assign(power=power) for power in (0, 1)]
+    tables = {"fig1": _fig1(grown), "fig6": pd.concat(arrows, ignore_index=True), "figS1": _fig_s1()}
+    return Study(tables, _answers(grown))
 
 
 def _vectors(points: Tensor, gradients: Tensor) -> pd.DataFrame:
@@ -128,11 +129,6 @@ def _fig1(grown: Float[Tensor, "rates steps+1 n"]) -> pd.DataFrame:
     return table[["panel", "kind", "rate", "step", "x", "y", "u", "v", "length", "norm", "low", "high", "starts"]]
 
 
-def _fig6() -> pd.DataFrame:
-    tables = [_vectors(lattice(), field(lattice(), power=power)).assign(power=power) for power in (0, 1)]
-    return pd.concat(tables, ignore_index=True)
-
-
 def _fig_s1() -> pd.DataFrame:
     """The surface on a polar mesh, no cell of which crosses the origin, and the three circles."""
     angles = np.linspace(0, 2 * math.pi, 121)
@@ -156,30 +152,21 @@ def _equal(a: Tensor, b: Tensor) -> tuple[int, int]:
     return int(((a - b).abs() <= ROUNDING * torch.maximum(a.abs(), b.abs())).sum()), a.numel()
 
 
-def _of_gradients() -> Sequence[Answer]:
-    """Fig. 1, middle: length times norm is constant along every ray, and every gradient is orthogonal to its point."""
+def _answers(grown: Float[Tensor, "rates steps+1 n"]) -> list[Answer]:
+    """Sentences about Figs. 1, 6 and S1."""
     norms = np.linspace(0.1, 4.0, 40)
-    lengths = _lengths(norms, power=0)
+    lengths, scaled = _lengths(norms, power=0), _lengths(norms, power=1)
     inverse = _equal(lengths * torch.from_numpy(norms)[:, None], lengths[9:10].expand_as(lengths))
     points = lattice()
-    along = (unit(points) * field(points, power=0)).sum(dim=-1).abs()
-    flat = int((along <= ROUNDING * torch.linalg.vector_norm(field(points, power=0), dim=-1)).sum())
-    return [counted("norms.fig1.inverse", *inverse), counted("norms.fig1.orthogonal", flat, len(points))]
-
-
-def _of_steps(grown: Float[Tensor, "rates steps+1 n"]) -> Sequence[Answer]:
-    """Fig. 1, right: no step shortens a point."""
-    held = grown[:, 1:] >= grown[:, :-1] * (1 - ROUNDING)
-    return [counted("norms.fig1.grows", int(held.sum()), held.numel())]
-
-
-def _of_grad_scale() -> Sequence[Answer]:
-    """Fig. 6, right: the length depends only on the direction."""
-    lengths = _lengths(np.linspace(0.1, 4.0, 40), power=1)
-    return [counted("norms.fig6.cancels", *_equal(lengths, lengths[:1].expand_as(lengths)))]
-
-
-def _of_steepness() -> Sequence[Answer]:
-    """Fig. S1: the cosine is less steep on a wider circle, in every direction except north and its opposite."""
-    less = torch.diff(_lengths(RADII, power=0), dim=0) < 0
-    return [counted("norms.figS1.less_steep", int(less.sum()), less.numel())]
+    gradients = field(points, power=0)
+    along = (unit(points) * gradients).sum(dim=-1).abs()
+    orthogonal = along <= ROUNDING * torch.linalg.vector_norm(gradients, dim=-1)
+    longer = grown[:, 1:] >= grown[:, :-1] * (1 - ROUNDING)
+    less_steep = torch.diff(_lengths(RADII, power=0), dim=0) < 0  # a wider circle, in every direction
+    return [
+        counted("norms.fig1.inverse", *inverse),
+        counted("norms.fig1.orthogonal", int(orthogonal.sum()), len(points)),
+        counted("norms.fig1.grows", int(longer.sum()), longer.numel()),
+        counted("norms.fig6.cancels", *_equal(scaled, scaled[:1].expand_as(scaled))),
+        counted("norms.figS1.less_steep", int(less_steep.sum()), less_steep.numel()),
+    ]

@@ -66,14 +66,9 @@ def zero_chord(temperature: float, alpha: float, beta: float) -> float:
     return beta * temperature / alpha
 
 
-def pair() -> Float[Tensor, "2 2"]:
-    """The two drawn feature vectors."""
-    return at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
-
-
 def plane() -> pd.DataFrame:
     """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
-    features = pair()
+    features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
     u, v = unit(features)
     circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
     arc = at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64))

@@ -13,8 +13,7 @@ import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.binomial_floor.compute import TESTED, in_order
-from hypersphere.simulations.seed_counts.compute import units
+from hypersphere.simulations.printed import TESTED, in_order, units
 from hypersphere.simulations.study import Context, Study, counted
 
 LEVEL = 0.05
@@ -36,14 +35,12 @@ def last_digits_of(claims: Sequence[Claim]) -> list[Number]:
     values = [claim for claim in claims if claim.kind == "value" and claim.metric in TESTED]
     printed = [(claim, Decimal(f"{claim.reported:.10g}")) for claim in values if claim.reported is not None]
     finest = units((claim.source, number) for claim, number in printed)
-    return [Number(claim.source, _group(claim), int(number / finest[claim.source]) % 10) for claim, number in printed]
-
-
-def _group(claim: Claim) -> str:
-    """The settings of a number, and its variant; empty if its table has no settings."""
-    rest = {key: value for key, value in claim.coordinates.items() if key != "target"}
-    setting = coordinates.setting(rest)
-    return f"{setting}, {claim.variant}" if setting else ""
+    found = []
+    for claim, number in printed:
+        setting = coordinates.setting({key: value for key, value in claim.coordinates.items() if key != "target"})
+        group = f"{setting}, {claim.variant}" if setting else ""  # a table without settings is one group
+        found.append(Number(claim.source, group, int(number / finest[claim.source]) % 10))
+    return found
 
 
 def odd_p(odd: int, numbers: int) -> float:

@@ -14,8 +14,16 @@ import pandas as pd
 
 from hypersphere.config.claims import Claim, load
 from hypersphere.grim import MOST, Printed, admissible, informative
-from hypersphere.simulations.binomial_floor.compute import BASELINES, TEST_SIZES, TESTED, in_order, setting_and_variant
-from hypersphere.simulations.seed_counts.compute import WAYS, assumptions, units, with_zeros
+from hypersphere.simulations.printed import (
+    BASELINES,
+    TEST_SIZES,
+    TESTED,
+    in_order,
+    setting_and_variant,
+    units,
+    with_zeros,
+)
+from hypersphere.simulations.seed_counts.compute import WAYS, assumptions
 from hypersphere.simulations.study import Context, Study, counted
 from hypersphere.t_test import t_p
 
@@ -68,7 +76,11 @@ def printed_effects(claims: Sequence[Claim]) -> list[Effect]:
     """Every variant with a printed deviation, and the baseline of the same table and place that has one too."""
     spread = [claim for claim in claims if claim.kind == "value" and claim.reported_std and claim.reported is not None]
     finest = units((claim.source, Decimal(str(claim.reported))) for claim in spread)
-    arms = {_key(claim): _arm(claim, finest[claim.source]) for claim in spread}
+    arms = {}
+    for claim in spread:
+        setting, metric, variant = setting_and_variant(claim)
+        place = (claim.method, claim.dataset, setting, str(metric))
+        arms[claim.artifact, place, variant] = _arm(claim, finest[claim.source])
     sources = {claim.artifact: claim.source for claim in reversed(spread)}
     effects = []
     for (artifact, place, variant), arm in arms.items():
@@ -76,12 +88,6 @@ def printed_effects(claims: Sequence[Claim]) -> list[Effect]:
         if baseline is not None and variant not in BASELINES:
             effects.append(Effect(sources[artifact], place[0], variant, arm, baseline))
     return effects
-
-
-def _key(claim: Claim) -> tuple[str, tuple[str, ...], str]:
-    """Artifact, place and variant. A swept setting counts as the variant."""
-    setting, metric, variant = setting_and_variant(claim)
-    return claim.artifact, (claim.method, claim.dataset, setting, str(metric)), variant
 
 
 def _arm(claim: Claim, unit: Decimal) -> Arm:

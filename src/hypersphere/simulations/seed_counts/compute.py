@@ -9,7 +9,7 @@ import pandas as pd
 
 from hypersphere.config.claims import Claim, load
 from hypersphere.grim import MOST, Assumptions, Printed, admissible, common, informative
-from hypersphere.simulations.binomial_floor.compute import TEST_SIZES, TESTED, in_order
+from hypersphere.simulations.printed import TEST_SIZES, TESTED, in_order, units, with_zeros
 from hypersphere.simulations.study import Context, Study, counted
 
 WAYS = ("as measured", "truncated", "each run rounded to 0.01 first")
@@ -41,26 +41,6 @@ def printed_cells(claims: Iterable[Claim]) -> list[Cell]:
             found.append(Cell(claim.source, Printed(Decimal(str(claim.reported)), std), examples))
     finest = units((cell.table, cell.printed.mean) for cell in found)
     return [cell._replace(printed=with_zeros(cell.printed, finest[cell.table])) for cell in found]
-
-
-def units(numbers: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
-    """One unit of the last decimal that each table prints, from pairs of a table and one of its numbers."""
-    finest: dict[str, Decimal] = {}
-    for table, number in numbers:
-        unit = Decimal(1).scaleb(-_decimals(number))
-        finest[table] = min(finest.get(table, unit), unit)
-    return finest
-
-
-def with_zeros(printed: Printed, unit: Decimal) -> Printed:
-    """The same numbers with the decimals of ``unit``: 61.83 was printed as 61.830 in a table of three decimals."""
-    std = None if printed.std is None else printed.std.quantize(unit)
-    return Printed(printed.mean.quantize(unit), std)
-
-
-def _decimals(number: Decimal) -> int:
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def summary(cells: Sequence[Cell]) -> pd.DataFrame:
