@@ -3,7 +3,6 @@
 from pydantic import PositiveFloat, PositiveInt
 
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity
 from hypersphere.probes.frozen import Frozen
@@ -30,9 +29,7 @@ def alignment_uniformity(
     Returns:
         ``alignment``, between 0 and 2^power, and ``uniformity``, between -4t and 0, both better if lower.
     """
-    found = view_pairs(frozen, TEST, images)
-    if len(found.images) < 2:
-        raise HypersphereError("probe alignment_uniformity: images: needs at least 2 test images (given: 1)")
+    found = view_pairs(frozen, TEST, images, least=2)
     a, b = directions(found.first), directions(found.second)
     values = {"alignment": float(alignment(a, b, power=power)), "uniformity": float(uniformity(a, b, t=t))}
     return ProbeResult(values, n=len(a))

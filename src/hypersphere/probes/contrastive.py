@@ -38,10 +38,8 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
         a miss); and ``entropy``, the mean of the distributions', in nats, at most the logarithm of the candidates.
     """
     temperature, normalise = _softmax_of(frozen.run)
-    found = view_pairs(frozen, TEST, max(2, candidates // 2))
+    found = view_pairs(frozen, TEST, max(2, candidates // 2), least=2)
     n = len(found.images)
-    if n < 2:
-        raise HypersphereError("probe contrastive: candidates: needs at least 2 test images (given: 1)")
     z = torch.cat([found.first, found.second])
     z = directions(z) if normalise else z.double()
     hits, entropies = zip(*(_of(z, rows, temperature) for rows in torch.arange(2 * n).split(BLOCK)), strict=True)

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult, reading
@@ -34,10 +33,7 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
         The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,
         image (the place of its first image in the split) and distance.
     """
-    found = view_pairs(frozen, TEST, images)
-    n = len(found.images)
-    if n < 2:
-        raise HypersphereError(f"probe distances: images: needs at least 2 test images (given: {n})")
+    found = view_pairs(frozen, TEST, images, least=2)
     return of_pairs(found.first, found.second, found.images)
 
 

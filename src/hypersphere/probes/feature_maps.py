@@ -22,7 +22,9 @@ def last_maps(
     """The maps that the encoder averages at its end, and its output, a differentiable function of them."""
     pools = [module for module in encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
-        raise HypersphereError("encoder: needs one that ends in one average of feature maps, such as a ResNet")
+        raise HypersphereError(
+            "probe gradcam: encoder: needs one that ends in one average of feature maps, such as a ResNet"
+        )
     seen: list[Tensor] = []
 
     def cut(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -49,7 +51,9 @@ def maps_after(
     """
     parts = dict(encoder.named_children())
     if stage not in parts:
-        raise HypersphereError(f"stage: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}")
+        raise HypersphereError(
+            f"probe local_features: stage: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}"
+        )
     seen: list[Tensor] = []
 
     def keep(module: nn.Module, given: Any, output: Tensor) -> None:
@@ -61,7 +65,9 @@ def maps_after(
     finally:
         handle.remove()
     if seen[0].ndim != 4:
-        raise HypersphereError(f"stage: the output of '{stage}' is no map of places; take one before it")
+        raise HypersphereError(
+            f"probe local_features: stage: the output of '{stage}' is no map of places; take one before it"
+        )
     if not bool(seen[0].isfinite().all()):
         raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     return seen[0]

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.mlp import fit_mlp
@@ -60,10 +59,7 @@ def gradcam(
         frozen.classes(),
         **mlp,
     )
-    try:
-        maps, features = last_maps(frozen.encoder, images, frozen.device)
-    except HypersphereError as error:
-        raise HypersphereError(f"probe gradcam: {error}") from None
+    maps, features = last_maps(frozen.encoder, images, frozen.device)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
     with torch.enable_grad():
         scores = fitted.scores(features.float())

@@ -12,7 +12,7 @@ from hypersphere.probes.clusters import kmeans
 from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.result import NotFiniteError, ProbeResult, reading
+from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
@@ -53,12 +53,7 @@ def local_features(
     """
     places = chosen(len(frozen.images(TEST)), images)
     shown = np.array(frozen.images(TEST)[places])
-    try:
-        maps = maps_after(frozen.encoder, stage, shown, frozen.device)
-    except NotFiniteError:
-        raise
-    except HypersphereError as error:
-        raise HypersphereError(f"probe local_features: {error}") from None
+    maps = maps_after(frozen.encoder, stage, shown, frozen.device)
     if maps.shape[2] * maps.shape[3] < CLUSTERS[-1]:
         raise HypersphereError(
             f"probe local_features: stage: {stage} has {maps.shape[2]} x {maps.shape[3]} places, "

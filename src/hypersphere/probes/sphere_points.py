@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float64, Int
+from jaxtyping import Float64
 from pydantic import PositiveInt
 from torch import Tensor
 
@@ -42,15 +42,12 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}
     places = chosen(len(points), images)
-    return ProbeResult(values, _table(points, labels, places), n=len(points))
+    at = torch.from_numpy(places)
+    table = pd.DataFrame({"image": places, "class": labels.cpu()[at].numpy()})
+    table = table.assign(**dict(zip("xyz", points.cpu()[at].T.numpy(), strict=True)))
+    return ProbeResult(values, table, n=len(points))
 
 
 def spread(points: Float64[Tensor, "n d"]) -> float:
     """1 minus the length of the mean of unit vectors: the spherical variance (Mardia & Jupp 2000, Sec. 9.2)."""
     return 1 - float(points.mean(dim=0).norm())
-
-
-def _table(points: Float64[Tensor, "n 3"], labels: Int[Tensor, "n"], places: Int[np.ndarray, "k"]) -> pd.DataFrame:
-    at = torch.from_numpy(places)
-    table = pd.DataFrame({"image": places, "class": labels.cpu()[at].numpy()})
-    return table.assign(**dict(zip("xyz", points.cpu()[at].T.numpy(), strict=True)))
