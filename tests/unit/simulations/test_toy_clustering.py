@@ -19,8 +19,7 @@ from hypersphere.simulations.toy_clustering.compute import (
     projected,
     simulate,
 )
-from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, draws
-from hypersphere.simulations.toy_clustering.kmeans import accuracy, kmeans
+from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, clustered, draws
 from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
 from hypersphere.training.determinism import make_deterministic
 
@@ -60,7 +59,7 @@ def by_hand(results: Results, setting: Setting, seed: int, circle: bool = False)
     mapped = torch.stack([p @ x for x in SHAPES[setting.dataset][setting.shape].points(drawn)[0]])
     if circle:
         mapped = mapped / torch.linalg.vector_norm(mapped, dim=1, keepdim=True)
-    return accuracy(kmeans(mapped[None], drawn.starts), drawn.classes, drawn.starts.shape[2])[0]
+    return clustered(mapped[None, None], drawn)[0, 0]
 
 
 @pytest.mark.parametrize("variation", VARIATIONS)

@@ -12,25 +12,23 @@ from hypersphere.simulations.toy_clustering import maps as toy_maps
 from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, draws
 from hypersphere.simulations.toy_clustering.maps import (
     BATCH,
-    DEFAULTS,
-    METHODS,
-    SETTINGS,
-    START,
-    Setting,
-    batches,
-    learn,
-    starts,
-)
-from hypersphere.simulations.toy_clustering.training import (
     DECAYS,
+    DEFAULTS,
     EPSILON,
     LOWER,
+    METHODS,
     RATE,
+    SETTINGS,
+    START,
     UPPER,
     WEIGHT,
     Moments,
+    Setting,
     adam,
+    batches,
     gradient,
+    learn,
+    starts,
 )
 from hypersphere.training.determinism import make_deterministic
 

@@ -17,8 +17,17 @@ from torch import Tensor
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, calibrated, counted, effect, over_seeds
 from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, Draws, clustered, draws, euclidean
-from hypersphere.simulations.toy_clustering.maps import DEFAULTS, METHODS, SETTINGS, STEPS, VARIATIONS, Setting, learn
-from hypersphere.simulations.toy_clustering.training import LOWER, UPPER
+from hypersphere.simulations.toy_clustering.maps import (
+    DEFAULTS,
+    LOWER,
+    METHODS,
+    SETTINGS,
+    STEPS,
+    UPPER,
+    VARIATIONS,
+    Setting,
+    learn,
+)
 
 SEEDS = range(20)
 """Trials, as many as in Table 1."""
