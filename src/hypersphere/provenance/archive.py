@@ -1,52 +1,31 @@
 """One reproducible zip of sources, evidence and results, for an archive such as Zenodo or for an evaluation committee.
 
-In it, below one folder: all files of the commit, the results of one scale, ``ro-crate-metadata.json`` (RO-Crate 1.1)
-that describes them, and ``manifest.json``, which holds the checksum of each. Equal contents give equal bytes: names are
-sorted, times are those of the commit, and nothing tells which machine packed it.
+In it, below one folder: all files of the commit, the results of one scale, and ``SHA256SUMS``, by which `sha256sum -c`
+checks what was unpacked. The zip's comment is the commit. Equal contents give equal bytes: names are sorted, times are
+those of the commit, and nothing tells which machine packed it.
 """
 
 import hashlib
-import json
 import os
 import struct
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-MANIFEST, CRATE, SIDECAR = "manifest.json", "ro-crate-metadata.json", ".sha256"
-SCHEMA = 1
-LARGEST_MANIFEST = 2**26
-"""Bytes; a manifest is read whole."""
-WEIGHTS = "runs"
-"""The folder of a scale's results that holds weights."""
-HIDDEN = (".lock", "batches/")
-"""What a scale's results hold beside results."""
-BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
+SUMS, SIDECAR = "SHA256SUMS", ".sha256"
+LARGEST_SUMS = 2**26
+"""Bytes; the list of checksums is read whole."""
+HIDDEN = ("batches/", "runs/")
+"""Folders of a scale's results that are left out: markers, and the runs' weights unless they are asked for."""
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, KeyError, OSError)
 """What reading a damaged zip may raise; a flipped bit can also ask for a password or for an unknown compression."""
-MODE = {False: 0o100644, True: 0o100755}
-"""A file's type and permissions, by whether it is a program."""
-TYPES = {
-    **{".py": "text/x-python", ".md": "text/markdown", ".csv": "text/csv", ".html": "text/html", ".tex": "text/x-tex"},
-    **{".json": "application/json", ".yaml": "application/yaml", ".yml": "application/yaml", ".pdf": "application/pdf"},
-    **{
-        ".svg": "image/svg+xml",
-        ".png": "image/png",
-        ".txt": "text/plain",
-        ".lock": "text/plain",
-        ".toml": "text/plain",
-    },
-}
-BYTES = "application/octet-stream"
-CRATE_CONTEXT = "https://w3id.org/ro/crate/1.1/context"
-CRATE_STANDARD = "https://w3id.org/ro/crate/1.1"
 
 
 def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
@@ -56,178 +35,94 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
         plan: names the scale.
         target: the zip to write; by default ``hypersphere-<version>-<scale>.zip``.
         weights: add the runs' folders, with their weights.
-
-    Raises:
-        HypersphereError: this is no git checkout, a file differs from the commit, or the scale has no results.
     """
-    root, name = plan.config.root, plan.config.scale_name
-    commit, time = _commit(root)
+    root, results = plan.config.root, plan.config.results
+    if changed := _git(root, "status", "--porcelain").splitlines():
+        raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
+    if not (results / "claims.csv").exists():
+        raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
+    hidden = HIDDEN[:1] if weights else HIDDEN
+    made = [
+        path
+        for path in results.rglob("*")
+        if (path.is_symlink() or path.is_file())
+        and path.name != ".lock"
+        and not path.relative_to(results).as_posix().startswith(hidden)
+    ]
     sources = [root / line for line in _git(root, "ls-files", "-z").split("\0") if line]
-    results = sorted(_results(plan.config.results, weights))
-    version = _version(root)
-    folder = f"hypersphere-{version}-{name}"
+    content = {path.relative_to(root).as_posix(): path for path in (*sources, *made)}
+    for name, path in content.items():
+        if not name.isprintable() or "\\" in name:
+            raise HypersphereError(f"{path.parent}: {path.name!a} is a name that cannot be packed")
+        if path.is_symlink() or not path.is_file():  # a link could lead anywhere
+            raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
+    _check_whole(made)
+    commit, seconds = _git(root, "log", "-1", "--format=%H %ct").split()
+    time = datetime.fromtimestamp(int(seconds), UTC).timetuple()[:6]
+    folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
     target = target or root / f"{folder}.zip"
-    content = {path.relative_to(root).as_posix(): path for path in (*sources, *results)}
-    _check_packable(content)
-    _check_whole(results)
-    about = {"schema": SCHEMA, "version": version, "commit": commit, "date": f"{time:%Y-%m-%d}", "scale": name}
-    crate = _as_json(_crate(about, content, plan.config.scale.describe)).encode()
-    sums = {CRATE: hashlib.sha256(crate).hexdigest()}
-    with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, file in sorted(content.items()):
-            data = file.read_bytes()
-            sums[path] = hashlib.sha256(data).hexdigest()
-            _add(archive, f"{folder}/{path}", data, time, bool(file.stat().st_mode & 0o100))
-        _add(archive, f"{folder}/{CRATE}", crate, time)
-        manifest = files.sealed(about | {"files": sums})
-        _add(archive, f"{folder}/{MANIFEST}", _as_json(manifest).encode(), time)
+    sums = ""
+    with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        archive.comment = commit.encode()
+        for name in (*sorted(content), SUMS):
+            data = sums.encode() if name == SUMS else content[name].read_bytes()
+            program = name != SUMS and content[name].stat().st_mode & 0o100
+            entry = zipfile.ZipInfo(f"{folder}/{name}", time)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, on every system
+            entry.external_attr = (0o100755 if program else 0o100644) << 16
+            archive.writestr(entry, data)
+            sums += f"{hashlib.sha256(data).hexdigest()}  {name}\n"
     files.write_text(_sidecar(target), f"{files.sha256(target)}  {target.name}\n")
     return target
 
 
 def check(path: Path) -> str:
-    """Compare an archive with its checksum, if that lies beside it, and all that it holds with its manifest.
+    """Compare all that an archive holds with its ``SHA256SUMS``, and the whole with the checksum beside it, if any.
 
     Returns:
-        A sentence that says what was checked.
-
-    Raises:
-        HypersphereError: it is no archive of this project, or it is damaged: the message names each file that is
-            missing, was changed or does not belong to it.
+        A sentence that says what was checked. Damage is an error that names each file.
     """
-    beside = _sidecar(path)
-    expected = files.read_text(beside).split()[:1] if beside.exists() else None
-    if expected == []:
-        raise HypersphereError(f"{beside}: is empty; it must begin with the archive's sha256")
+    beside, problems = _sidecar(path), []
     files.check_regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            folder, manifest = _manifest(path, archive)
-            problems = list(_problems(archive, folder, manifest["files"]))
+            top = next(iter(archive.namelist()), "").partition("/")[0]
+            with archive.open(f"{top}/{SUMS}") as member:
+                lines = member.read(LARGEST_SUMS).decode().splitlines()
+            sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
+            held = {name.removeprefix(f"{top}/") for name in archive.namelist()} - {SUMS}
+            for name in sorted(sums.keys() | held):
+                if name not in held:
+                    problems.append(f"{name}: is missing")
+                elif name not in sums:
+                    problems.append(f"{name}: does not belong to it")
+                elif _checksum(archive, f"{top}/{name}") != sums[name]:
+                    problems.append(f"{name}: was changed")
+            commit = archive.comment.decode()
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except BROKEN as error:
-        raise HypersphereError(f"{path}: no readable zip file ({error})") from None
+        raise HypersphereError(f"{path}: no readable archive of hypersphere ({error})") from None
     if problems:
         raise HypersphereError("; ".join(f"{path}: {problem}" for problem in problems))
-    if expected and [files.sha256(path)] != expected:
+    if not beside.exists():
+        return f"{path.name}: {len(sums)} files of commit {commit[:12]}, sound; there is no {beside.name} beside it"
+    if files.read_text(beside).split()[:1] != [files.sha256(path)]:
         raise HypersphereError(f"{path}: its bytes are not those that {beside.name} names")
-    whole = f"its bytes are those that {beside.name} names" if expected else f"there is no {beside.name} beside it"
-    count = len(manifest["files"])
-    return f"{path.name}: {count} files of commit {manifest['commit'][:12]}, scale {manifest['scale']}, sound; {whole}"
+    return f"{path.name}: {len(sums)} files of commit {commit[:12]}, sound; its bytes are those of {beside.name}"
 
 
-def _manifest(path: Path, archive: zipfile.ZipFile) -> tuple[str, dict[str, Any]]:
-    """The archive's one folder and its manifest."""
-    folders = {name.partition("/")[0] for name in archive.namelist()}
-    folder = next(iter(folders)) if len(folders) == 1 else ""
-    where = f"{path}: {folder}/{MANIFEST}"
+def _checksum(archive: zipfile.ZipFile, name: str) -> str:
+    """The sha256 of a member of any size; empty if it cannot be read."""
     try:
-        entry = archive.getinfo(f"{folder}/{MANIFEST}")
-        if entry.file_size > LARGEST_MANIFEST:
-            raise HypersphereError(f"{where}: has {entry.file_size:,} bytes, and may have {LARGEST_MANIFEST:,}")
-        manifest = json.loads(archive.read(entry))
-    except (KeyError, RecursionError, *BROKEN):
-        raise HypersphereError(f"{path}: has no readable {MANIFEST}: it is no archive of hypersphere") from None
-    manifest = files.unsealed(where, manifest)
-    if manifest.get("schema") != SCHEMA:
-        raise HypersphereError(f"{where}: schema: must be {SCHEMA} (given: {str(manifest.get('schema'))[:40]})")
-    sums = manifest.get("files")
-    if not isinstance(sums, dict) or not all(isinstance(checksum, str) for checksum in sums.values()):
-        raise HypersphereError(f"{where}: files: must be a checksum for each file")
-    for key in ("commit", "scale"):
-        if not isinstance(manifest.get(key), str):
-            raise HypersphereError(f"{where}: {key}: must be text")
-    return folder, manifest
-
-
-def _problems(archive: zipfile.ZipFile, folder: str, sums: Mapping[str, str]) -> Iterator[str]:
-    """A few words for each file that is not as the manifest has it."""
-    held = {name.removeprefix(f"{folder}/") for name in archive.namelist()} - {MANIFEST}
-    for name in sorted(sums.keys() - held):
-        yield f"{name}: is missing"
-    for name in sorted(held - sums.keys()):
-        yield f"{name}: does not belong to it"
-    for name in sorted(held & sums.keys()):
-        try:
-            checksum = hashlib.sha256()
-            with archive.open(f"{folder}/{name}") as member:  # in pieces: it may be of any size
-                while piece := member.read(2**20):
-                    checksum.update(piece)
-            found = checksum.hexdigest()
-        except BROKEN:
-            found = ""
-        if found != sums[name]:
-            yield f"{name}: was changed"
-
-
-def _crate(about: Mapping[str, Any], content: Iterable[str], scale: str) -> dict[str, Any]:
-    """The description of the archive for machines, by RO-Crate 1.1."""
-    entities: list[dict[str, Any]] = [
-        {
-            "@id": CRATE,
-            "@type": "CreativeWork",
-            "conformsTo": {"@id": CRATE_STANDARD},
-            "about": {"@id": "./"},
-        },
-        {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": f"hypersphere {about['version']}, results of the scale {about['scale']}",
-            "description": "Sources, evidence and results: what four papers and a lecture report on the geometry of "
-            f"contrastive learning, rebuilt from raw data. Scale: {scale}.",
-            "datePublished": about["date"],
-            "license": {"@id": "LICENSE"},
-            "version": about["commit"],
-            "hasPart": [{"@id": name} for name in sorted(content)],
-        },
-        *(
-            {"@id": name, "@type": "File", "encodingFormat": TYPES.get(Path(name).suffix, BYTES)}
-            for name in sorted(content)
-        ),
-    ]
-    return {"@context": CRATE_CONTEXT, "@graph": entities}
-
-
-def _results(folder: Path, weights: bool) -> Iterator[Path]:
-    """The files of a scale's results.
-
-    Raises:
-        HypersphereError: there are none.
-    """
-    if not (folder / "claims.csv").exists():
-        raise HypersphereError(f"{folder}: has no finished results; run make reproduce first")
-    for path in folder.rglob("*"):
-        inside = path.relative_to(folder).as_posix()
-        wanted = weights or not inside.startswith(f"{WEIGHTS}/")
-        if (
-            (path.is_symlink() or path.is_file())
-            and wanted
-            and not any(inside.startswith(one) or path.name == one for one in HIDDEN)
-        ):
-            yield path
-
-
-def _check_packable(content: Mapping[str, Path]) -> None:
-    """Check that each file is one of the project's own, with a name that an archive can hold.
-
-    Raises:
-        HypersphereError: one is a link, which could lead anywhere, or its name is no text.
-    """
-    for name, path in content.items():
-        shown = name.encode("utf-8", "backslashreplace").decode()
-        if shown != name:
-            raise HypersphereError(f"{path.parent}/{Path(shown).name}: a name that is no UTF-8 cannot be packed")
-        if path.is_symlink() or not path.is_file():
-            raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
+        with archive.open(name) as member:
+            return hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
+    except BROKEN:
+        return ""
 
 
 def _check_whole(results: Iterable[Path]) -> None:
-    """Check that results have the checksums of the manifests beside them.
-
-    Raises:
-        HypersphereError: one was altered, or its manifest was.
-    """
+    """Check that results have the checksums of the manifests beside them."""
     there = set(results)
     for proof in sorted(path for path in there if path.suffix == ".json"):
         content = files.read_mapping(proof)
@@ -236,20 +131,7 @@ def _check_whole(results: Iterable[Path]) -> None:
         for name, checksum in files.unsealed(proof, content)["files"].items():
             path = proof.parent / name
             if path in there and (problem := files.problem(path, checksum)):
-                raise HypersphereError(f"{path}: {problem}; `make mend` makes it again")
-
-
-def _commit(root: Path) -> tuple[str, datetime]:
-    """The current commit and its time.
-
-    Raises:
-        HypersphereError: a file of it was changed, or a new one is neither committed nor ignored.
-    """
-    changed = _git(root, "status", "--porcelain").splitlines()
-    if changed:
-        raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
-    commit, seconds = _git(root, "log", "-1", "--format=%H %ct").split()
-    return commit, datetime.fromtimestamp(int(seconds), UTC)
+                raise HypersphereError(f"{path}: {problem}; run again to make it again")
 
 
 def _git(root: Path, *arguments: str) -> str:
@@ -258,21 +140,6 @@ def _git(root: Path, *arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
     return os.fsdecode(done.stdout)
-
-
-def _version(root: Path) -> str:
-    return str(files.read_yaml(root / "CITATION.cff")["version"])
-
-
-def _add(archive: zipfile.ZipFile, name: str, data: bytes, time: datetime, program: bool = False) -> None:
-    entry = zipfile.ZipInfo(name, time.timetuple()[:6])
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, MODE[program] << 16
-    entry.create_system = 3  # Unix, on every system
-    archive.writestr(entry, data)
-
-
-def _as_json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _sidecar(path: Path) -> Path:

@@ -2,21 +2,11 @@
 
 from hypersphere.provenance.tables import Columns, flags, numbers, texts
 
-CELL: Columns = {
-    **texts("coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on"),
-}
-PROBE: Columns = {
-    **numbers("epoch"),
-    **flags("final"),
-    **texts("protocol", "protocol_digest"),
-}
+CELL: Columns = texts("coordinates", "method", "variant", "dataset", "setting", "measure", "measured_on", "probed_on")
+PROBE: Columns = {**numbers("epoch"), **flags("final"), **texts("protocol", "protocol_digest")}
 MEASUREMENTS: Columns = {
-    **CELL,
-    **PROBE,
-    **numbers("seed"),
-    **texts("run"),
-    **numbers("value", "n_test"),
-    **texts("status"),
+    **{**CELL, **PROBE, **numbers("seed"), **texts("run")},
+    **{**numbers("value", "n_test"), **texts("status")},
 }
 SUMMARY: Columns = {
     **CELL,
@@ -25,10 +15,7 @@ SUMMARY: Columns = {
     **texts("level"),
 }
 RUNS: Columns = {
-    **texts("run", "status"),
-    **numbers("epochs"),
-    **texts("device"),
-    **numbers("threads"),
+    **{**texts("run", "status"), **numbers("epochs"), **texts("device"), **numbers("threads")},
     **texts("torch", "code", "data", "kind", "precision", "plan"),
 }
 """``kind`` is that of the device: cpu or cuda."""
@@ -60,22 +47,13 @@ CLAIMS: Columns = {
     **numbers("draws", "met", "violated"),
     **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
 }
-DISTRIBUTION: Columns = {
-    **texts("coordinates"),
-    **numbers("seed"),
-    **texts("run"),
-    **numbers("quantile", "value"),
-}
+DISTRIBUTION: Columns = {**texts("coordinates"), **numbers("seed"), **texts("run"), **numbers("quantile", "value")}
 PICTURES: Columns = {
-    **texts("coordinates"),
-    **numbers("seed"),
-    **texts("run", "row", "column", "caption"),
+    **{**texts("coordinates"), **numbers("seed"), **texts("run", "row", "column", "caption")},
     **numbers("top", "height", "width"),
 }
 POINTS: Columns = {
-    **texts("coordinates"),
-    **numbers("seed"),
-    **texts("run", "image", "class"),
+    **{**texts("coordinates"), **numbers("seed"), **texts("run", "image", "class")},
     **numbers("x", "y", "z"),
 }
 TABLES = {

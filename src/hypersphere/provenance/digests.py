@@ -16,10 +16,8 @@ from hypersphere import files
 from hypersphere.config import kinds, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.batching import BatchOfRuns
-from hypersphere.config.cells import Cell
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Component, Dataset, Run
-from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files, listing
 from hypersphere.provenance.sources import closure, code_digest, exists
 
@@ -65,10 +63,8 @@ def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
     assert dataset.source is not None
     root = plan.config.settings.data_root
     listed = listing.of_source(dataset.source, Path(root) if root else plan.config.root / "data" / "raw")
-    manifest = plan.data_folder(dataset) / MANIFEST
-    if listed is None and manifest.is_file():
-        with contextlib.suppress(HypersphereError):
-            listed = files.read_sealed(manifest).get(listing.KEY)
+    if listed is None:
+        listed = files.read_mapping(plan.data_folder(dataset) / MANIFEST).get(listing.KEY)
     code = dataset_digest(dataset)
     return files.digest([code, listed]) if listed else code
 
@@ -78,21 +74,19 @@ def protocol_digest(protocol: Protocol, run: Run | None) -> str:
     assert protocol.probe is not None
     modules = {registry.module_name("probes", protocol.probe.name)}
     if run is not None:
-        modules |= {
-            registry.module_name("encoders", run.encoder.name),
-            registry.module_name("methods", run.method.name),
-        }
+        modules |= {registry.module_name("encoders", run.encoder.name)}
+        modules |= {registry.module_name("methods", run.method.name)}
     return code_digest("hypersphere.probes.evaluate", *sorted(modules))
 
 
 def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
     """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights."""
-    asked = {run.name: plan.asked[run.name] for run in batch.runs}
-    places = {name: {digest: sorted(one.at) for digest, one in protocols.items()} for name, protocols in asked.items()}
-    codes = {
-        name: {digest: protocol_digest(one.protocol, plan.runs[name]) for digest, one in protocols.items()}
-        for name, protocols in asked.items()
-    }
+    places: dict[str, Any] = {}
+    codes: dict[str, Any] = {}
+    for run in batch.runs:
+        asked = plan.asked[run.name].items()
+        places[run.name] = {digest: sorted(one.at) for digest, one in asked}
+        codes[run.name] = {digest: protocol_digest(one.protocol, run) for digest, one in asked}
     return files.digest([places, codes])
 
 
@@ -120,27 +114,17 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
     module = f"hypersphere.report.kinds.{declared.draw}"
-    asked: list[Any] = [
-        paper,
-        artifact,
-        declared.model_dump(mode="json"),
-        document.title,
-        document.datasets,
-        document.labels,
-    ]
+    asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
+    asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
         return files.digest([asked, code_digest(module, kinds.drawing(declared.study))])
-    cells = [
-        [cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, _protocol(plan, cell)]
-        for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact])
-    ]
+    cells = []
+    for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
+        measured_by = HISTORY if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
+        cells.append([cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, measured_by])
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
     return files.digest([asked, choices, cells, _scale(plan), *plan.records_of(paper, artifact), code])
-
-
-def _protocol(plan: Plan, cell: Cell) -> str:
-    return cell.protocol if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
@@ -182,9 +166,13 @@ def file_digest(path: str) -> str:
 def environment() -> dict[str, Any]:
     """Versions and processor, for the manifest."""
     packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
+    versions = dict.fromkeys(packages, "not installed")
+    for name in packages:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
     return {
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in packages},
+        "packages": versions,
         "platform": sys.platform,
         "machine": platform.machine(),
         "processor_flags": _processor_flags(),
@@ -192,18 +180,10 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def _processor_flags() -> list[str]:
     """The vector instruction sets that change floating-point results (Linux; empty elsewhere)."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
+    if not (about := Path("/proc/cpuinfo")).exists():
         return []
+    lines = about.read_text().splitlines()
     flags = next((line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), [])
     return sorted(flag for flag in flags if flag.startswith(("avx", "amx", "fma", "asimd", "sve", "sse4")))

@@ -33,9 +33,6 @@ def digest(folder: Path) -> str:
     """Digest of the path, size and time of change of each file below ``folder``, and of its folders' paths.
 
     Hidden files and folders are left out.
-
-    Raises:
-        HypersphereError: the folder cannot be listed.
     """
     try:
         return files.digest(sorted(_entries(folder, "", DEPTH)), 64)

@@ -28,8 +28,7 @@ def check_files(folder: Path, *names: str) -> dict[str, Any]:
     """
     manifest = read_manifest(folder)
     for name in names or manifest["files"]:
-        problem = files.problem(folder / name, manifest["files"].get(name))
-        if problem:
+        if problem := files.problem(folder / name, manifest["files"].get(name)):
             raise HypersphereError(f"{folder / name}: {problem}; {_again(folder)}")
     return manifest
 
@@ -39,11 +38,7 @@ def _again(folder: Path) -> str:
 
 
 def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
-    """As ``check_files``, for a run of the plan; Snakemake trains a damaged one again the next time.
-
-    Raises:
-        DamagedError: a file is missing or altered; the sentence names it.
-    """
+    """As ``check_files``, for a run of the plan. Its error is a DamagedError, so that Snakemake trains it again."""
     try:
         return check_files(plan.run_folder(run), *names)
     except HypersphereError as error:
@@ -51,11 +46,7 @@ def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
 
 
 def check_evaluation(path: Path) -> dict[str, Any]:
-    """The manifest beside an evaluations file, after a check that this file and its tables are unaltered.
-
-    Raises:
-        DamagedError: a file or the manifest is missing or altered; Snakemake evaluates again the next time.
-    """
+    """The manifest beside an evaluations file, after a check (``check_listed``) of this file and its tables."""
     proof = path.with_suffix(".json")
     manifest = check_listed(path, proof)
     for name in manifest["files"].keys() - {path.name}:
@@ -64,11 +55,7 @@ def check_evaluation(path: Path) -> dict[str, Any]:
 
 
 def check_tidy(results: Path, name: str) -> Path:
-    """The path of a tidy table (in statistics/ or simulations/, or theory.csv or claims.csv), checked as unaltered.
-
-    Raises:
-        DamagedError: it or its manifest is missing or altered; Snakemake makes it again the next time.
-    """
+    """The path of a tidy table (in statistics/ or simulations/, or theory.csv or claims.csv), checked as unaltered."""
     path = results / name
     check_listed(path, tidy_manifest(path))
     return path
@@ -83,13 +70,12 @@ def check_listed(path: Path, proof: Path) -> dict[str, Any]:
     """The manifest ``proof``, after a check that ``path`` has the checksum that it lists.
 
     Raises:
-        DamagedError: one of the two is missing or altered.
+        DamagedError: one of the two is missing or altered. Snakemake makes both again the next time.
     """
     try:
         manifest = files.read_sealed(proof)
     except HypersphereError as error:
         raise DamagedError(f"{error}; run again to make it again", proof) from None
-    problem = files.problem(path, manifest["files"].get(path.name))
-    if problem:
+    if problem := files.problem(path, manifest["files"].get(path.name)):
         raise DamagedError(f"{path}: {problem}; run again to make it again", proof)
     return manifest

@@ -21,13 +21,13 @@ SILENT = frozenset(
     for name in (
         # Sentences about errors; how bytes that other modules decide are written and read back.
         *("errors", "files"),
-        # Which runs there are, and which cell shows which. What a run is does count: `declared.run`,
-        # `declared.recipe` and `declared.registry` give its fields their meaning and defaults.
-        *(f"declared.{module}" for module in ("artifacts", "cells", "config", "plan", "resolve", "settings")),
-        *(f"declared.{module}" for module in ("lookup", "validation")),
+        # Which runs there are, and which cell shows which. What a run is does count: `config.run`,
+        # `config.recipe` and `config.registry` give its fields their meaning and defaults.
+        *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "settings")),
+        *(f"config.{module}" for module in ("lookup", "validation")),
         # Keeping results whole: these refuse, wait, stop and record.
-        *(f"integrity.{module}" for module in ("evidence", "lock", "manifest", "provenance", "recovery")),
-        *(f"integrity.{module}" for module in ("sources", "stop")),
+        *(f"provenance.{module}" for module in ("evidence", "lock", "manifest", "digests", "recovery")),
+        *(f"provenance.{module}" for module in ("sources", "stop")),
         # Downloads are checked against published checksums.
         "datasets.reading.download",
         # Which process trains where, what was finished before, and failures of the machine. The numerical switches
@@ -47,15 +47,9 @@ def exists(module: str) -> bool:
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
-    """The modules that ``modules`` import, directly or not, except silent ones, with what counts of their source.
+    """What counts of the source of ``modules`` and of all that they import, directly or not, by dotted name, sorted.
 
-    Names of other packages and of members of modules are skipped; the imports of a silent module are not followed.
-
-    Args:
-        modules: dotted names.
-
-    Returns:
-        Source texts by the modules' dotted names, sorted.
+    Silent modules and their imports are left out; names of other packages and of members of modules are skipped.
     """
     waiting, looked_at, found = list(modules), set(SILENT), {}
     while waiting:

@@ -46,33 +46,27 @@ EVALUATION: Columns = {
 def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]], also: Sequence[Path] = ()) -> None:
     """Write tidy tables, by name and each with its columns, and then the manifest with their checksums.
 
-    ``also`` are files of the folder that have been written already, for the manifest.
+    Numbers have ten significant digits; a missing or infinite one is an empty field. ``also`` are files of the folder
+    that have been written already, for the manifest.
     """
-    paths = [_write(folder / f"{name}.csv", table, columns) for name, (table, columns) in tables.items()]
-    checksums = {path.name: files.sha256(path) for path in (*paths, *also)}
-    files.write_sealed(tidy_manifest(paths[0]), {"files": checksums})
-
-
-def _write(path: Path, table: pd.DataFrame, columns: Iterable[str]) -> Path:
-    """Write numbers with ten significant digits; a missing or infinite one is an empty field."""
-    table = table[list(columns)].copy()
-    for column in table.select_dtypes("float"):
-        # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
-        table[column] = table[column].replace([np.inf, -np.inf], np.nan) + 0.0
-    files.write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
-    return path
+    checksums = {path.name: files.sha256(path) for path in also}
+    for name, (table, columns) in tables.items():
+        shown, path = table[list(columns)].copy(), folder / f"{name}.csv"
+        for column in shown.select_dtypes("float"):
+            # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
+            shown[column] = shown[column].replace([np.inf, -np.inf], np.nan) + 0.0
+        files.write_text(path, shown.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+        checksums[path.name] = files.sha256(path)
+    files.write_sealed(tidy_manifest(folder / f"{next(iter(tables))}.csv"), {"files": checksums})
 
 
 def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
-    """Read a tidy table.
+    """Read a tidy table; what is wrong with it is a sentence that names the file, and the column.
 
     Args:
         path: of the CSV.
         columns: those that it must have.
         others: what any other column holds; None: there must be no other.
-
-    Raises:
-        HypersphereError: a sentence naming the file, and the column that is missing, unknown or malformed.
     """
     try:
         files.check_regular(path)

@@ -14,7 +14,7 @@ from hypersphere import t_test
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.cells import CHANCE, UNTRAINED, control
+from hypersphere.config.cells import CHANCE, UNTRAINED
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
@@ -22,31 +22,14 @@ from hypersphere.config.reasons import NOT_MADE_YET, why_not_made, why_not_measu
 from hypersphere.config.rules import Rules
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import gather, studies, theorems, verdicts
-from hypersphere.statistics.effects import COLUMNS as EFFECTS
+from hypersphere.statistics import gather, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
 from hypersphere.theory.table import COLUMNS as THEORY
 
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
-Interval = tuple[float, float]
-NOTHING: dict[str, Any] = {
-    **{"measured": NAN, "measured_std": NAN, "n": 0, "p": NAN, "verdict": verdicts.NOT_RUN, "direction": None},
-    **{"why": None, "low": NAN, "high": NAN, "low_power": None, "margin": NAN, "verdict_half": None},
-    **{
-        "verdict_double": None,
-        "n_diverged": 0,
-        "n_declared": NAN,
-        "n_missing": 0,
-        "measured_on": None,
-        "draws": None,
-        "met": None,
-        "violated": None,
-    },
-    **{"counterexample": None, "study": None, "runs": None},
-    **{"device": None, "precision": None, "seeds": None},
-}
-"""The measured columns of a claim for which nothing was run."""
+NOTHING: dict[str, Any] = {"verdict": verdicts.NOT_RUN, "n": 0, "n_diverged": 0, "n_missing": 0}
+"""The measured columns of a claim for which nothing was run; the others are empty."""
 
 
 def build(plan: Plan) -> None:
@@ -54,63 +37,51 @@ def build(plan: Plan) -> None:
 
     Claims have the order of the papers and of the rows of each paper's file. A claim of an artifact without tables is
     ``not run``.
-
-    Raises:
-        HypersphereError: a file is missing or malformed; the message names the claim and the column.
     """
     rules = rules_file.load(plan.config.root)
     rows = []
     for name, paper in plan.config.papers.items():
         claims = load(plan.config.claims_file(name))
         answered = _answered(plan, paper, claims, rules)
-        judges: dict[str, Judge] = {}
-        for claim in claims:
-            outcome = answered.get(claim.id)
-            if outcome is None:
-                if claim.artifact not in judges:
-                    judges[claim.artifact] = Judge(plan, paper, claim.artifact, rules)
-                outcome = judges[claim.artifact].of(claim)
-            rows.append(_described(claim, paper, plan) | NOTHING | outcome)
+        judges = {
+            claim.artifact: Judge(plan, paper, claim.artifact, rules) for claim in claims if claim.id not in answered
+        }
+        rows += [
+            _row(plan, paper, claim, answered[claim.id] if claim.id in answered else judges[claim.artifact].of(claim))
+            for claim in claims
+        ]
     _write(plan, "claims", rows)
-    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), gather.RUNS)})
+    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
 
 
 def build_studies(plan: Plan, paper: str) -> None:
     """Write results/<scale>/statistics/<paper>/studies.csv: the claims of a paper that need no run.
 
     These are its theorems, and the claims that its exact studies answer.
-
-    Raises:
-        HypersphereError: a claim about a study's artifact has no answer, or an answer belongs to no claim.
     """
-    rules, document = rules_file.load(plan.config.root), plan.config.papers[paper]
-    claims = load(plan.config.claims_file(paper))
-    answered = _answered(plan, document, claims, rules)
-    rows = [
-        _described(claim, document, plan) | NOTHING | answered[claim.id] for claim in claims if claim.id in answered
-    ]
+    document, claims = plan.config.papers[paper], load(plan.config.claims_file(paper))
+    answered = _answered(plan, document, claims, rules_file.load(plan.config.root))
+    rows = [_row(plan, document, claim, answered[claim.id]) for claim in claims if claim.id in answered]
     _write(plan, f"statistics/{paper}/studies", rows)
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str) -> None:
-    """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer.
-
-    Raises:
-        HypersphereError: one of its tidy tables is missing or malformed.
-    """
+    """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer."""
     document = plan.config.papers[paper]
     judge = Judge(plan, document, artifact, rules_file.load(plan.config.root))
     claims = [claim for claim in load(plan.config.claims_file(paper)) if claim.artifact == artifact]
-    rows = [_described(claim, document, plan) | NOTHING | judge.of(claim) for claim in claims]
     folder = plan.artifact_folder(paper, artifact).relative_to(plan.config.results)
-    _write(plan, f"{folder.as_posix()}/claims", rows)
+    _write(plan, f"{folder.as_posix()}/claims", [_row(plan, document, claim, judge.of(claim)) for claim in claims])
 
 
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.
     for column in ("reported", "measured"):
-        table[column] = [_text(value) for value in table[column]]
+        table[column] = [
+            value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
+            for value in table[column]
+        ]
     path = plan.config.results / name
     tables.write(path.parent, {path.name: (table, COLUMNS)})
 
@@ -119,29 +90,29 @@ def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> di
     """The measured columns of claims that theorems and exact studies answer, by the claim's id."""
     answers = plan.config.results / "simulations" / paper.paper / "answers.csv"
     outcomes = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
-    file = plan.config.claims_file(paper.paper)
-    theorem_claims = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
-    if theorem_claims and (plan.config.results / "theory.csv").is_file():
+    theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
+    if theorems and (plan.config.results / "theory.csv").is_file():
         theory = tables.read(check_tidy(plan.config.results, "theory.csv"), THEORY)
-        outcomes |= {claim.id: theorems.judge(claim.id, claim.reading, file, theory) for claim in theorem_claims}
+        outcomes |= {
+            claim.id: studies.of_theorem(claim, plan.config.claims_file(paper.paper), theory) for claim in theorems
+        }
     return outcomes
 
 
-def _described(claim: Claim, paper: Paper, plan: Plan) -> dict[str, Any]:
-    """The columns that do not depend on any measurement."""
+def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """A claim's row: what is printed, and the measured columns of ``outcome``."""
     choices = paper.open_choices
-    return claim.model_dump(exclude={"direction", "reported_n"}) | {
+    return {
+        **claim.model_dump(exclude={"direction", "reported_n"}),
         "paper": paper.paper,
         "setting": coordinates.setting(claim.coordinates),
         "reported": claim.direction or (NAN if claim.reported is None else claim.reported),
         "reported_std": NAN if claim.reported_std is None else claim.reported_std,
         "scale": plan.config.scale_name,
         "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
+        **NOTHING,
+        **outcome,
     }
-
-
-def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
 
 
 class Judge:
@@ -151,21 +122,17 @@ class Judge:
         self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
-        self.made = not why_not_made(plan, paper.paper, name) and self._is_measured()
+        folder = plan.artifact_folder(paper.paper, name)
+        self.made = not why_not_made(plan, paper.paper, name) and (folder / "summary.csv").is_file()
         self.arms: dict[str, Arms] = {}
         """By the layout that its cells share."""
         if self.made:
-            self.measurements = self._read("measurements", gather.MEASUREMENTS)
-            self.effects = self._read("effects", EFFECTS)
-            self.summary = self._read("summary", gather.SUMMARY).set_index("coordinates", drop=False)
-            self.about = self._read("runs", gather.RUNS).set_index("run")
-
-    def _is_measured(self) -> bool:
-        return (self.plan.artifact_folder(self.paper.paper, self.name) / "summary.csv").is_file()
-
-    def _read(self, name: str, columns: tables.Columns) -> pd.DataFrame:
-        folder = self.plan.artifact_folder(self.paper.paper, self.name).relative_to(self.plan.config.results)
-        return tables.read(check_tidy(self.plan.config.results, f"{folder.as_posix()}/{name}.csv"), columns)
+            self.measurements, self.effects, self.summary, self.about = (
+                tables.read(check_tidy(folder, f"{table}.csv"), columns.TABLES[table])
+                for table in ("measurements", "effects", "summary", "runs")
+            )
+            self.summary = self.summary.set_index("coordinates", drop=False)
+            self.means = {str(cell): float(mean) for cell, mean in self.summary["mean"].items()}
 
     def of(self, claim: Claim) -> dict[str, Any]:
         """The measured columns of a claim."""
@@ -175,36 +142,32 @@ class Judge:
             return {"why": NOT_MADE_YET}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
         if "n" in outcome:
-            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "runs": self._runs(claim)}
-            outcome |= self._made_by(claim, outcome)
+            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], **self._made_by(claim, outcome)}
         if self.declared and self.declared.cannot_be_judged:
             outcome = verdicts.cannot_be_judged(outcome)
         return outcome
 
-    def _runs(self, claim: Claim) -> str:
-        of_claim = self.measurements["coordinates"].isin(claim.cells)
-        return " ".join(dict.fromkeys(self.measurements.loc[of_claim, "run"]))
-
     def _made_by(self, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
-        """Device, precision and seeds of a claim's runs; no verdict where the runs differ in how they were made.
+        """A claim's runs, their device, precision and seeds; no verdict where the runs differ in how they were made.
 
         One run settles nothing either: it has no spread.
         """
         rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
-        about = self.about[self.about.index.isin(rows["run"])]
+        about = self.about[self.about["run"].isin(rows["run"])]
         device, kind, precision = (sorted(set(about[column].dropna())) for column in ("device", "kind", "precision"))
         arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
         seeds = [" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms]
-        told: dict[str, Any] = {"device": "; ".join(device), "precision": "; ".join(precision)}
-        told["seeds"] = " against ".join(seeds if len(set(seeds)) > 1 else seeds[:1])
-        mixed = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
-        alone = outcome["n"] == 1 and self.limit is None
-        reasons = [*mixed, *(["one run has no spread"] if alone else [])]
-        if not reasons:
-            return told
-        told["why"] = "; ".join(dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons]))
-        told |= {"verdict": self.limit or verdicts.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
-        return told | ({"direction": "unclear"} if outcome.get("direction") else {})
+        found: dict[str, Any] = {"device": "; ".join(device), "precision": "; ".join(precision)}
+        found["runs"] = " ".join(dict.fromkeys(rows["run"]))
+        found["seeds"] = " against ".join(seeds if len(set(seeds)) > 1 else seeds[:1])
+        reasons = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
+        if outcome["n"] == 1 and self.limit is None:
+            reasons.append("one run has no spread")
+        if reasons:
+            found["why"] = "; ".join(dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons]))
+            found |= {"verdict": self.limit or verdicts.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
+            found |= {"direction": "unclear"} if outcome.get("direction") else {}
+        return found
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
@@ -221,28 +184,19 @@ class Judge:
             said.append(TOO_FEW)
         return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
 
-    def _of_cell(self, cell: str, column: str) -> float:
-        return float(self.summary[column][cell])
-
     def _uninformative(self, claim: Claim, cell: str) -> str:
-        """Why a cell is no better than its control, in words; empty if it is, or if nothing at hand could say so.
+        """Why a cell is not shown to be better than its control, in words; empty if it is, or if nothing could say so.
 
-        The 95 % interval of its mean must lie above both the untrained encoder's and chance, by more than the margin of
-        equivalence. Runs that are all equal have no interval.
+        Runs that are all equal have no interval, and show nothing.
         """
         measure = MEASURES[claim.metric] if claim.metric else None
         if measure is None or measure.margin == "none" or measure.better == "neither":
             return ""
-        sign = 1 if measure.better == "higher" else -1
-        near = min(sign * self._of_cell(cell, bound) for bound in ("low", "high"))
-        for variant in (UNTRAINED, CHANCE):
-            point = coordinates.text(control(coordinates.parse(cell, "coordinates"), variant))
-            if point in self.summary.index:
-                level = self._of_cell(point, "mean")
-                if not near > sign * level + self.rules.margin.of(level):
-                    arm = "variant" if cell == claim.text else "baseline"
-                    return f"the {arm} is not shown to be better than its control ({variant})"
-        return ""
+        interval = float(self.summary["low"][cell]), float(self.summary["high"][cell])
+        controls = (UNTRAINED, CHANCE)
+        level = verdicts.level_with(cell, interval, measure, self.means, controls, self.rules.margin)
+        arm = "variant" if cell == claim.text else "baseline"
+        return f"the {arm} is not shown to be better than its control ({level})" if level else ""
 
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number: our mean over the runs that finished.
@@ -263,8 +217,7 @@ class Judge:
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
         n, mean, std = len(values), float(values.mean()) if len(values) else NAN, t_test.spread(values)
         low, high = t_test.mean_interval(values, self.rules.confidence)
-        own, table = Pooled(std, n - 1), pool(groups).std
-        used = own if n >= ENOUGH else pool_for([group], groups, self.rules)
+        used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
             **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or verdicts.INCONCLUSIVE},
             **{"low": low, "high": high, "low_power": used.df < self.rules.low_power_df},
@@ -273,7 +226,7 @@ class Judge:
         if self.limit is None and n and TOO_FEW not in said:
             judged = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
             margin = self.rules.margin.of(claim.reported) if judged else NAN
-            ours = verdicts.Estimate(mean, n, used.std, used.df, floor=table)
+            ours = verdicts.Estimate(mean, n, used.std, used.df, floor=pool(groups).std)
             outcome |= verdicts.judge(claim, ours, margin, self.rules)
             said += ["one run has no spread"] if n == 1 else []
             said += ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
@@ -294,50 +247,30 @@ class Judge:
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
-        adjusted, primary, confident = (
-            (NAN, NAN) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
-            for kind in ("_holm", "", "_equal")
+        ours = verdicts.Intervals(
+            *(
+                (NAN, NAN) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+                for kind in ("_holm", "", "_equal")
+            )
         )
-        margin, judged, direction = self._judged(claim, adjusted, primary, confident)
-        below = confident if claim.direction == "equal" else adjusted
+        judged, direction = verdicts.compare(claim, ours, self.rules)
+        equal = claim.direction == "equal"
         flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
-        if claim.direction == "equal" and flat:
+        if equal and flat:
             judged, direction = replace(judged, verdict=verdicts.INCONCLUSIVE, why=flat[0]), "unclear"
         elif judged.verdict == verdicts.REPRODUCED and (why := self._uninformative(claim, against)):
             judged = replace(judged, verdict=verdicts.DIRECTION_ONLY, why=why)
-        if self.limit is not None and claim.direction != "equal" and effect["level"]:
+        if self.limit is not None and not equal and effect["level"]:
             direction = "unclear"
             said.append(f"an arm is {effect['level']}")
-        if judged.why and (self.limit is None or claim.direction == "equal"):
+        if judged.why and (self.limit is None or equal):
             said.append(judged.why)
+        below = ours.confident if equal else ours.adjusted
         low, high = (judged.low, judged.high) if self.limit is None else below
         return {
-            "measured": float(effect["effect"]),
-            "n": int(min(effect["n_variant"], effect["n_baseline"])),
-            "p": float(effect["p_holm"]),
-            "margin": margin,
-            "verdict": self.limit or judged.verdict,
-            "direction": direction if self.limit else None,
-            "low": low,
-            "high": high,
-            "low_power": bool(effect["low_power"]),
-            "why": "; ".join(said) or None,
+            **{"measured": float(effect["effect"]), "p": float(effect["p_holm"]), "margin": judged.margin},
+            **{"verdict": self.limit or judged.verdict, "direction": direction if self.limit else None},
+            **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
+            **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
             **seeds,
         }
-
-    def _judged(
-        self, claim: Claim, adjusted: Interval, primary: Interval, confident: Interval
-    ) -> tuple[float, verdicts.Judgement, verdicts.Direction]:
-        """A comparison's margin (nan: none), its verdict, and its direction for a scale below the published one."""
-        if claim.direction == "equal":
-            margin = self.rules.margin.of(claim.level or 0.0)
-            arms = (confident, primary, margin)
-            return margin, verdicts.of_equality(*arms), verdicts.same_as_none(*arms)
-        if claim.direction == "larger":
-            return NAN, verdicts.of_direction(adjusted, primary), verdicts.direction(adjusted, 1.0)
-        published = claim.reported or 0.0
-        return (
-            NAN,
-            verdicts.of_effect(published, adjusted, primary, self.rules),
-            verdicts.direction(adjusted, published),
-        )

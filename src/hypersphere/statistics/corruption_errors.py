@@ -71,25 +71,19 @@ def mce(errors: Errors, baseline: Errors) -> float:
     Returns:
         In percent, 100 for the baseline itself; NaN if the baseline makes no error on some corruption.
     """
-    return _mean_ratio({name: (_total(errors, name, 0), _total(baseline, name, 0)) for name in baseline})
+    return relative_mce(errors, 0, baseline, 0)
 
 
 def relative_mce(errors: Errors, clean: float, baseline: Errors, baseline_clean: float) -> float:
-    """The same of what corruption adds: E_c,s minus the error on clean images, for both.
+    """The mean corruption error (``mce``) of what corruption adds: of E_c,s minus the error on clean images, for both.
 
     Returns:
         In percent; NaN if corruption adds nothing to the baseline's error for some corruption, where it means nothing.
     """
-    return _mean_ratio(
-        {name: (_total(errors, name, clean), _total(baseline, name, baseline_clean)) for name in baseline}
+    ours, theirs = (
+        {name: math.fsum(error - base for error in of[name].values()) for name in baseline}
+        for of, base in ((errors, clean), (baseline, baseline_clean))
     )
-
-
-def _total(errors: Errors, corruption: str, clean: float) -> float:
-    return math.fsum(error - clean for error in errors[corruption].values())
-
-
-def _mean_ratio(pairs: Mapping[str, tuple[float, float]]) -> float:
-    if not pairs or any(below <= 0 for _, below in pairs.values()):
+    if not baseline or any(below <= 0 for below in theirs.values()):
         return math.nan
-    return 100 * math.fsum(above / below for above, below in pairs.values()) / len(pairs)
+    return 100 * math.fsum(ours[name] / theirs[name] for name in baseline) / len(baseline)

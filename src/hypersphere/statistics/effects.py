@@ -19,10 +19,9 @@ from hypersphere.config.artifacts import Measured
 from hypersphere.config.coordinates import Coordinates
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
-from hypersphere.provenance import columns
+from hypersphere.provenance.columns import EFFECTS
 from hypersphere.t_test import is_constant, spread, t_interval, t_p
 
-COLUMNS = columns.EFFECTS
 WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
@@ -224,23 +223,17 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
     """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
     seeds = variant.index.intersection(baseline.index)
     a, b = variant[seeds].to_numpy(dtype=float), baseline[seeds].to_numpy(dtype=float)
-    result = {
-        "paired_low": NAN,
-        "paired_high": NAN,
-        "paired_p": NAN,
-        "n_pairs": len(seeds),
-        "correlation": NAN,
-    }
+    row: dict[str, float] = dict.fromkeys(("paired_low", "paired_high", "paired_p", "correlation"), NAN)
     from scipy import stats
 
     if len(seeds) > 1 and not is_constant(a - b):
         test = stats.ttest_rel(a, b)
         low, high = test.confidence_interval(confidence)
-        result |= {"paired_low": float(low), "paired_high": float(high), "paired_p": float(test.pvalue)}
+        row |= {"paired_low": float(low), "paired_high": float(high), "paired_p": float(test.pvalue)}
     # Two points always have a perfect correlation.
     if len(seeds) > 2 and not is_constant(a) and not is_constant(b):
-        result["correlation"] = float(stats.pearsonr(a, b).statistic)
-    return result
+        row["correlation"] = float(stats.pearsonr(a, b).statistic)
+    return row | {"n_pairs": len(seeds)}
 
 
 def dunnett(variants: Sequence[pd.Series], baseline: pd.Series, confidence: float) -> list[tuple[float, float, float]]:
@@ -271,32 +264,18 @@ def effect(
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
     test = paired_test(variant, baseline) if of_pairs else primary(variant, baseline, pooled)
-    low, high = test.interval(difference, rules.confidence)
-    low_equal, high_equal = test.interval(difference, rules.equivalence)
     row: dict[str, Any] = {
-        "effect": difference,
-        "low": low,
-        "high": high,
-        "low_equal": low_equal,
-        "high_equal": high_equal,
-        "p": test.p(difference),
-        "test": test.name,
-        "df": test.df,
-        "pooled_std": pooled.std,
-        "levene_p": levene(groups),
-        "n_variant": sizes[0],
-        "n_baseline": sizes[1],
+        **{"effect": difference, "p": test.p(difference), "test": test.name, "df": test.df, "primary": test},
+        **{"pooled_std": pooled.std, "levene_p": levene(groups), "n_variant": sizes[0], "n_baseline": sizes[1]},
+        **{"low_power": test.df < rules.low_power_df, "detectable": detectable(test, rules)},
+        **dict.fromkeys(("p_holm", "low_holm", "high_holm"), NAN),
         **paired(variant, baseline, rules.confidence),
-        "low_power": test.df < rules.low_power_df,
-        "detectable": detectable(test, rules),
-        "primary": test,
-        "p_holm": NAN,
-        "low_holm": NAN,
-        "high_holm": NAN,
     }
+    row["low"], row["high"] = test.interval(difference, rules.confidence)
+    row["low_equal"], row["high_equal"] = test.interval(difference, rules.equivalence)
     for name, other in ((WELCH, welch(variant, baseline)), (POOLED, pooled_test(variant, baseline, pooled))):
-        low, high = other.interval(difference, rules.confidence)
-        row |= {f"{name}_low": low, f"{name}_high": high, f"{name}_p": other.p(difference)}
+        row[f"{name}_low"], row[f"{name}_high"] = other.interval(difference, rules.confidence)
+        row[f"{name}_p"] = other.p(difference)
     return row
 
 
@@ -309,33 +288,28 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     ``declared`` the number of seeds that each cell should have.
     """
     points, comparisons = artifact.points, artifact.comparisons
-    by_layout: dict[str, Arms] = {}
-
-    def arms_like(point: Coordinates) -> Arms:
-        if layout(point) not in by_layout:
-            by_layout[layout(point)] = arms(table, points, point)
-        return by_layout[layout(point)]
-
+    layouts = {layout(point): point for pair in comparisons for point in pair}
+    by_layout = {shared: arms(table, points, point) for shared, point in layouts.items()}
     rows: list[dict[str, Any]] = []
     diverged = table.loc[table["status"] == "diverged", "coordinates"].value_counts().to_dict()
     for point, against in comparisons:
-        groups = arms_like(point) | arms_like(against)  # two layouts if the two differ in a reading
+        groups = by_layout[layout(point)] | by_layout[layout(against)]  # two layouts if the two differ in a reading
         cell, baseline = coordinates.text(point), coordinates.text(against)
         if cell not in groups or baseline not in groups:
             continue
         first = table[table["coordinates"] == cell].iloc[0]
-        key = {name: first[name] for name in COLUMNS if name in table.columns}
         in_family = AGAIN not in (point["variant"], against["variant"])
         of_pairs = same_weights(point, against) or (artifact.test == PAIRED and in_family)
-        row = effect(groups[cell], groups[baseline], groups, rules, of_pairs)
+        row = {name: first[name] for name in EFFECTS if name in table.columns} | {"baseline": baseline}
+        row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
         row |= {"in_family": in_family, "margin": NAN if artifact.margin is None else artifact.margin}
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
-        row |= {"n_declared": max(declared[cell], declared[baseline])}
-        row |= {"n_missing": sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))}
-        rows.append(key | {"baseline": baseline} | row)
+        row["n_declared"] = max(declared[cell], declared[baseline])
+        row["n_missing"] = sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))
+        rows.append(row)
     family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
     _adjust([row for row in rows if row["in_family"]], artifact, by_layout, family, rules)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(EFFECTS))
 
 
 def _adjust(

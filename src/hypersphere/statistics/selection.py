@@ -21,57 +21,52 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     """The curve of each arm over its grid, with its best value marked.
 
     The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged is
-    not chosen. Of equal means the first in the grid is chosen.
+    not chosen. Of equal means the first in the grid is chosen. A best rate at the edge of its grid is an error, because
+    a better one may lie beyond it.
 
     Args:
         plan: of the study's scale, from records alone.
         paper: the document.
         name: of the study.
-
-    Raises:
-        HypersphereError: tuning runs are missing, all values of an arm diverged, or the best rate of an arm is at the
-            edge of its grid, so that a better one may lie beyond it.
     """
     study = plan.config.papers[paper].studies[name]
-    file = plan.config.paper_file(paper)
+    where = f"{plan.config.paper_file(paper)}: studies.{name}"
     if not study.tuned:
-        raise HypersphereError(f"{file}: studies.{name}: tunes nothing, so there is nothing to select")
+        raise HypersphereError(f"{where}: tunes nothing, so there is nothing to select")
     declared = plan.config.papers[paper].measured[f"{name}_tuning"]
     cells = [cell for cell in plan.artifacts[paper, f"{name}_tuning"] if not declared.leaves_out(cell.coordinates)]
     lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
     if lacking or any(cell.run is None for cell in cells):
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
         raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
-    values: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    curves: dict[str, dict[str, list[dict[str, Any]]]] = {arm: {} for arm in study.grids()}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
         arm = study.arm(cell.coordinates)
         tuned = coordinates.text({key: cell.coordinates[key] for key in study.grids()[arm]})
-        values.setdefault((arm, tuned), []).append(row)
-    curve = [_tried(arm, value, rows) for (arm, value), rows in values.items()]
-    curves = {arm: [one for one in curve if one.arm == arm] for arm in study.grids()}
-    chosen = [one for of_arm in curves.values() for one in _chosen(study, of_arm, f"{file}: studies.{name}")]
-    if edges := [edge for one in chosen if one.chosen for edge in _edges(study, one)]:
+        curves[arm].setdefault(tuned, []).append(row)
+    sign = -1 if MEASURES[study.measure].better == "lower" else 1
+    tried: list[Tried] = []
+    edges: list[str] = []
+    for arm, values in curves.items():
+        curve = [_tried(arm, value, rows) for value, rows in values.items()]
+        whole = [one for one in curve if not one.diverged]
+        if not whole:
+            raise HypersphereError(f"{where}: {arm}: a run diverged at every value of the grid")
+        best = max(whole, key=lambda one: sign * one.mean)
+        tried += [one._replace(chosen=one is best) for one in curve]
+        edges += _edges(study, best)
+    if edges:
         raise HypersphereError(
-            f"{file}: studies.{name}: the best rate is at the edge of the grid, so extend it and tune again: "
-            + "; ".join(edges)
+            f"{where}: the best rate is at the edge of the grid, so extend it and tune again: {'; '.join(edges)}"
         )
-    return chosen
+    return tried
 
 
 def _tried(arm: str, value: str, rows: Sequence[dict[str, Any]]) -> Tried:
+    """A point of an arm's curve: the mean over the seeds that finished."""
     finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
     mean = float(finished.mean()) if len(finished) else float("nan")
     return Tried(arm, value, mean, spread(finished), len(finished), len(rows) - len(finished), False)
-
-
-def _chosen(study: Study, curve: Sequence[Tried], where: str) -> list[Tried]:
-    """The curve of one arm with its best value marked."""
-    sign = -1 if MEASURES[study.measure].better == "lower" else 1
-    whole = [one for one in curve if not one.diverged]
-    if not whole:
-        raise HypersphereError(f"{where}: {curve[0].arm}: a run diverged at every value of the grid")
-    best = max(whole, key=lambda one: sign * one.mean)
-    return [one._replace(chosen=one is best) for one in curve]
 
 
 def _edges(study: Study, one: Tried) -> list[str]:

@@ -13,95 +13,71 @@ from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan, pictures_name, table_name
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import columns
 from hypersphere.provenance import pictures as png
+from hypersphere.provenance.columns import DISTRIBUTION, PICTURES, POINTS
 from hypersphere.provenance.manifest import check_evaluation
 
-DISTRIBUTION = columns.DISTRIBUTION
 QUANTILES = np.linspace(0, 1, 101)
 """Levels at which the distribution over images is stored."""
-PICTURES = columns.PICTURES
 PLACES = ("row", "column", "caption")
 """The columns of a probe's table that say where its pictures are drawn."""
-POINTS = columns.POINTS
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where every run diverged."""
 
 
 class _Table(NamedTuple):
-    """A cell that was measured, and the files of its probe."""
+    """The rows of a cell that was measured, in its probe's table."""
 
-    cell: Cell
+    rows: pd.DataFrame
+    """Of the cell's readings; their index counts all rows of the file."""
+    of: dict[str, Any]
+    """The columns that say which cell and run it is."""
+    measure: str
     file: Path
-    pictures: Path
-    listed: bool
-    """Whether the probe gave pictures."""
-
-    @property
-    def of(self) -> dict[str, Any]:
-        """The columns that say which cell and run it is."""
-        assert self.cell.run is not None
-        return {"coordinates": self.cell.text, "seed": self.cell.run.seed, "run": self.cell.run.name}
-
-    def rows(self) -> pd.DataFrame:
-        """The rows of the cell's readings; their index counts all rows of the file."""
-        table = pd.read_csv(self.file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
-        for key, value in coordinates.of_probe(self.cell.coordinates).items():
-            table = table[table[key] == value]
-        return table
+    length: int
+    """Rows of the whole file."""
+    pictures: Path | None
+    """None: the probe gave none."""
 
 
 def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
     """Quantiles over images of a probe's values, for every cell and seed; in the measure's unit.
 
     ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
-
-    Raises:
-        HypersphereError: a file is missing or altered, or a probe has no values of single images.
     """
-    rows: list[dict[str, Any]] = []
-    for found in _tables(plan, cells, measured):
-        values = found.rows()[found.cell.measure]
-        for quantile, value in zip(QUANTILES, np.quantile(values, QUANTILES), strict=True):
-            rows.append({**found.of, "quantile": quantile, "value": value})
+    rows = [
+        {**found.of, "quantile": quantile, "value": value}
+        for found in _tables(plan, cells, measured)
+        for quantile, value in zip(QUANTILES, np.quantile(found.rows[found.measure], QUANTILES), strict=True)
+    ]
     return pd.DataFrame(rows, columns=list(DISTRIBUTION))
 
 
 def pictures(
     plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[UInt8[np.ndarray, "h w 3"]]]:
-    """The pictures of each cell's first seed that did not diverge.
-
-    ``measured`` holds the cells' measurements.
+    """The pictures of each cell's first seed that did not diverge. ``measured`` holds the cells' measurements.
 
     Returns:
         The columns ``PICTURES``, a row for each picture (``top`` counts pixels from the top of the stack), and the
         pictures.
-
-    Raises:
-        HypersphereError: a file is missing or altered, or a probe has no pictures.
     """
     rows: list[dict[str, Any]] = []
     images: list[UInt8[np.ndarray, "h w 3"]] = []
     shown: set[str] = set()
-    top = 0
     for found in _tables(plan, cells, measured):
-        if found.cell.text in shown:
+        if found.of["coordinates"] in shown:
             continue
-        shown.add(found.cell.text)
-        if not found.listed:
-            protocol = found.cell.protocol
-            raise HypersphereError(
-                f"{found.pictures}: the protocol {protocol} has no pictures; ask for a probe that has"
-            )
-        stacked, every = png.read(found.pictures), len(pd.read_csv(found.file))
-        separate = stacked.reshape(every, len(stacked) // every, *stacked.shape[1:])
-        for place, row in found.rows().iterrows():
+        shown.add(found.of["coordinates"])
+        if found.pictures is None:
+            raise HypersphereError(f"{found.file}: this protocol has no pictures; ask for a probe that has")
+        stacked = png.read(found.pictures)
+        separate = stacked.reshape(found.length, len(stacked) // found.length, *stacked.shape[1:])
+        for place, row in found.rows.iterrows():
             image = separate[int(str(place))]
-            where = {"top": top, "height": image.shape[0], "width": image.shape[1]}
+            where = {"top": sum(map(len, images)), "height": image.shape[0], "width": image.shape[1]}
             rows.append({**found.of, **{name: row[name] for name in PLACES}, **where})
             images.append(image)
-            top += len(image)
     return pd.DataFrame(rows, columns=list(PICTURES)), images or [BLANK]
 
 
@@ -109,18 +85,12 @@ def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.Data
     """Single images as points in space: those of each cell's first seed that did not diverge.
 
     ``measured`` holds the cells' measurements.
-
-    Raises:
-        HypersphereError: a file is missing or altered, or a probe has no points.
     """
     first: dict[str, pd.DataFrame] = {}
     for found in _tables(plan, cells, measured):
-        rows = found.rows()
-        if not POINTS.keys() - found.of.keys() <= set(rows):
-            raise HypersphereError(
-                f"{found.file}: the protocol {found.cell.protocol} has no points in space; ask for a probe that has"
-            )
-        first.setdefault(found.cell.text, rows.assign(**found.of)[list(POINTS)])
+        if not POINTS.keys() - found.of.keys() <= set(found.rows):
+            raise HypersphereError(f"{found.file}: this protocol has no points in space; ask for a probe that has")
+        first.setdefault(found.of["coordinates"], found.rows.assign(**found.of)[list(POINTS)])
     return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=list(POINTS))
 
 
@@ -134,11 +104,14 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterat
             continue
         path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
         at = cell.epoch, cell.target.name
-        file = table_name(path, at)
-        listed = check_evaluation(path)["files"]
+        file, pictured, listed = table_name(path, at), pictures_name(path, at), check_evaluation(path)["files"]
         if file.name not in listed:
             raise HypersphereError(
                 f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
             )
-        pictured = pictures_name(path, at)
-        yield _Table(cell, file, pictured, pictured.name in listed)
+        rows = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
+        length = len(rows)
+        for key, value in coordinates.of_probe(cell.coordinates).items():
+            rows = rows[rows[key] == value]
+        of = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
+        yield _Table(rows, of, cell.measure, file, length, pictured if pictured.name in listed else None)

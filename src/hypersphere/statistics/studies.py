@@ -1,8 +1,9 @@
-"""Verdicts on the answers of exact studies. No scale limits them, because every scale runs them at published size."""
+"""Verdicts on the answers of exact studies, and on theorems. No scale limits them: all run them at published size."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,79 +20,92 @@ from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import NAN, holm, pool
 from hypersphere.t_test import mean_interval, spread, t_interval, t_p
 
-KIND_OF = dict.fromkeys(("value", "seeds", "calibrated", "low"), "value") | dict.fromkeys(
-    ("held", "variant"), "comparison"
-)
-"""The kind of claim that an answer belongs to, by the answer's first arm."""
+KINDS: dict[str, set[str]] = {
+    "exactly": {"value"},
+    "over_seeds": {"seeds"},
+    "calibrated": {"calibrated"},
+    "between": {"low", "high"},
+    "counted": {"held", "places", "needed"},
+    "effect": {"variant", "baseline"},
+}
+"""The kinds of answer, by the functions of ``simulations/study.py`` that make them, each with its arms."""
 Arms = Mapping[str, np.ndarray]
-"""The numbers of one answer, by arm; ``simulations/study.py`` says which arms an answer has."""
+"""The numbers of one answer, by arm."""
 
 
-class _Effect(NamedTuple):
-    """A comparison of two arms over seeds, before Holm's correction."""
-
-    difference: float
-    error: float
-    df: int
-    n: int
+def kind_of(arms: Arms) -> str:
+    """Which of ``KINDS`` an answer is."""
+    return next(kind for kind, names in KINDS.items() if arms.keys() <= names)
 
 
 def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> dict[str, dict[str, Any]]:
-    """The measured columns of every claim that an exact study answers at this scale, by the claim's id.
-
-    Raises:
-        HypersphereError: a claim about a study's artifact has no answer, or an answer belongs to no claim.
-    """
+    """The measured columns of every claim that an exact study answers at this scale, by the claim's id."""
     studied = config.studied(paper)
     if not studied:
         return {}
     path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
     table = read(path, COLUMNS)
-    answers = _answers(table)
-    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem"}
-    for claim in answerable.values():
-        if claim.artifact in studied and (claim.id, claim.reading) not in answers:
-            raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
-    for (identifier, reading), arms in answers.items():
-        if identifier not in answerable or answerable[identifier].reading != reading:
-            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
-        if (kind := KIND_OF[next(iter(arms))]) != answerable[identifier].kind:
-            raise HypersphereError(
-                f"{path}: {identifier} is a {answerable[identifier].kind}, but the answer is for a {kind}"
-            )
-    outcomes = {
-        name: _judged(answerable[name], arms, rules) for (name, _), arms in answers.items() if "variant" not in arms
-    }
-    compared = [(answerable[name], arms) for (name, _), arms in answers.items() if "variant" in arms]
-    for artifact in dict.fromkeys(claim.artifact for claim, _ in compared):
-        outcomes |= _compared([(claim, arms) for claim, arms in compared if claim.artifact == artifact], rules)
-    open_ended = {name for name, declared in studied.items() if declared.cannot_be_judged}
-    outcomes |= {
-        name: verdicts.cannot_be_judged(outcomes[name]) for name in outcomes if answerable[name].artifact in open_ended
-    }
-    made_by = dict(zip(table["id"], table["study"], strict=True))
-    return {name: outcome | {"study": made_by[name]} for name, outcome in outcomes.items()}
-
-
-def _answers(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, np.ndarray]]:
-    return {
+    answers = {
         (str(identifier), str(reading)): {
             str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)
         }
         for (identifier, reading), rows in table.groupby(["id", "reading"], sort=False)
     }
+    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem"}
+    for claim in answerable.values():
+        if claim.artifact in studied and (claim.id, claim.reading) not in answers:
+            raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
+    outcomes: dict[str, dict[str, Any]] = {}
+    compared: dict[str, list[tuple[Claim, Arms]]] = {}
+    for (identifier, reading), arms in answers.items():
+        if identifier not in answerable or answerable[identifier].reading != reading:
+            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
+        claim, kind = answerable[identifier], kind_of(arms)
+        answers_to = "comparison" if kind in ("counted", "effect") else "value"
+        if answers_to != claim.kind:
+            raise HypersphereError(f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}")
+        if kind == "effect":
+            compared.setdefault(claim.artifact, []).append((claim, arms))
+        else:
+            outcomes[identifier] = _judged(claim, kind, arms, rules)
+    for family in compared.values():
+        outcomes |= effects(family, rules)
+    made_by = dict(zip(table["id"], table["study"], strict=True))
+    for name, outcome in outcomes.items():
+        if (declared := studied.get(answerable[name].artifact)) and declared.cannot_be_judged:
+            outcome |= verdicts.cannot_be_judged(outcome)
+        outcome["study"] = made_by[name]
+    return outcomes
 
 
-def _judged(claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
-    if "held" in arms:
-        held, places = int(arms["held"][0]), int(arms["places"][0])
-        return counted(claim, held, places, int(arms["needed"][0]) if "needed" in arms else places)
-    if "value" in arms:
-        return exact(claim, float(arms["value"][0]))
-    if "low" in arms:
-        return ranged(claim, float(arms["low"][0]), float(arms["high"][0]))
-    if "calibrated" in arms:
-        return calibrated(arms["calibrated"], rules)
+def of_theorem(claim: Claim, file: Path, theory: pd.DataFrame) -> dict[str, Any]:
+    """The measured columns of a theorem; ``measured`` is the largest violation, relative to the statement's scale.
+
+    Args:
+        claim: of kind ``theorem``.
+        file: that declares it.
+        theory: theory.csv, which `hypersphere theory` writes.
+    """
+    rows = theory[(theory["id"] == claim.id) & (theory["reading"] == claim.reading)]
+    if len(rows) != 1:
+        raise HypersphereError(f"{file}: {claim.id}: no statement of this id and reading '{claim.reading}' was checked")
+    row = rows.iloc[0]
+    counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
+    return {"measured": float(row["worst"]), **{name: row[name] for name in ("verdict", "counterexample")}, **counts}
+
+
+def _judged(claim: Claim, kind: str, arms: Arms, rules: Rules) -> dict[str, Any]:
+    first = {name: float(values[0]) for name, values in arms.items()}
+    match kind:
+        case "counted":
+            places = int(first["places"])
+            return counted(claim, int(first["held"]), places, int(first.get("needed", places)))
+        case "exactly":
+            return exact(claim, first["value"])
+        case "between":
+            return ranged(claim, first["low"], first["high"])
+        case "calibrated":
+            return calibrated(arms["calibrated"], rules)
     return over_seeds(claim, arms["seeds"], rules)
 
 
@@ -101,11 +115,7 @@ def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]
     It speaks of ``needed`` of the places: of all, unless it says "most" or "can".
     """
     holds = verdicts.NO_COUNTEREXAMPLE if claim.reading == PRINTED else verdicts.NO_COUNTEREXAMPLE_ERRATUM
-    return {
-        "measured": 100 * held / places,
-        "n": places,
-        "verdict": holds if held >= needed else verdicts.REFUTED,
-    }
+    return {"measured": 100 * held / places, "n": places, "verdict": holds if held >= needed else verdicts.REFUTED}
 
 
 def exact(claim: Claim, value: float) -> dict[str, Any]:
@@ -149,42 +159,25 @@ def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
     return columns | {"low": low, "high": high, "verdict": verdicts.INCONCLUSIVE}
 
 
-def _compared(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
-    """The comparisons of one artifact, Holm-corrected together."""
-    effects = [_effect(claim, arms) for claim, arms in family]
-    p = [t_p(effect.difference, effect.error, effect.df) for effect in effects]
-    adjusted, levels = holm(p, rules.alpha, len(p))
+def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
+    """The comparisons of two arms in one artifact, Holm-corrected together, by the claim's id."""
+    found = []
+    for claim, arms in family:
+        pooled = pool({name: pd.Series(values) for name, values in arms.items()}, constant=True)
+        error = _raised(pooled.std, claim) * math.sqrt(sum(1 / len(values) for values in arms.values()))
+        difference = float(arms["variant"].mean() - arms["baseline"].mean())
+        found.append((difference, error if pooled.df else NAN, pooled.df))
+    adjusted, levels = holm([t_p(*effect) for effect in found], rules.alpha, len(found))
     outcomes = {}
-    for (claim, _), effect, p_holm, level in zip(family, effects, adjusted, levels, strict=True):
-        wide = t_interval(effect.difference, effect.error, effect.df, 1 - level)
-        primary = t_interval(effect.difference, effect.error, effect.df, rules.confidence)
-        if claim.direction == "equal":
-            margin = rules.margin.of(claim.level or 0.0)
-            confident = t_interval(effect.difference, effect.error, effect.df, rules.equivalence)
-            judged = verdicts.of_equality(confident, primary, margin)
-        elif claim.direction == "larger":
-            judged = verdicts.of_direction(wide, primary)
-        else:
-            judged = verdicts.of_effect(claim.reported or 0.0, wide, primary, rules)
+    for (claim, arms), effect, p_holm, level in zip(family, found, adjusted, levels, strict=True):
+        intervals = (t_interval(*effect, confidence) for confidence in (1 - level, rules.confidence, rules.equivalence))
+        judged, _ = verdicts.compare(claim, verdicts.Intervals(*intervals), rules)
         outcomes[claim.id] = {
-            "measured": effect.difference,
-            "n": effect.n,
-            "p": float(p_holm),
-            "low": judged.low,
-            "high": judged.high,
-            "verdict": judged.verdict,
-            "why": judged.why or None,
-            "low_power": effect.df < rules.low_power_df,
+            **{"measured": effect[0], "n": min(len(values) for values in arms.values()), "p": float(p_holm)},
+            **{"low": judged.low, "high": judged.high, "verdict": judged.verdict, "why": judged.why or None},
+            "low_power": effect[2] < rules.low_power_df,
         }
     return outcomes
-
-
-def _effect(claim: Claim, arms: Arms) -> _Effect:
-    groups = {name: pd.Series(values) for name, values in arms.items()}
-    pooled, sizes = pool(groups, constant=True), [len(values) for values in arms.values()]
-    raised = _raised(pooled.std, claim)
-    error = raised * math.sqrt(sum(1 / n for n in sizes)) if pooled.df else NAN
-    return _Effect(float(arms["variant"].mean() - arms["baseline"].mean()), error, pooled.df, min(sizes))
 
 
 def _raised(std: float, claim: Claim) -> float:

@@ -1,12 +1,15 @@
 """Verdicts on published numbers from our measurements. Pure functions; docs/statistics.md states the rules."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from hypersphere.config import coordinates
+from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
-from hypersphere.config.rules import Rules
+from hypersphere.config.measures import Measure
+from hypersphere.config.rules import Margin, Rules
 from hypersphere.config.settings import Level
 from hypersphere.t_test import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
@@ -24,6 +27,8 @@ DIVERGED = "diverged as published"
 CANNOT_BE_JUDGED = "cannot be judged"
 Limit = Literal["quick only", "laptop only"]
 Direction = Literal["same", "opposite", "unclear"]
+Interval = tuple[float, float]
+"""Both ends, in the metric's unit; nan where it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,19 @@ class Judgement:
     high: float
     why: str = ""
     """Why it is no better, where the interval alone would be taken for more."""
+    margin: float = math.nan
+    """Of equivalence; nan: it was no test of that."""
+
+
+class Intervals(NamedTuple):
+    """Intervals of one effect: variant minus baseline."""
+
+    adjusted: Interval
+    """Holm's."""
+    primary: Interval
+    """Of 95 %."""
+    confident: Interval
+    """Of 90 %, for tests of equivalence."""
 
 
 class Estimate(NamedTuple):
@@ -60,14 +78,26 @@ def limit(level: Level, overridden: bool) -> Limit | None:
     return "laptop only" if level == "laptop" or overridden else None
 
 
-def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[float, float], rules: Rules) -> Judgement:
-    """Judge a comparison (all in points): variant minus baseline.
+def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Direction]:
+    """The verdict on a comparison, and the direction that is read from it at a scale below the published one."""
+    if claim.direction == "equal":
+        judged = of_equality(ours.confident, ours.primary, rules.margin.of(claim.level or 0.0))
+        directions: dict[str, Direction] = {REPRODUCED: "same", NOT_REPRODUCED: "opposite"}
+        return judged, directions.get(judged.verdict, "unclear")
+    if claim.direction == "larger":
+        return of_direction(ours.adjusted, ours.primary), direction(ours.adjusted, 1.0)
+    published = claim.reported or 0.0
+    return of_effect(published, ours.adjusted, ours.primary, rules), direction(ours.adjusted, published)
+
+
+def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules) -> Judgement:
+    """Judge a comparison that prints a difference.
 
     If the Holm-adjusted interval excludes 0 in the published direction, the verdict is reproduced if it reaches half
     the published effect and is not wholly above ``most_effect`` times it, else direction only. Otherwise the verdict is
-    not reproduced if the primary 95 % interval lies wholly below half the published effect, else inconclusive. A
-    published effect of exactly 0 has no direction; it needs a test of equivalence and is inconclusive here. So is an
-    effect without an interval (one run per arm).
+    not reproduced if the primary interval lies wholly below half the published effect, else inconclusive. A published
+    effect of exactly 0 has no direction; it needs a test of equivalence and is inconclusive here. So is an effect
+    without an interval (one run per arm).
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(INCONCLUSIVE, *adjusted)
@@ -82,12 +112,11 @@ def of_effect(published: float, adjusted: tuple[float, float], primary: tuple[fl
     return Judgement(INCONCLUSIVE, *adjusted)
 
 
-def direction(adjusted: tuple[float, float], published: float) -> Direction:
-    """Whether our effect has the published direction, at a scale below the published one.
+def direction(adjusted: Interval, published: float) -> Direction:
+    """Whether our effect has the published direction.
 
-    ``adjusted`` is our Holm-adjusted interval, ``published`` the published effect, both in the metric's unit. A
-    sentence that prints no difference (``larger``) has any number of its sign as ``published``. The direction is
-    unclear if the interval contains 0 or is unknown (nan), or if the published effect is 0.
+    A sentence that prints no difference (``larger``) has any number of its sign as ``published``. The direction is
+    unclear if our Holm-adjusted interval contains 0 or is unknown, or if the published effect is 0.
     """
     if published == 0 or math.isnan(published) or any(math.isnan(bound) for bound in adjusted):
         return "unclear"
@@ -95,10 +124,39 @@ def direction(adjusted: tuple[float, float], published: float) -> Direction:
     return "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
 
 
-def _towards(published: float, interval: tuple[float, float]) -> tuple[float, float]:
+def _towards(published: float, interval: Interval) -> Interval:
     """(lowest, highest) of an interval, with its sign changed if the published effect is negative."""
     turned = [math.copysign(1.0, published) * bound for bound in interval]
     return min(turned), max(turned)
+
+
+def level_with(
+    cell: str,
+    interval: Interval,
+    measure: Measure,
+    means: Mapping[str, float],
+    controls: Iterable[str],
+    margin: Margin | None = None,
+) -> str:
+    """The first of ``controls`` than which a cell is not shown to be better; empty: it is better than all at hand.
+
+    The interval of its mean must lie on the better side of the control's mean, by more than the margin.
+
+    Args:
+        cell: its coordinates.
+        interval: of its mean; an unknown one shows nothing.
+        measure: says which side is better.
+        means: by the coordinates of cells and controls. A control that is not there is not compared.
+        controls: variants of the method ``control``.
+        margin: of equivalence with the control's mean; None: 0.
+    """
+    sign = -1 if measure.better == "lower" else 1
+    nearest = min(sign * bound for bound in interval)
+    for variant in controls:
+        level = means.get(coordinates.text(control(coordinates.parse(cell, "coordinates"), variant)))
+        if level is not None and not nearest > sign * level + (margin.of(level) if margin else 0.0):
+            return variant
+    return ""
 
 
 def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,10 +165,10 @@ def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {**outcome, **without, "verdict": CANNOT_BE_JUDGED}
 
 
-def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) -> Judgement:
+def of_direction(adjusted: Interval, primary: Interval) -> Judgement:
     """Judge a sentence that prints no difference and says that the variant has the larger mean.
 
-    Reproduced if the Holm-adjusted interval lies above 0, not reproduced if the 95 % interval lies below 0, else
+    Reproduced if the Holm-adjusted interval lies above 0, not reproduced if the primary one lies below 0, else
     inconclusive.
     """
     if adjusted[0] > 0:
@@ -118,22 +176,17 @@ def of_direction(adjusted: tuple[float, float], primary: tuple[float, float]) ->
     return Judgement(NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(INCONCLUSIVE, *adjusted)
 
 
-def of_equality(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Judgement:
-    """Judge a sentence that says that there is no effect, by two one-sided tests (points).
+def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
+    """Judge a sentence that says that there is no effect, by two one-sided tests.
 
     Reproduced if the 90 % interval of the effect (``confident``) lies within ±margin, not reproduced if the 95 %
     interval (``primary``) lies wholly outside, else inconclusive: that an effect is not significant shows nothing.
     """
     if -margin <= confident[0] and confident[1] <= margin:
-        return Judgement(REPRODUCED, *confident)
-    outside = primary[0] > margin or primary[1] < -margin
-    return Judgement(NOT_REPRODUCED, *primary) if outside else Judgement(INCONCLUSIVE, *confident)
-
-
-def same_as_none(confident: tuple[float, float], primary: tuple[float, float], margin: float) -> Direction:
-    """What an effect of which none is published looks like at a scale below the published one."""
-    verdict = of_equality(confident, primary, margin).verdict
-    return {REPRODUCED: "same", NOT_REPRODUCED: "opposite"}.get(verdict, "unclear")  # type: ignore[return-value]
+        return Judgement(REPRODUCED, *confident, margin=margin)
+    if primary[0] > margin or primary[1] < -margin:
+        return Judgement(NOT_REPRODUCED, *primary, margin=margin)
+    return Judgement(INCONCLUSIVE, *confident, margin=margin)
 
 
 def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str, Any]:

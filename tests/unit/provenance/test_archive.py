@@ -1,7 +1,6 @@
 """provenance/archive.py: equal bytes each time, and every damage is named. The zip is read here with zipfile alone."""
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -64,16 +63,15 @@ def test_it_holds_the_commit_the_results_and_their_description(plan: Plan) -> No
     assert path.name == "hypersphere-1.2.3-tiny.zip"
     listed = subprocess.run(["git", "ls-files"], cwd=plan.config.root, capture_output=True, text=True, check=True)
     results = {"results/tiny/claims.csv", "results/tiny/tables/a/table1.csv"}
-    assert names(path) == {*listed.stdout.split(), *results, "manifest.json", "ro-crate-metadata.json"}
+    assert names(path) == {*listed.stdout.split(), *results, "SHA256SUMS"}
     with zipfile.ZipFile(path) as file:
-        graph = json.loads(file.read("hypersphere-1.2.3-tiny/ro-crate-metadata.json"))["@graph"]
         assert oct(file.getinfo("hypersphere-1.2.3-tiny/run.sh").external_attr >> 16) == "0o100755"
-    described = {entity["@id"]: entity["@type"] for entity in graph}
-    assert described["./"] == "Dataset"
-    assert {name for name, kind in described.items() if kind == "File"} == names(path) - {
-        "manifest.json",
-        "ro-crate-metadata.json",
-    }
+        file.extractall(plan.config.root.parent)
+    folder = plan.config.root.parent / "hypersphere-1.2.3-tiny"
+    checking = ["sha256sum", "--strict", "-c", "SHA256SUMS"]
+    subprocess.run(checking, cwd=folder, capture_output=True, check=True)
+    (folder / "LICENSE").write_text("Nothing is.\n")  # the control
+    assert subprocess.run(checking, cwd=folder, capture_output=True, check=False).returncode
 
 
 def test_weights_are_added_on_request(plan: Plan) -> None:
@@ -98,7 +96,7 @@ def test_a_sound_archive_says_what_was_checked(plan: Plan) -> None:
     path = archive.pack(plan)
     said = archive.check(path)
     assert f"{len(names(path)) - 1} files of commit " in said
-    assert "scale tiny, sound; its bytes are those that hypersphere-1.2.3-tiny.zip.sha256 names" in said
+    assert "sound; its bytes are those of hypersphere-1.2.3-tiny.zip.sha256" in said
     path.with_name(f"{path.name}.sha256").unlink()
     assert "there is no hypersphere-1.2.3-tiny.zip.sha256 beside it" in archive.check(path)
 
@@ -120,10 +118,10 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
     "a missing file": (lambda all: all.pop(TOP + "LICENSE"), "LICENSE: is missing"),
     "one too many": (lambda all: all.update({TOP + "new": b""}), "new: does not belong to it"),
     "a changed checksum": (
-        lambda all: all.update({TOP + "manifest.json": all[TOP + "manifest.json"].replace(b'": "', b'": "0', 1)}),
-        "manifest.json: was altered since it was written",
+        lambda all: all.update({TOP + "SHA256SUMS": all[TOP + "SHA256SUMS"].replace(b"0", b"1", 1)}),
+        ": was changed",
     ),
-    "no manifest": (lambda all: all.pop(TOP + "manifest.json"), "has no readable manifest.json"),
+    "no checksums": (lambda all: all.pop(TOP + "SHA256SUMS"), "no readable archive"),
 }
 
 
@@ -162,7 +160,7 @@ def test_what_cannot_be_packed_is_one_sentence(plan: Plan, tmp_path: Path) -> No
     with pytest.raises(HypersphereError, match=r"none\.zip: the file is missing"):
         archive.check(tmp_path / "none.zip")
     (tmp_path / "text.zip").write_text("text")
-    with pytest.raises(HypersphereError, match=r"text\.zip: no readable zip file"):
+    with pytest.raises(HypersphereError, match=r"text\.zip: no readable archive"):
         archive.check(tmp_path / "text.zip")
 
 
@@ -198,9 +196,9 @@ def source_without_utf8(plan: Plan) -> None:
     [
         (outside, "secret.csv: is no file of its own"),
         (a_folder_outside, "home: is no file of its own"),
-        (damaged, r"table1\.csv: the file's bytes are not those of its manifest; `make mend`"),
-        (no_utf8, r"caf\\udce9.csv: a name that is no UTF-8 cannot be packed"),
-        (source_without_utf8, r"caf\\udce9.txt: a name that is no UTF-8 cannot be packed"),
+        (damaged, r"table1\.csv: the file's bytes are not those of its manifest"),
+        (no_utf8, r"caf\\udce9.csv' is a name that cannot be packed"),
+        (source_without_utf8, r"caf\\udce9.txt' is a name that cannot be packed"),
     ],
 )
 def test_what_is_not_sound_is_not_packed(plan: Plan, change: Callable[[Plan], None], said: str) -> None:
@@ -213,33 +211,22 @@ def test_what_is_not_sound_is_not_packed(plan: Plan, change: Callable[[Plan], No
 # What others made
 
 
-def made_up(path: Path, manifest: object, **members: bytes) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in members.items():
-            file.writestr(f"a/{name}", content)
-        file.writestr("a/manifest.json", json.dumps(manifest))
-
-
-def sealed(**changed: object) -> dict[str, object]:
-    about = {"schema": 1, "version": "1", "commit": "c0de", "date": "2026-01-01", "scale": "quick", "files": {}}
-    return files.sealed({key: value for key, value in (about | changed).items() if value is not None})
-
-
 def empty_checksum(path: Path) -> None:
-    made_up(path, sealed())
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a/SHA256SUMS", "")
     path.with_name(f"{path.name}.sha256").write_text("")
+
+
+def no_list(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a/SHA256SUMS", "words\n")
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: made_up(path, sealed(files=None)), "manifest.json: files: must be a checksum for each file"),
-        (lambda path: made_up(path, sealed(files=["x"])), "manifest.json: files: must be a checksum for each file"),
-        (lambda path: made_up(path, sealed(files={"x": 1})), "manifest.json: files: must be a checksum for each file"),
-        (lambda path: made_up(path, sealed(schema=99)), r"manifest.json: schema: must be 1 \(given: 99\)"),
-        (lambda path: made_up(path, sealed(commit=None)), "manifest.json: commit: must be text"),
-        (lambda path: made_up(path, [1]), "was altered since it was written"),
-        (empty_checksum, "sha256: is empty"),
+        (no_list, "no readable archive"),
+        (empty_checksum, "not those that a.zip.sha256 names"),
         (os.mkfifo, "must be a regular file"),
         (lambda path: path.symlink_to("/dev/zero"), "must be a regular file"),
     ],
@@ -260,7 +247,7 @@ def test_a_large_member_takes_no_memory(tmp_path: Path) -> None:
             member.write(bytes(2**20))
             checksum.update(bytes(2**20))
     with zipfile.ZipFile(path, "a") as file:
-        file.writestr("a/manifest.json", json.dumps(sealed(files={"zeros": checksum.hexdigest()})))
+        file.writestr("a/SHA256SUMS", f"{checksum.hexdigest()}  zeros\n")
     tracemalloc.start()
     try:
         archive.check(path)

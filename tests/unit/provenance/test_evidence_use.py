@@ -3,6 +3,7 @@
 import csv
 import shutil
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,16 @@ def given(root: Path, tmp_path: Path) -> Path:
     return folder
 
 
+def test_records_that_come_at_once_are_all_there_once(root: Path, given: Path) -> None:
+    """As jobs of several batches add them: each waits for the lock of the folder. Each comes twice here."""
+    plan, content = trained_plan(root), records.read_folder(given, "laptop")
+    with ThreadPoolExecutor(6) as pool:
+        added = list(pool.map(lambda record: evidence.add(plan.config.evidence, [record], plan), content * 2))
+    assert sorted(map(len, added)) == [0] * len(content) + [1] * len(content)
+    assert {one.key: one for one in kept(root)} == {one.key: one for one in content}
+    assert len(kept(root)) == len(content)
+
+
 def tables_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
@@ -222,7 +233,7 @@ def contradict_history(content: dict[str, Any]) -> None:
     [
         (contradict_weights, r"runs\.csv: .*: files: differs from the record that is there"),
         (contradict_history, r"history\.csv: .*: history: differs from the record that is there"),
-        (contradict_value, r"measurements\.csv: .*: value: .* in the record that is there \(given: "),
+        (contradict_value, r"measurements\.csv: .*: value: .* given\) differs"),
     ],
 )
 def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, change: Change, said: str) -> None:

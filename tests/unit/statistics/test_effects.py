@@ -17,6 +17,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
 from hypersphere.config import rules
+from hypersphere.provenance import columns
 from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
@@ -406,5 +407,5 @@ def test_without_a_baseline_there_are_no_effects(make_world: Make) -> None:
     alone = {key: value for key, value in PAPER["artifacts"]["table5"].items() if key != "baseline"}
     world = make_world(paper={"artifacts": {"alone": alone, "compared": PAPER["artifacts"]["table5"]}})
     assert table(world, "alone").empty
-    assert list(table(world, "alone").columns) == list(effects.COLUMNS)
+    assert list(table(world, "alone").columns) == list(columns.EFFECTS)
     assert len(table(world, "compared")) == 4

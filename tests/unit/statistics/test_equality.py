@@ -54,8 +54,11 @@ def test_the_verdict_is_that_of_two_one_sided_tests(spread: float, shift: float)
 def test_intervals_against_a_margin_of_one(
     confident: tuple[float, float], primary: tuple[float, float], verdict: str, direction: str
 ) -> None:
-    assert verdicts.of_equality(confident, primary, 1.0).verdict == verdict
-    assert verdicts.same_as_none(confident, primary, 1.0) == direction
+    equal = Claim.model_construct(direction="equal", level=90.0)
+    ours = rules.load(RULES.parents[1])
+    margin_of_one = ours.model_copy(update={"margin": ours.margin.model_copy(update={"at_least_high": 1.0})})
+    judged, read = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), margin_of_one)
+    assert (judged.verdict, read, judged.margin) == (verdict, direction, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +108,6 @@ def test_two_arms_of_an_exact_study() -> None:
     said = Claim.model_validate(row)
     ours = rules.load(RULES.parents[1])
     arms = {"variant": np.array([85.1, 85.0, 84.9]), "baseline": np.array([85.0, 85.1, 84.9])}
-    assert studies._compared([(said, arms)], ours)["none"]["verdict"] == "reproduced"
+    assert studies.effects([(said, arms)], ours)["none"]["verdict"] == "reproduced"
     apart = {**arms, "variant": arms["variant"] + 3}
-    assert studies._compared([(said, apart)], ours)["none"]["verdict"] == "not reproduced"
+    assert studies.effects([(said, apart)], ours)["none"]["verdict"] == "not reproduced"

@@ -13,19 +13,20 @@ import pytest
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import columns
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims, effects, gather, measure, single_images
+from hypersphere.statistics import claims, measure
 
 from .world import World, at
 
 Make = Callable[..., World]
 COLUMNS = {
-    "measurements": gather.MEASUREMENTS,
-    "summary": gather.SUMMARY,
-    "effects": effects.COLUMNS,
-    "runs": gather.RUNS,
-    "distribution": single_images.DISTRIBUTION,
-    "points": single_images.POINTS,
+    "measurements": columns.MEASUREMENTS,
+    "summary": columns.SUMMARY,
+    "effects": columns.EFFECTS,
+    "runs": columns.RUNS,
+    "distribution": columns.DISTRIBUTION,
+    "points": columns.POINTS,
 }
 
 
@@ -64,9 +65,9 @@ def test_columns_are_those_of_the_documentation(name: str) -> None:
 
 
 def test_coordinates_come_first_wherever_there_are_any() -> None:
-    assert {next(iter(columns)) for name, columns in COLUMNS.items() if name != "runs"} == {"coordinates"}
-    for columns in COLUMNS.values():
-        assert len(set(columns)) == len(columns)
+    assert {next(iter(names)) for table, names in COLUMNS.items() if table != "runs"} == {"coordinates"}
+    for names in COLUMNS.values():
+        assert len(set(names)) == len(names)
 
 
 def test_no_field_says_nan_or_inf(make_world: Make) -> None:
@@ -109,15 +110,6 @@ def test_an_artifact_needs_its_own_runs_and_protocols_alone(make_world: Make) ->
     assert written(world, "temperatures") == before
     with pytest.raises(HypersphereError, match="the file is missing"):  # the control
         measure.build(world.plan, "norms", "table5")
-
-
-@pytest.mark.parametrize("artifact", ["table9", "left", "clusters", "sentences"])
-def test_what_this_scale_does_not_make_is_a_sentence(make_world: Make, artifact: str) -> None:
-    world = make_world(seeds=[0])
-    said = f"'norms/{artifact}' is not one of those that scale paper makes: norms/table5, norms/epochs, "
-    with pytest.raises(HypersphereError, match=f"^{said}"):
-        measure.build(world.plan, "norms", artifact)
-    assert not (world.plan.config.results / "statistics").exists()
 
 
 def test_an_artifact_with_nothing_finished_is_made_all_the_same(make_world: Make) -> None:

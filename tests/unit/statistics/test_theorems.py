@@ -5,9 +5,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from hypersphere.config.claims import Claim
 from hypersphere.errors import HypersphereError
-from hypersphere.statistics import theorems
+from hypersphere.statistics import studies
 from hypersphere.theory.table import COLUMNS
+
+
+def judge(identifier: str, reading: str) -> dict[str, object]:
+    return studies.of_theorem(Claim.model_construct(id=identifier, reading=reading), Path("c.csv"), TABLE)
+
 
 ROWS = [
     ("a", "p", "as printed", 10, 9, 2, 0.5, "{}", "refuted"),
@@ -17,8 +23,8 @@ TABLE = pd.DataFrame(ROWS, columns=list(COLUMNS))
 
 
 def test_id_and_reading_choose_the_row() -> None:
-    assert theorems.judge("a", "as printed", Path("c.csv"), TABLE)["verdict"] == "refuted"
-    found = theorems.judge("a", "M1", Path("c.csv"), TABLE)
+    assert judge("a", "as printed")["verdict"] == "refuted"
+    found = judge("a", "M1")
     assert found == {
         "measured": 1e-16,
         "verdict": "no counterexample (erratum)",
@@ -31,4 +37,4 @@ def test_id_and_reading_choose_the_row() -> None:
 
 def test_no_row_is_one_sentence() -> None:
     with pytest.raises(HypersphereError, match=r"^c\.csv: b: no statement of this id and reading 'as printed'"):
-        theorems.judge("b", "as printed", Path("c.csv"), TABLE)
+        judge("b", "as printed")

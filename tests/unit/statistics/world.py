@@ -20,7 +20,8 @@ from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES
-from hypersphere.statistics import claims, gather, measure, theorems
+from hypersphere.statistics import claims, gather, measure
+from hypersphere.theory import table as theory_table
 
 RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"
 ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
@@ -240,8 +241,8 @@ class World:
 
     def theory(self, *rows: Sequence[Any]) -> None:
         """Write theory.csv, as the command `theory` does."""
-        table = pd.DataFrame(rows, columns=list(theorems.COLUMNS))
-        tables.write(self.plan.config.results, {"theory": (table, theorems.COLUMNS)})
+        table = pd.DataFrame(rows, columns=list(theory_table.COLUMNS))
+        tables.write(self.plan.config.results, {"theory": (table, theory_table.COLUMNS)})
 
     def cells(self, artifact: str, coordinates: str) -> list[Cell]:
         """The cells of an artifact that have these coordinates, one for each seed."""
@@ -317,7 +318,7 @@ class World:
                 if extremes and subject in self.pictures:
                     pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
                     written.append(table.with_suffix(".png"))
-        files.write_text(path, _csv(gather.EVALUATION, rows))
+        files.write_text(path, _csv(tables.EVALUATION, rows))
         files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
 
     def measure(self, *artifacts: str) -> None:
