@@ -19,9 +19,8 @@ from hypersphere.config.run import Run
 from hypersphere.methods.base import Method
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_encoder, build_method
-from hypersphere.training.contract import Execution
-from hypersphere.training.images import Images
-from hypersphere.training.loop import _step, passes_of
+from hypersphere.training.loop import Execution, _step, passes_of
+from hypersphere.training.trainers.image import Images
 from hypersphere.training.trainers.image import Views as Source
 
 try:
@@ -108,7 +107,7 @@ def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.fl
         source.start(0)
         order = torch.from_numpy(prng.permutation(case.batch, run.seed, "order", 0))
         with as_trained():
-            views = passes_of(source, [order], 0, case.batch, execution.group)
+            views = passes_of(source, [order], 0, case.batch)
             _step(run, method, optimiser, views, order, source.labels, (run.seed, 0, 0), execution)
             method.after_step(1.0, 1.0)
 

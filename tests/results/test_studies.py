@@ -13,7 +13,9 @@ from mpl_toolkits.mplot3d.art3d import Text3D
 
 from hypersphere.config import project as cfg
 from hypersphere.config.plan import Plan
-from hypersphere.report import shown, studies, style
+from hypersphere.report import studies, style, writer
+from hypersphere.report.artifact import Context
+from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -54,8 +56,7 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
 def test_every_drawing_is_legible_at_its_printed_width(plan: Plan, name: str, artifact: str) -> None:
     """No text is small, cut off by the page or upon another."""
     with style.applied():
-        context = shown.context(Results(plan), name, artifact)
-        drawn = shown.kind(context.artifact).draw(context, studies.computed(context))
+        drawn = study_figure.draw(Context(Results(plan), plan.config.papers[name], artifact))
         assert drawn.get_figwidth() <= 7.2
         found = texts(drawn)
     assert len(found) > 4
@@ -86,7 +87,7 @@ def test_figures_come_as_vector_and_raster_with_their_numbers(plan: Plan, name: 
 
 @pytest.mark.parametrize(("name", "artifact"), TABLES)
 def test_tables_have_a_head_for_every_cell_and_say_their_size(plan: Plan, name: str, artifact: str) -> None:
-    grid = shown.show(Results(plan), name, artifact).grid
+    grid = writer.show(Results(plan), name, artifact).grid
     assert grid is not None
     assert grid.lines
     assert {len(line.cells) for line in grid.lines} == {sum(head.span for head in grid.head[-1])}
@@ -97,7 +98,7 @@ def test_tables_have_a_head_for_every_cell_and_say_their_size(plan: Plan, name: 
 
 @pytest.mark.parametrize(("name", "artifact"), QUICK)
 def test_captions_say_what_was_computed_and_what_came_of_the_claims(plan: Plan, name: str, artifact: str) -> None:
-    notes = shown.show(Results(plan), name, artifact).notes
+    notes = writer.show(Results(plan), name, artifact).notes
     assert notes[0] == studies.SIZE_NOTICE
     assert len(notes[1]) > 40
     assert "Its claims: " in " ".join(notes) or "It shows " in " ".join(notes)
@@ -108,7 +109,7 @@ def test_printed_numbers_stand_in_the_tables_that_they_were_printed_in(plan: Pla
     for name, artifact in TABLES:
         judged = Results(plan).judged(name)
         values = judged[(judged["artifact"] == artifact) & (judged["kind"] == "value")]
-        grid = shown.show(Results(plan), name, artifact).grid
+        grid = writer.show(Results(plan), name, artifact).grid
         assert grid is not None
         text = " ".join(cell.main for line in grid.lines for cell in line.cells)
         for reported in map(float, values[values["metric"] != "slope"]["reported"]):  # slopes are in no table

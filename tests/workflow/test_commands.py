@@ -36,7 +36,6 @@ CANNOT = {
     "snakemake --cores all --config epochs=3": "trains other runs: test_bytes.py",
     "hypersphere campaign": "takes the minutes that it is given: unit/command/test_campaign.py",
     "hypersphere evidence import": "needs records of another machine: unit/provenance/test_evidence.py",
-    "hypersphere snapshots RUN --remove": "removes: test_removal.py",
     "snakemake --workflow-profile profiles/slurm": "needs Slurm: test_slurm.py",
     "snakemake --cores all --sdm conda": "needs conda: test_conda.py",
     "snakemake --unlock": "is for a Snakemake that was killed: test_kills.py",

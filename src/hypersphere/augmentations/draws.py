@@ -63,9 +63,6 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         size: height and width of an image in pixels.
         seed: the run's seed; the run's name never enters.
         epoch: from 0.
-
-    Raises:
-        HypersphereError: half the blur's window is wider than the image, which then cannot be mirrored at its border.
     """
 
     @cache

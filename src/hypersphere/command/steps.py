@@ -38,13 +38,7 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
 def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import snapshots
 
-    if arguments.remove and not arguments.run:
-        raise HypersphereError("snapshots: --remove needs the names of runs before it; without it they are listed")
     names = [run.name for run in find_runs(plan, arguments.run)]
-    if arguments.remove:
-        for removed in snapshots.remove(plan, names, arguments.remove):
-            print(f"removed {removed.run} epoch {removed.epoch}")
-        return
     for line in snapshots.table(plan, names or list(plan.runs)):
         print(line)
 
@@ -84,7 +78,7 @@ def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.report import shown
+    from hypersphere.report import writer
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
@@ -92,18 +86,18 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     claims.build_studies(plan, arguments.paper)
     results = Results(plan)
     for artifact in plan.config.studied(arguments.paper):
-        shown.build(results, arguments.paper, artifact)
+        writer.build(results, arguments.paper, artifact)
 
 
 def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.report import shown
+    from hypersphere.report import writer
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims, measure
 
     for paper, artifact in find_artifacts(plan, arguments.artifact):
         measure.build(plan, paper, artifact)
         claims.build_artifact(plan, paper, artifact)
-        shown.build(Results(plan), paper, artifact)
+        writer.build(Results(plan), paper, artifact)
 
 
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:

@@ -66,10 +66,8 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
 
 def _check_size(plan: Plan, dataset: str, images: int) -> None:
     for run in plan.runs.values():
-        if run.dataset.name == dataset and run.batch.size > images:
-            raise HypersphereError(
-                f"run {run.name}: batch.size {run.batch.size} is more than the {images} training images of {dataset}"
-            )
+        if run.dataset.name == dataset:
+            run.check_batch(images)
     probed = [(name, one.protocol) for name, asked in plan.asked.items() for one in asked.values() if _on(one, dataset)]
     probed += [(raw_pixels(dataset), protocol) for protocol in plan.asked_of_pixels.get(dataset, {}).values()]
     for name, protocol in probed:

@@ -162,6 +162,14 @@ class Run(Strict):
         both = (self.views, self.views if self.views_b is None else self.views_b)
         return both[: registry.read_constant("methods", self.method.name, "VIEWS", 2)]
 
+    def check_batch(self, examples: int) -> None:
+        """Refuse a training set of fewer examples than a batch."""
+        if self.batch.size > examples:
+            raise HypersphereError(
+                f"run {self.name}: batch.size {self.batch.size} is more than the {examples} training examples of "
+                f"{self.dataset.name}"
+            )
+
     def scientific(self) -> dict[str, Any]:
         """The fields that decide the name: those that differ from their defaults."""
         return self.model_dump(exclude_defaults=True, mode="json")

@@ -29,11 +29,6 @@ class LabStreams(nn.Module):
         self.stream_dim = int(lightness.feature_dim)  # type: ignore[arg-type]
         self.feature_dim = 2 * self.stream_dim
 
-    @property
-    def backbones(self) -> tuple[nn.Module, nn.Module]:
-        """The modules that each take a whole batch of images."""
-        return self.lightness, self.colour
-
     def streams(self, images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
         """Features of L*, and of a* and b*. Images are sRGB in [0, 1]; the backbones see channels in [-1, 1]."""
         lab = to_unit_lab(images)
@@ -56,9 +51,6 @@ def lab_streams(
         backbone: name of the backbone; each stream has its own weights.
         width: channels of the first stage of convnet, resnet8 and resnet10.
         stem: of resnet18 and resnet50, as in ``resnet``.
-
-    Raises:
-        HypersphereError: ``width`` or ``stem`` is set for a backbone that has no such option.
     """
     if backbone in ("convnet", "resnet8", "resnet10"):
         if stem != "cifar":

@@ -64,8 +64,5 @@ def pixel_convnet(
         layers: how many.
 
     The module maps [n, 3 · frames, size, size] to [n, feature_dim].
-
-    Raises:
-        HypersphereError: ``size`` leaves no place after so many layers.
     """
     return PixelConvnet(frames, size, filters, layers)

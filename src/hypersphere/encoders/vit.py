@@ -20,11 +20,7 @@ class ViT(VisionTransformer):
         self.feature_dim = width
 
     def forward(self, images: Float[Tensor, "n 3 h h"]) -> Float[Tensor, "n d"]:
-        """Features of the images.
-
-        Raises:
-            HypersphereError: the images are not ``image_size`` pixels wide and high.
-        """
+        """Features of the images."""
         height, width = images.shape[-2:]
         if (height, width) != (self.image_size, self.image_size):
             raise HypersphereError(f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}")
@@ -82,9 +78,6 @@ def vit(
         depth: number of layers.
         width: length of a token.
         heads: attention heads per layer, a divisor of ``width``.
-
-    Raises:
-        HypersphereError: ``patch`` does not divide ``image_size``, or ``heads`` does not divide ``width``.
     """
     if image_size % patch:
         raise HypersphereError(f"encoder: vit: patch must divide image_size {image_size} (given: {patch})")

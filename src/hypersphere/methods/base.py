@@ -57,12 +57,12 @@ class Batch(NamedTuple):
     places: Int[Tensor, "n"]
     """Each image's place in the training set, from 0."""
     labels: Int[Tensor, "n"]
-    moment: tuple[int, ...] = (0, 0, 0, 0)
+    rng_key: tuple[int, ...] = (0, 0, 0, 0)
     """Seed, epoch, step and pass: they key the method's random draws."""
 
     def key(self, purpose: str) -> tuple[int, str, int, int, int]:
-        """Key of this pass's draws for ``purpose``, for the functions of ``keyed``."""
-        seed, epoch, step, number = self.moment
+        """Key of this pass's draws for ``purpose``, for the functions of ``prng``."""
+        seed, epoch, step, number = self.rng_key
         return seed, purpose, epoch, step, number
 
 
@@ -75,15 +75,23 @@ class Output(NamedTuple):
 
 
 class Method(nn.Module):
-    """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``."""
+    """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``.
+
+    Args:
+        parts: encoder, objective and the like.
+        heads: the modules that lead from the encoder's output to the embeddings, in order, each under its name.
+    """
 
     encoder: nn.Module
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, **heads: nn.Module) -> None:
         super().__init__()
         self.encoder = parts.encoder
         self.objective = parts.objective
         self.gradient = parts.gradient
+        self.heads = tuple(heads)
+        for name, module in heads.items():
+            self.add_module(name, module)
 
     @property
     def head(self) -> nn.Module:
@@ -91,11 +99,8 @@ class Method(nn.Module):
 
         It is chained anew at each call (see ``chain``), so that a tensor has one name in the method's ``state_dict``.
         Tensors in a run's file of heads have their names in this module.
-
-        Raises:
-            NotImplementedError: the method defines no head.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines no head")
+        return chain(**{name: self.get_submodule(name) for name in self.heads})
 
     def begin(self) -> None:
         """Make frozen copies. Called once, after the initial weights are drawn and cut."""

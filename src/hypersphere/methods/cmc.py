@@ -30,10 +30,8 @@ class TwoHeads(nn.Module):
 class CMC(Method):
     """Wiring of Tian et al. 2020, Sec. 3 (from memory), with two views, L and ab."""
 
-    def __init__(self, parts: Parts, lightness: nn.Module, colour: nn.Module) -> None:
-        super().__init__(parts)
-        self.lightness = lightness
-        self.colour = colour
+    lightness: nn.Module
+    colour: nn.Module
 
     @property
     def head(self) -> nn.Module:
@@ -63,4 +61,4 @@ def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method
     """
     stream = int(parts.encoder.stream_dim)  # type: ignore[arg-type]
     widths = [stream, hidden, dim] if hidden else [stream, dim]
-    return CMC(parts, mlp(widths, batch_norm=False), mlp(widths, batch_norm=False))
+    return CMC(parts, lightness=mlp(widths, batch_norm=False), colour=mlp(widths, batch_norm=False))

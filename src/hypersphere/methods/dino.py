@@ -43,7 +43,7 @@ class DINO(Momentum):
         centre_momentum: float,
         freeze: float,
     ) -> None:
-        super().__init__(parts, projector, momentum, momentum_schedule)
+        super().__init__(parts, momentum, momentum_schedule, projector=projector)
         self.prototypes = prototypes
         self.centre_momentum = centre_momentum
         self.freeze = freeze

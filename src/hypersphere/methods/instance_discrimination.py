@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.config.registry import Fraction
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.objectives.geometry import unit
 
 GIVES = ("z", "index", "bank", "noise")
@@ -19,24 +19,19 @@ VIEWS = 1
 class InstanceDiscrimination(Method):
     """Wiring of Wu et al. 2018, Fig. 2 (from memory)."""
 
+    projector: nn.Module
     bank: Float[Tensor, "images d"]
     """Unit vectors: a running average of each image's embeddings."""
 
     def __init__(
         self, parts: Parts, projector: nn.Module, bank: Float[Tensor, "images d"], momentum: float, noise: int
     ) -> None:
-        super().__init__(parts)
-        self.projector = projector
+        super().__init__(parts, projector=projector)
         self.register_buffer("bank", bank)
         self.momentum = momentum
         self.noise = noise
         self.seen: list[tuple[Tensor, Tensor]] = []
         """Places [n] and unit vectors [n d] of the passes since the last optimiser step; empty between steps."""
-
-    @property
-    def head(self) -> nn.Module:
-        """The linear layer."""
-        return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the view; the embeddings are the linear layer's outputs."""

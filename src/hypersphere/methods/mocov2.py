@@ -35,7 +35,7 @@ class MoCoV2(Momentum):
         groups: int,
         shuffled: bool,
     ) -> None:
-        super().__init__(parts, projector, momentum)
+        super().__init__(parts, momentum, projector=projector)
         self.register_buffer("queue", queue)
         self.groups = groups
         self.shuffled = shuffled
@@ -43,11 +43,7 @@ class MoCoV2(Momentum):
         """Keys of the passes since the last optimiser step; empty between steps, when states are saved."""
 
     def forward(self, batch: Batch) -> Output:
-        """Loss of the queries, which are the embeddings. Their keys join the queue after the step.
-
-        Raises:
-            HypersphereError: the pass cannot be split into equal groups.
-        """
+        """Loss of the queries, which are the embeddings. Their keys join the queue after the step."""
         count = len(batch.places)
         if count % self.groups:
             raise HypersphereError(f"method: mocov2: groups {self.groups} does not divide the {count} images of a pass")
@@ -106,9 +102,6 @@ def mocov2(
             ``groups``, as on so many devices. shuffled: the same, but the target sees them in another order, so that a
             key's group does not reveal its query (shuffling BN, He et al. 2020, Sec. 3.3).
         groups: number of equal parts of a pass; 1 equals ``batch``. 8 in the paper, one per device.
-
-    Raises:
-        HypersphereError: more than one group with ``batch_norm_over: batch``.
     """
     if batch_norm_over == "batch" and groups > 1:
         raise HypersphereError(

@@ -48,9 +48,6 @@ def mocov3(
         symmetric: both views give queries and keys; else the first view (strong, the student's) gives queries and the
             second (weak, the teacher's) keys (margins paper, App. C.1; erratum M16).
         two_tau: multiply the loss by twice the temperature, as in the authors' code (erratum M22).
-
-    Raises:
-        HypersphereError: ``two_tau`` is set, and neither objective nor logits have a temperature.
     """
     projector, predictor = (
         mlp(widths, batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias)

@@ -15,18 +15,18 @@ from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow
 class Momentum(Method):
     """Encoder and projector, and a target that follows them."""
 
+    projector: nn.Module
     target: nn.Module
 
     def __init__(
         self,
         parts: Parts,
-        projector: nn.Module,
         momentum: float,
         momentum_schedule: Literal["constant", "cosine"] = "constant",
         late: bool = False,
+        **heads: nn.Module,
     ) -> None:
-        super().__init__(parts)
-        self.projector = projector
+        super().__init__(parts, **heads)
         self.momentum = momentum
         self.momentum_schedule = momentum_schedule
         self.late = late
@@ -36,11 +36,6 @@ class Momentum(Method):
     def online(self) -> nn.Module:
         """Encoder and projector, chained anew at each call, so that a tensor has one name in ``state_dict``."""
         return chain(encoder=self.encoder, projector=self.projector)
-
-    @property
-    def head(self) -> nn.Module:
-        """The online network's projector."""
-        return chain(projector=self.projector)
 
     def begin(self) -> None:
         """Copy the initial weights to the target, after any cut (erratum N44)."""
@@ -59,6 +54,8 @@ class Momentum(Method):
 class Bootstrap(Momentum):
     """An online network with a predictor, which learns to predict the target's embedding of the other view."""
 
+    predictor: nn.Module
+
     def __init__(
         self,
         parts: Parts,
@@ -71,15 +68,9 @@ class Bootstrap(Momentum):
         weight: float = 1.0,
         late: bool = False,
     ) -> None:
-        super().__init__(parts, projector, momentum, momentum_schedule, late)
-        self.predictor = predictor
+        super().__init__(parts, momentum, momentum_schedule, late, projector=projector, predictor=predictor)
         self.directions = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
         self.weight = weight
-
-    @property
-    def head(self) -> nn.Module:
-        """The projector, then the predictor, whose outputs are the embeddings."""
-        return chain(projector=self.projector, predictor=self.predictor)
 
     def forward(self, batch: Batch) -> Output:
         """Sum of the losses of all directions, times ``weight``; the embeddings are the predictions."""

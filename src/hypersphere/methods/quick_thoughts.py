@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 
 GIVES = ("pair",)
 KIND = "text"
@@ -21,11 +21,6 @@ class TwoEncoders(nn.Module):
         self.first, self.second = first, second
         self.feature_dim = int(first.feature_dim) + int(second.feature_dim)  # type: ignore[arg-type]
 
-    @property
-    def backbones(self) -> tuple[nn.Module, nn.Module]:
-        """The modules that each take a whole batch of sentences."""
-        return self.first, self.second
-
     def forward(self, tokens: Int[Tensor, "n s l"]) -> Float[Tensor, "n d"]:
         """Maps [n, S, L] to [n, S · feature_dim]."""
         flat = tokens.flatten(0, 1)
@@ -33,18 +28,16 @@ class TwoEncoders(nn.Module):
 
 
 class QuickThoughts(Method):
-    """Wiring of Logeswaran and Lee 2018, Sec. 3, with the next sentence as the only neighbour."""
+    """Wiring of Logeswaran and Lee 2018, Sec. 3, with the next sentence as the only neighbour.
+
+    There is no head: the loss is of the encoders' outputs.
+    """
 
     encoder: TwoEncoders
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self.encoder = TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder))
-
-    @property
-    def head(self) -> nn.Module:
-        """None: the loss is of the encoders' outputs."""
-        return chain()
 
     def forward(self, batch: Batch) -> Output:
         """Loss of f(sentence) and g(next sentence); the batch's other next sentences are the negatives.

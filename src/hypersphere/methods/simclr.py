@@ -6,7 +6,7 @@ import torch
 from pydantic import PositiveInt
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair", "labels")
@@ -15,15 +15,11 @@ GIVES = ("pair", "labels")
 class SimCLR(Method):
     """Wiring of Chen et al. 2020, Sec. 2.1."""
 
-    def __init__(self, parts: Parts, projector: nn.Module, together: bool) -> None:
-        super().__init__(parts)
-        self.projector = projector
-        self.together = together
+    projector: nn.Module
 
-    @property
-    def head(self) -> nn.Module:
-        """The projector."""
-        return chain(projector=self.projector)
+    def __init__(self, parts: Parts, projector: nn.Module, together: bool) -> None:
+        super().__init__(parts, projector=projector)
+        self.together = together
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views; the embeddings are the projector's outputs."""

@@ -7,7 +7,7 @@ import torch
 from pydantic import PositiveInt
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair",)
@@ -16,15 +16,8 @@ GIVES = ("pair",)
 class SimSiam(Method):
     """Wiring of Chen & He 2021, Alg. 1, one forward pass per view."""
 
-    def __init__(self, parts: Parts, projector: nn.Module, predictor: nn.Module) -> None:
-        super().__init__(parts)
-        self.projector = projector
-        self.predictor = predictor
-
-    @property
-    def head(self) -> nn.Module:
-        """The projector, then the predictor, whose outputs are the embeddings."""
-        return chain(projector=self.projector, predictor=self.predictor)
+    projector: nn.Module
+    predictor: nn.Module
 
     def forward(self, batch: Batch) -> Output:
         """Mean loss of the two directions; the embeddings are the predictor's outputs."""
@@ -61,4 +54,4 @@ def simsiam(
     widths = sizes(parts.features, hidden, dim, layers)
     projector = mlp(widths, batch_norm=True, last_batch_norm=True, last_affine=last_batch_norm == "affine")
     predictor = mlp([dim, bottleneck, dim], batch_norm=True)
-    return SimSiam(parts, projector, predictor)
+    return SimSiam(parts, projector=projector, predictor=predictor)

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 
 GIVES = ("scores", "labels")
 VIEWS = 1
@@ -11,14 +11,7 @@ VIEWS = 1
 class Supervised(Method):
     """Wiring of the lecture's supervised baseline (Chen, Luo & Li 2021, Tables 3 and 4)."""
 
-    def __init__(self, parts: Parts, classifier: nn.Module) -> None:
-        super().__init__(parts)
-        self.classifier = classifier
-
-    @property
-    def head(self) -> nn.Module:
-        """The classifier, whose scores are the embeddings."""
-        return chain(classifier=self.classifier)
+    classifier: nn.Module
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the view; the embeddings are the classifier's scores, because they enter the loss."""
@@ -34,4 +27,4 @@ def supervised(parts: Parts, *, labels: str = "class") -> Method:
         parts: encoder, objective and the like, with the number of classes.
         labels: the name of the training split's labels that batches hold: of several digits, ``digit_2``.
     """
-    return Supervised(parts, nn.Linear(parts.features, parts.classes))
+    return Supervised(parts, classifier=nn.Linear(parts.features, parts.classes))

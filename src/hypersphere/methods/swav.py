@@ -6,7 +6,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere.config.registry import Fraction
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit
 
@@ -16,20 +16,15 @@ GIVES = ("scores_a", "scores_b")
 class SwAV(Method):
     """Wiring of Caron et al. 2020, Sec. 3.1, one forward pass per view."""
 
+    projector: nn.Module
     frozen: Bool[Tensor, ""]
     """Whether the prototypes get no gradient yet."""
 
     def __init__(self, parts: Parts, projector: nn.Module, prototypes: nn.Linear, freeze: float) -> None:
-        super().__init__(parts)
-        self.projector = projector
+        super().__init__(parts, projector=projector)
         self.prototypes = prototypes
         self.freeze = freeze
         self.register_buffer("frozen", torch.tensor(freeze > 0))
-
-    @property
-    def head(self) -> nn.Module:
-        """The projector, without the prototypes."""
-        return chain(projector=self.projector)
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views' cosines with the prototypes; the embeddings are the projector's outputs."""
@@ -40,18 +35,15 @@ class SwAV(Method):
         scores_a, scores_b = (unit(self.gradient(z)) @ rows.T for z in (z_a, z_b))
         return Output(self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach())
 
+    @torch.no_grad()
     def begin(self) -> None:
-        """Normalise the initial prototypes."""
-        self._normalise()
+        """Normalise the prototypes."""
+        self.prototypes.weight.copy_(unit(self.prototypes.weight))
 
     def after_step(self, before: float, after: float) -> None:
         """Normalise the prototypes again, because the optimiser's step changes their norms."""
-        self._normalise()
+        self.begin()
         self.frozen.fill_(after < self.freeze)
-
-    @torch.no_grad()
-    def _normalise(self) -> None:
-        self.prototypes.weight.copy_(unit(self.prototypes.weight))
 
 
 def swav(

@@ -29,9 +29,6 @@ def cut_initialisation(
             projector's last for SimCLR, the predictor's last for SimSiam. ``encoder``: every parameter of
             ``model.encoder``. ``encoder_weights``: only those of two dimensions or more, so neither biases nor batch
             norm; where batch norm follows, the encoder's output stays the same and its steps grow relative to it.
-
-    Raises:
-        HypersphereError: ``last_layer`` of a model without a linear layer, or an encoder's scope without an encoder.
     """
     for parameter in _in_scope(model, scope):
         parameter.div_(c)

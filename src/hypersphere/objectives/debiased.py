@@ -57,9 +57,6 @@ def corrected(
 
     Numerics: all in logarithms, so that e^(1/t) is never formed. Where the corrected sum is below its lower bound
     N e^(-1/t), or negative, the bound replaces it, and only the positive has a gradient, as with a clamp.
-
-    Raises:
-        HypersphereError: ``tau_plus`` is not below 1.
     """
     if not tau_plus < 1:
         raise HypersphereError(

@@ -44,9 +44,6 @@ def distance_polarization(
     Returns:
         The weighted penalty, without unit.
 
-    Raises:
-        HypersphereError: ``lower`` is not below ``upper``.
-
     Numerics: there is no square root and no arccos, so nothing is singular at cos = ±1; the gradient at the two kinks
     D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them. A zero
     embedding has D = 0.5 to all others.

@@ -21,6 +21,9 @@ from hypersphere.config.run import Component, Dataset, Run
 from hypersphere.provenance import data_files, listing
 from hypersphere.provenance.sources import closure, code_digest, exists
 
+WRITER = "hypersphere.report.writer"
+"""Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
+
 
 def run_modules(run: Run) -> tuple[str, ...]:
     """The modules that train every run, and those of the components that this run names."""
@@ -117,12 +120,12 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(module, kinds.drawing(declared.study))])
+        return files.digest([asked, code_digest(WRITER, module, kinds.drawing(declared.study))])
     cells = []
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
         measured_by = HISTORY if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
         cells.append([cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, measured_by])
-    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", module)
+    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", WRITER, module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
     return files.digest([asked, choices, cells, _scale(plan), *plan.records_of(paper, artifact), code])
 

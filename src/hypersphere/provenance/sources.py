@@ -31,8 +31,8 @@ SILENT = frozenset(
         # Downloads are checked against published checksums.
         "datasets.reading.download",
         # Which process trains where, what was finished before, and failures of the machine. The numerical switches
-        # are in `training.determinism` and the images in `training.images`, which count.
-        *(f"training.{module}" for module in ("device", "failures", "pretrain", "snapshots")),
+        # are in `training.determinism`, which counts.
+        *(f"training.{module}" for module in ("device", "pretrain", "snapshots")),
         # A resume state returns the bits that it was given: training that was interrupted ends with the same bytes as
         # training that was not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
         "training.checkpoint",

@@ -1,7 +1,9 @@
 """Claims as the scorecard and the paper show them: text, and the colour of the verdict."""
 
+import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,28 +12,23 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.report import labels, theorems, words
-from hypersphere.report.results import Results, has_no_scale, settles
-from hypersphere.report.shown import Grid, Head, Line, Shown, Text
+from hypersphere.report import words
+from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
+from hypersphere.report.results import AGREE, DISAGREE, Results, has_no_scale, records, settles
 from hypersphere.wording import counted
 
-AGREE = (
-    *("reproduced", "exact", "exact (erratum)", "no counterexample", "no counterexample (erratum)"),
-    "diverged as published",
-)
-DISAGREE = ("not reproduced", "refuted")
 DIRECTIONS = ("larger", "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
 UNSETTLED = ("direction only", "inconclusive", "cannot be judged", "laptop only", "quick only", words.NOT_RUN)
 ORDER = (*AGREE, *DISAGREE, *UNSETTLED)
-OURS = "ours"
-"""The reading of a claim that no document prints."""
 ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}
 """Origins of claims, in words. Claims of different origins are never counted together."""
-
-
 KINDS = ("numbers and comparisons", "claims answered by exact studies", "theorems and identities")
 """What ``Apart`` holds, in words."""
+AS_THEY_ARE = ("id", "paper", "artifact", "kind", "origin", "sentence", "verdict", "direction", "why", "source")
+"""Columns of claims.csv that are shown as they are."""
+EXCESS = "excess"
+"""The key of a counterexample for the size of the failure. All other keys are inputs."""
 
 
 @dataclass(frozen=True)
@@ -98,39 +95,35 @@ def tone(config: Config, row: dict[str, Any]) -> str:
 
 def entries(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
-    rows = results.claims.to_dict("records")
-    return [_entry(results.config, {str(key): value for key, value in row.items()}) for row in rows]
+    return [_entry(results.config, row) for row in records(results.claims)]
 
 
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
     judged, config = results.judged_of(paper, artifact), results.config
-    if judged is None or judged.empty:
-        return None
-    every = [_entry(config, {str(key): value for key, value in row.items()}) for row in judged.to_dict("records")]
+    every = [] if judged is None else [_entry(config, row) for row in records(judged)]
     answered = [claim for claim in every if claim.verdict != words.NOT_RUN]
     if not answered:
         return None
     reasons = Counter(claim.why for claim in every if claim.verdict == words.NOT_RUN)
     below = not settles(config)
     head = ["published, by its own run" if below else "published", "ours", "95 % interval", "verdict"]
+    head += ["direction"] if below else []
     lines = []
     for claim in answered:
         where = ", ".join(filter(None, (claim.dataset, claim.stand_in, claim.metric, claim.setting)))
-        cells = [claim.published, claim.ours, claim.interval, claim.verdict, *([claim.direction] if below else [])]
+        cells = [claim.published, claim.ours, claim.interval, claim.verdict, claim.direction][: len(head)]
         lines.append(Line((claim.subject, where), tuple(Text(cell or "–") for cell in cells)))
-    heads = tuple(map(Head, [*head, *(["direction"] if below else [])]))
     make = "evidence" if config.settings.evidence_only else "reproduce"
-    notes = [
+    notes = (
         f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
         f"these runs. {words.notice(config)}",
         "Intervals of comparisons are Holm's, over all comparisons of this table.",
         *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
         f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
-    ]
-    return Shown(
-        f"{artifact}-claims", f"Verdicts on {artifact}", tuple(notes), Grid((heads,), ("claim", "on"), tuple(lines))
     )
+    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
+    return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
 
 
 def kind_of(claim: Entry) -> str:
@@ -140,40 +133,28 @@ def kind_of(claim: Entry) -> str:
 
 def apart(claims: list[Entry]) -> Apart:
     """Claims by what answers them."""
-    by_kind = {kind: [claim for claim in claims if kind_of(claim) == kind] for kind in ("encoder", "study", "theorem")}
-    return Apart(measured=by_kind["encoder"], studied=by_kind["study"], stated=by_kind["theorem"])
+    kinds = ("encoder", "study", "theorem")
+    return Apart(*([claim for claim in claims if kind_of(claim) == kind] for kind in kinds))
 
 
 def counts(claims: list[Entry]) -> list[Count]:
     """Counts by origin, printed claims first. Origins without claims are left out."""
-    counted = []
-    for origin in ORIGINS:
-        of_origin = [claim for claim in claims if claim.origin == origin]
-        if of_origin:
-            counted.append(Count(origin, len(of_origin), _verdicts(of_origin)))
-    return counted
-
-
-def by_kind(claims: list[Entry]) -> list[tuple[str, list[Count]]]:
-    """What is counted, in words, and its counts: those of the scorecard and of the command ``claims``."""
-    return list(zip(KINDS, map(counts, apart(claims)), strict=True))
-
-
-def in_words(claims: list[Entry]) -> list[str]:
-    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
-    return [
-        f"{count.total} {what}, {ORIGINS[count.origin]}: "
-        + ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
-        for what, by_origin in by_kind(claims)
-        for count in by_origin
-    ]
-
-
-def _verdicts(claims: list[Entry]) -> list[tuple[str, str, int]]:
-    numbers = Counter((claim.verdict, claim.tone) for claim in claims)
     rank = {verdict: place for place, verdict in enumerate(ORDER)}
-    ordered = sorted(numbers, key=lambda pair: (rank.get(pair[0], len(ORDER)), pair[0]))
-    return [(verdict, colour, numbers[verdict, colour]) for verdict, colour in ordered]
+    found = []
+    for origin in ORIGINS:
+        numbers = Counter((claim.verdict, claim.tone) for claim in claims if claim.origin == origin)
+        ordered = sorted(numbers.items(), key=lambda pair: (rank.get(pair[0][0], len(ORDER)), pair[0][0]))
+        if ordered:
+            found.append(Count(origin, numbers.total(), [(*verdict, number) for verdict, number in ordered]))
+    return found
+
+
+def in_words(claims: list[Entry]) -> Iterator[str]:
+    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
+    for what, kind in zip(KINDS, apart(claims), strict=True):
+        for count in counts(kind):
+            said = ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
+            yield f"{count.total} {what}, {ORIGINS[count.origin]}: {said}"
 
 
 def _entry(config: Config, row: dict[str, Any]) -> Entry:
@@ -186,29 +167,20 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
     on, studied = row["measured_on"], paper.studied.get(row["artifact"])
     study = row["study"] or (studied.study if studied else "")
     return Entry(
-        id=row["id"],
-        paper=row["paper"],
-        artifact=row["artifact"],
-        kind=row["kind"],
-        origin=row["origin"],
-        sentence=row["sentence"],
+        **{name: row[name] for name in AS_THEY_ARE},
         subject=row["sentence"] if stated or (study and row["sentence"]) else _subject(paper, row),
         dataset=paper.label(row["dataset"]),
         stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
         metric=metric.label if metric and (row["variant"] or not study) else "",  # a sentence has none
         setting=_in_words(paper, row, "setting"),
         published=_published(row, decimals, compares),
-        ours=theorems.finding(row) if stated else _ours(row, decimals, compares),
+        ours=checked(row) if stated else _ours(row, decimals, compares),
         interval=words.interval(row["low"], row["high"], decimals, sign=compares),
-        verdict=verdict,
         tone=tone(config, row),
         sensitivity=f"at D/2: {half}; at 2D: {double}" if varies else "",
-        direction=row["direction"],
-        why=row["why"],
         reading=_reading(row),
         unstated="" if row["study"] or row["unstated"] == "0" else counted(row["unstated"], "open choice"),
-        source=row["source"],
-        counterexample=theorems.counterexample(row["counterexample"]),
+        counterexample=counterexample(row["counterexample"]),
         runs=tuple(row["runs"].split()),
         study=study,
     )
@@ -217,7 +189,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
 def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
     """``batch size = 512, epoch 100``."""
     point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
-    return labels.point(paper, point, point)
+    return words.point(paper, point, point)
 
 
 def _subject(paper: Paper, row: dict[str, Any]) -> str:
@@ -242,8 +214,10 @@ def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
 
 
 def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
-    measured = float(row["measured"] or "nan")
-    diverged = 0 if math.isnan(row["n_diverged"]) else int(row["n_diverged"])
+    measured, diverged, missing = (
+        float(row["measured"] or "nan"),
+        *map(words.whole, (row["n_diverged"], row["n_missing"])),
+    )
     if row["study"] and row["metric"] == "share" and not row["baseline"]:
         places = int(row["n"])
         held = round(measured * places / 100)
@@ -254,14 +228,38 @@ def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
         return "diverged" if diverged else words.NOT_RUN if row["verdict"] == words.NOT_RUN else "–"
     mean = (words.signed if compares else words.number)(measured, decimals)
     spread = "" if math.isnan(row["measured_std"]) else f" ± {words.number(row['measured_std'], decimals)}"
-    missing = 0 if math.isnan(row["n_missing"]) else int(row["n_missing"])
     lost = "".join(f"; {count} {how}" for count, how in ((diverged, "diverged"), (missing, "missing")) if count)
     return f"{mean}{spread} (n = {int(row['n'])}{lost}{'; low power' if row['low_power'] else ''})"
 
 
 def _reading(row: dict[str, Any]) -> str:
     if row["origin"] == "ours" and row["reading"] == PRINTED:
-        return OURS
+        return "ours"
     if row["verdict"] in DISAGREE and not row["study"] and row["unstated"] not in ("", "0"):
         return f"under our reading: {row['reading']}"
     return str(row["reading"])
+
+
+def checked(row: dict[str, Any]) -> str:
+    """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``."""
+    if math.isnan(row["draws"]):
+        return "not checked"
+    draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
+    verb = counted(violated, "violates", "violate")
+    outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
+    return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
+
+
+def counterexample(text: str) -> str:
+    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty if there is none."""
+    if not text:
+        return ""
+    inputs = json.loads(text)
+    by = inputs.pop(EXCESS)
+    return f"fails at {', '.join(f'{name} = {_number(value)}' for name, value in inputs.items())}, by {by:.3g}"
+
+
+def _number(value: float | list[Any]) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_number, value))})"
+    return f"{value:.4g}".replace("-", "−")

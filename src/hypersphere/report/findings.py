@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from hypersphere.config.project import Config
 from hypersphere.report import claims, words
 from hypersphere.report.claims import Entry, kind_of
-from hypersphere.report.results import settles
+from hypersphere.report.results import AGREE, DISAGREE, settles
 
 KINDS = {"theorem": "Theorems", "study": "Exact studies", "encoder": "Trained encoders"}
 """What answers a claim (``claims.kind_of``), as headings; those whose answers have no scale come first."""
@@ -32,8 +32,8 @@ class Outcome(NamedTuple):
 OUTCOMES = {
     one.name: one
     for one in (
-        Outcome("holds", "Holds", claims.AGREE, "holds", "hold"),
-        Outcome("fails", "Fails", claims.DISAGREE, "fails", "fail"),
+        Outcome("holds", "Holds", AGREE, "holds", "hold"),
+        Outcome("fails", "Fails", DISAGREE, "fails", "fail"),
         Outcome("open", "Open", ("direction only", "inconclusive"), "is open or in part", "are open or hold in part"),
         Outcome("unjudged", "Cannot be judged", ("cannot be judged",), "cannot be judged", "cannot be judged"),
         Outcome("measured", "Measured", ("laptop only", "quick only"), "was measured", "were measured"),
@@ -104,24 +104,24 @@ def address(**filters: str) -> str:
 
 def matrix(config: Config, entries: Sequence[Entry], origin: str, exact: bool = False) -> Matrix:
     """The counts of every document and outcome (``exact``: verdict), kinds beside each other; sums in the last row."""
-    of_origin = [claim for claim in entries if claim.origin == origin]
-    cells = [(claim.paper, _column(claim, exact)) for claim in of_origin]
-    found = Counter(cells)
-    columns = sorted({column for _, column in cells}, key=_place)
-
-    def row(paper: str, title: str) -> Row:
-        asked = [name for name in config.papers if paper in ("", name)]
-        counts = [sum(found[name, column] for name in asked) for column in columns]
-        links = [address(document=paper, kind=one.kind, origin=origin, verdict=one.verdict) for one in columns]
-        return Row(paper, title, tuple(zip(counts, links, strict=True)))
-
-    rows = [row(paper.paper, paper.title) for paper in config.papers.values()]
-    spans = [
-        (heading, sum(one.kind == kind for one in columns), sum(kind_of(claim) == kind for claim in of_origin))
-        for kind, heading in KINDS.items()
-    ]
-    shown = [one for one in rows if any(number for number, _ in one.cells)]
-    return Matrix(origin, exact, [span for span in spans if span[1]], columns, [*shown, row("", "All documents")])
+    cells = [(claim.paper, _column(claim, exact)) for claim in entries if claim.origin == origin]
+    found, order = Counter(cells), [*OUTCOMES, *claims.ORDER]
+    columns = sorted(
+        {column for _, column in cells},
+        key=lambda one: (list(KINDS).index(one.kind), order.index(one.verdict), one.verdict),
+    )
+    rows = []
+    for name, title in [(name, paper.title) for name, paper in config.papers.items()] + [("", "All documents")]:
+        asked = [name] if name else list(config.papers)
+        counts = [sum(found[paper, column] for paper in asked) for column in columns]
+        links = [address(document=name, kind=one.kind, origin=origin, verdict=one.verdict) for one in columns]
+        if any(counts) or not name:
+            rows.append(Row(name, title, tuple(zip(counts, links, strict=True))))
+    spans = []
+    for kind, heading in KINDS.items():
+        wide = sum(one.kind == kind for one in columns)
+        spans += [(heading, wide, sum(column.kind == kind for _, column in cells))] if wide else []
+    return Matrix(origin, exact, spans, columns, rows)
 
 
 def _column(claim: Entry, exact: bool) -> Column:
@@ -131,84 +131,68 @@ def _column(claim: Entry, exact: bool) -> Column:
     return Column(kind_of(claim), outcome.name, outcome.heading, claim.tone)
 
 
-def _place(column: Column) -> tuple[int, int, str]:
-    """The order of columns: by kind, then settled verdicts first."""
-    order = [*OUTCOMES, *claims.ORDER]
-    return list(KINDS).index(column.kind), order.index(column.verdict), column.verdict
+_OPENINGS = {
+    "theorem": " printed theorems and identities, ",
+    "study": " printed numbers and sentences that exact studies answer, ",
+    "encoder": " printed numbers and comparisons of trained encoders, ",
+}
 
 
 def sentences(config: Config, entries: Sequence[Entry]) -> list[list[Part]]:
     """One sentence for each kind of printed claim, then one for corrected readings and claims of our own."""
-    printed = [claim for claim in entries if claim.origin == "printed"]
-    told = [_of_kind(config, kind, [claim for claim in printed if kind_of(claim) == kind]) for kind in KINDS]
-    return [sentence for sentence in told if sentence] + _apart(entries)
+    told = []
+    for kind, opening in _OPENINGS.items():
+        shown = [claim for claim in entries if claim.origin == "printed" and kind_of(claim) == kind]
+        if not shown:
+            continue
+        end = "."
+        if kind == "theorem" and {"holds", "fails"} & set(map(outcome_of, shown)):
+            end = ". Failing means a counterexample; holding means that random draws met none, which is no proof."
+        elif kind == "encoder" and not settles(config):
+            end = f". What is measured at scale {config.scale_name} counts for or against none of them."
+        total = Part(str(len(shown)), address(kind=kind, origin="printed"))
+        told.append([Part("Of "), total, Part(opening), *_outcomes(shown, kind, "printed"), Part(end)])
+    return told + _apart(entries)
 
 
-_OPENINGS = {
-    "theorem": ("Of ", " printed theorems and identities"),
-    "study": ("Of ", " printed numbers and sentences that exact studies answer"),
-    "encoder": ("Of ", " printed numbers and comparisons of trained encoders"),
-}
-
-
-def _of_kind(config: Config, kind: str, shown: Sequence[Entry]) -> list[Part]:
-    if not shown:
-        return []
-    before, after = _OPENINGS[kind]
-    parts = [Part(before), Part(str(len(shown)), address(kind=kind, origin="printed")), Part(f"{after}, ")]
-    parts += _outcomes(shown, kind=kind, origin="printed")
-    present = {outcome_of(claim) for claim in shown}
-    if kind == "theorem" and present & {"holds", "fails"}:
-        return [
-            *parts,
-            Part(". Failing means a counterexample; holding means that random draws met none, which is no proof."),
-        ]
-    if kind == "encoder" and not settles(config):
-        return [*parts, Part(f". What is measured at scale {config.scale_name} counts for or against none of them.")]
-    return [*parts, Part(".")]
-
-
-def _outcomes(shown: Sequence[Entry], **base: str) -> list[Part]:
+def _outcomes(shown: Sequence[Entry], kind: str, origin: str) -> list[Part]:
     """``22 hold, 30 fail and 2 cannot be judged``, the numbers linked."""
     numbers = Counter(map(outcome_of, shown))
     listed = [(outcome, numbers[outcome.name]) for outcome in OUTCOMES.values() if numbers[outcome.name]]
     parts: list[Part] = []
     for place, (outcome, number) in enumerate(listed):
-        joint = "" if place == 0 else " and " if place == len(listed) - 1 else ", "
+        if place:
+            parts.append(Part(" and " if place == len(listed) - 1 else ", "))
         said = outcome.one if number == 1 else outcome.many
-        parts += [Part(joint), Part(f"{number} {said}", address(**base, verdict=outcome.name))]
-    return [part for part in parts if part.text]
+        parts.append(Part(f"{number} {said}", address(kind=kind, origin=origin, verdict=outcome.name)))
+    return parts
 
 
 def _apart(entries: Sequence[Entry]) -> list[list[Part]]:
     """Corrected readings and claims of our own that were judged, a sentence each."""
     told = []
     for origin, what in (("corrected", "readings corrected by an erratum"), ("ours", "claims of our own")):
-        answered = [claim for claim in entries if claim.origin == origin and kind_of(claim) != "encoder"]
-        parts: list[Part] = []
+        parts = [Part(f"Counted apart, {what}: ")]
         for kind, noun in (("theorem", "theorems"), ("study", "exact studies")):
-            shown = [claim for claim in answered if kind_of(claim) == kind]
+            shown = [claim for claim in entries if claim.origin == origin and kind_of(claim) == kind]
             if shown:
-                link = address(kind=kind, origin=origin)
-                parts += [Part("; " if parts else ""), Part(str(len(shown)), link), Part(f" of {noun}: ")]
-                parts += _outcomes(shown, kind=kind, origin=origin)
-        if parts:
-            told.append([Part(f"Counted apart, {what}: "), *(part for part in parts if part.text), Part(".")])
+                parts += [Part("; ")] if len(parts) > 1 else []
+                parts += [Part(str(len(shown)), address(kind=kind, origin=origin)), Part(f" of {noun}: ")]
+                parts += _outcomes(shown, kind, origin)
+        if len(parts) > 1:
+            told.append([*parts, Part(".")])
     return told
 
 
 def examples(entries: Sequence[Entry], paper: str, most: int = 2) -> list[Example]:
     """The printed sentences of a document that fail and that hold: the shortest of each artifact, a few of them."""
-    printed = [claim for claim in entries if claim.origin == "printed" and claim.paper == paper]
     found = []
-    for name in ("fails", "holds"):
-        tone = "disagree" if name == "fails" else "agree"
-        settled = [claim for claim in printed if claim.tone == tone]
-        said = [claim for claim in settled if claim.sentence]
-        by_length = sorted(said, key=lambda claim: (len(claim.sentence), claim.id))
+    for name, tone in (("fails", "disagree"), ("holds", "agree")):
+        settled = [one for one in entries if (one.origin, one.paper, one.tone) == ("printed", paper, tone)]
         of_artifact: dict[str, Entry] = {}
-        for claim in by_length:
-            of_artifact.setdefault(claim.artifact, claim)
+        for claim in sorted(settled, key=lambda claim: (len(claim.sentence), claim.id)):
+            if claim.sentence:
+                of_artifact.setdefault(claim.artifact, claim)
         shown = list(of_artifact.values())[:most]
         if shown:
             link = address(document=paper, origin="printed", verdict=name)

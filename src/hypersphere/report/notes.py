@@ -1,26 +1,32 @@
 """Notes on an artifact made from runs: scale, what is shown, seeds, device, protocol, what is missing."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from hypersphere.config import coordinates
-from hypersphere.config.artifacts import Measured, Studied
-from hypersphere.config.cells import untrained
+from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
+from hypersphere.config.cells import Cell, untrained
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.project import Config
+from hypersphere.config.plan import Plan
 from hypersphere.config.repeats import SHARED
-from hypersphere.report import labels, words
-from hypersphere.report.points import Points
+from hypersphere.config.run import Run
+from hypersphere.report import words
+from hypersphere.report.artifact import Points
 from hypersphere.report.results import settles
 from hypersphere.wording import counted
+
+SHRINKS = {"epoch", "batch", "schedule", "optimiser"}
+"""First parts of the coordinates that a smaller scale shrinks."""
 
 
 def heading(points: Points) -> str:
     """``Table 5 at scale quick: kNN accuracy``."""
-    artifact = points.artifact
-    return f"{words.heading(points.context.results.config, artifact.printed)}: {artifact.title}"
+    printed, scale = points.artifact.printed, points.config.scale_name
+    return f"{f'{printed} at' if printed else 'At'} scale {scale}: {points.artifact.title}"
 
 
-def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
+def of(points: Points, *shown: str, figure: bool = True) -> tuple[str, ...]:
     """All notes. The first one names the scale.
 
     Args:
@@ -28,41 +34,34 @@ def of(points: Points, shown: str, figure: bool = True) -> tuple[str, ...]:
         shown: what a cell contains, or what lines and bands are, in one or more sentences.
         figure: whether to list the stand-ins of datasets, which stand in the heads of a table.
     """
-    context = points.context
-    config = context.results.config
-    return tuple(
-        filter(
-            None,
-            (
-                f"{words.scale_line(config)} {words.notice(config)}",
-                shown,
-                _shared(points),
-                _stand_ins(points) if figure else "",
-                f"Conditions: {words.conditions(points.tables)}",
-                words.protocol(context.results.plan, context.paper, context.name),
-                _shrunk(points, config),
-                _missing(points),
-                _without_control(points),
-                unjudged(points.artifact),
-            ),
-        )
+    every = (
+        words.scale_note(points.config),
+        words.joined(*shown),
+        _shared(points),
+        _stand_ins(points) if figure else "",
+        f"Conditions: {conditions(points)}",
+        protocol(points.results.plan, points.paper, points.name),
+        _shrunk(points),
+        _missing(points),
+        _without_control(points),
+        unjudged(points.artifact),
     )
+    return tuple(filter(None, every))
+
+
+def small(points: Points) -> str:
+    """Scale, n, device and protocol in a line, for a figure without its caption."""
+    others = "Other data stand in for the named datasets." if any(cell.stands_in for cell in points.every) else ""
+    scale = f"Scale {points.config.scale_name}. {words.short_notice(points.config)}"
+    return words.joined(scale, others, conditions(points), protocol(points.results.plan, points.paper, points.name))
 
 
 def _without_control(points: Points) -> str:
     """That no record has the untrained encoder, so that the artifact is shown without it; empty if one has."""
-    plan, key = points.context.results.plan, (points.context.paper.paper, points.context.name)
+    plan, key = points.results.plan, (points.paper.paper, points.name)
     if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
         return ""
     return "Without the untrained encoder, of which no record is kept."
-
-
-def measured(points: Points) -> str:
-    """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
-    return "; ".join(
-        f"{MEASURES[name].label} ({MEASURES[name].unit or 'no unit'}; {MEASURES[name].what})"
-        for name in _measures(points)
-    )
 
 
 def _measures(points: Points) -> list[str]:
@@ -71,17 +70,13 @@ def _measures(points: Points) -> list[str]:
 
 def measures(points: Points) -> str:
     """The labels of what is shown: ``embedding norm; kNN accuracy (%)``."""
-    return "; ".join(labels.measure(name) for name in _measures(points))
+    return "; ".join(map(words.measure, _measures(points)))
 
 
-def small(points: Points) -> str:
-    """Scale, n, device and protocol in a line, for a figure without its caption."""
-    context = points.context
-    config = context.results.config
-    worth = words.short_notice(config)
-    protocol = words.protocol(context.results.plan, context.paper, context.name)
-    others = "Other data stand in for the named datasets. " if any(cell.stands_in for cell in points.every) else ""
-    return f"Scale {config.scale_name}. {worth} {others}{words.conditions(points.tables)} {protocol}"
+def measured(points: Points) -> str:
+    """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
+    every = [MEASURES[name] for name in _measures(points)]
+    return "; ".join(f"{one.label} ({one.unit or 'no unit'}; {one.what})" for one in every)
 
 
 def unjudged(artifact: Measured | Studied) -> str:
@@ -90,35 +85,34 @@ def unjudged(artifact: Measured | Studied) -> str:
 
 
 def _shared_coordinates(points: Points) -> dict[str, coordinates.Scalar]:
-    shown = {key for of in points.axes.values() for key in labels.varying(of)}
-    return {key: value for key, value in points.fixed.items() if key != "measure" and key not in shown}
+    shown = {"measure", *(key for axis in points.axes.values() for key in words.varying(axis))}
+    return {key: value for key, value in points.fixed.items() if key not in shown}
 
 
 def _shared(points: Points) -> str:
     """The coordinates that all cells share: ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``"""
-    context, shared = points.context, _shared_coordinates(points)
-    text = labels.standing(context.results.config, context.paper, shared, shared)
+    shared = _shared_coordinates(points)
+    text = words.standing(points.config, points.paper, shared, shared)
     return f"Everywhere: {text.rstrip('.')}." if text else ""
 
 
 def _stand_ins(points: Points) -> str:
     """``Measured on stand-ins: digits for CIFAR-10.``: of datasets that cells do not share; empty if there are none."""
-    config, paper, shared = points.context.results.config, points.context.paper, _shared_coordinates(points)
+    paper, shared = points.paper, _shared_coordinates(points)
     keys = [key for key in ("dataset", "target") if key not in shared]
-    published = dict.fromkeys(
-        str(cell.coordinates[key]) for cell in points.every for key in keys if key in cell.coordinates
-    )
-    used = {name: words.replacement(config, name, paper.paper) for name in published}
+    cells = [cell.coordinates for cell in points.every]
+    published = dict.fromkeys(str(cell[key]) for cell in cells for key in keys if key in cell)
+    used = {name: words.replacement(points.config, name, paper.paper) for name in published}
     listed = [f"{other} for {paper.label(name)}" for name, other in used.items() if other]
     return f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
 
 
-def _shrunk(points: Points, config: Config) -> str:
+def _shrunk(points: Points) -> str:
     """A note that the shown coordinates are the published ones, if the scale shrinks them."""
-    keys = {key.partition(".")[0] for cell in points.every for key in cell.coordinates}
-    if settles(config) or not keys & set(labels.SHRINKS):
+    config = points.config
+    if settles(config) or not SHRINKS & {key.partition(".")[0] for cell in points.every for key in cell.coordinates}:
         return ""
-    divided = {path for one in config.replaced(points.context.paper.paper).overrides for path in one.divide}
+    divided = {path for one in config.replaced(points.paper.paper).overrides for path in one.divide}
     negatives = any(divided & cell.coordinates.keys() for cell in points.every)
     shown = "Epochs, batches, rates and numbers of negatives" if negatives else "Epochs, batches and rates"
     return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."
@@ -131,27 +125,94 @@ def _missing(points: Points) -> str:
         for cell in points.every
         if cell.missing
     )
-    if not reasons:
-        return ""
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    return f"Not run, of {len(points.every)}: {listed}."
+    return f"Not run, of {len(points.every)}: {listed}." if listed else ""
 
 
 def published(points: Points, where: str) -> str:
     """Where the published numbers come from, or that they are of other data; empty if there are none."""
     if all(cell.claim is None for cell in points.every):
         return ""
-    document = f"{points.artifact.printed or 'the document'} of “{points.context.paper.title}”"
+    document = f"{points.artifact.printed or 'the document'} of “{points.paper.title}”"
     if all(cell.beside is None for cell in points.every):
         return f"The numbers of {document} are of other data: the verdicts list them."
     return f"{where} {document}: published images, encoder and schedule."
 
 
-def difference(points: Points) -> str:
-    """The baseline of a table's cells, in words; empty if there is none."""
-    baseline = points.artifact.baseline
-    if baseline is None:
-        return ""
-    paper, level = points.context.paper, words.confidence(points.context.results.config)
-    other = labels.point(paper, coordinates.ordered(baseline), baseline)
-    return f"; below it, the difference from {other}, all else equal, with its {level} interval after Holm's correction"
+def seeds(listed: Sequence[int]) -> str:
+    """``n = 5 (seeds 0, 1, 2, 3, 4)``."""
+    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {', '.join(map(str, listed))})"
+
+
+def some_seeds(numbers: Sequence[int], every: Sequence[int]) -> str:
+    """``n = 1 to 3 (of seeds 0, 1, 2)``: cells differ in their seeds."""
+    between = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    return f"n = {between} (of seeds {', '.join(map(str, every))})"
+
+
+def conditions(points: Points) -> str:
+    """The seeds that one artifact's cells have, and their device and torch release."""
+    rows = points.table("measurements").dropna(subset="seed")
+    of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
+    numbers = sorted({len(one) for one in of_cell})
+    every = sorted({seed for one in of_cell for seed in one})
+    text = seeds(every) if len(of_cell) < 2 else some_seeds(numbers, every)
+    device, torch = (words.distinct(points.table("runs")[name]) for name in ("device", "torch"))
+    return f"{text}; device {device}; torch {torch}."
+
+
+def batch(run: Run) -> str:
+    """``256``, or ``1024 (4 × 256)`` if gradients are accumulated."""
+    size, micro = run.batch.size, run.batch.micro
+    return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+
+
+def component(value: Any) -> str:
+    """``resnet (depth 50, stem cifar)``."""
+    inside = ", ".join(_parameter(key.replace("_", " "), item) for key, item in value.parameters.items())
+    return value.name.replace("_", " ") + (f" ({inside})" if inside else "")
+
+
+def _parameter(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def measured_cells(plan: Plan, paper: str, artifact: str) -> list[tuple[Cell, Run]]:
+    """The cells of an artifact that this scale measures, for its first seed, with their runs."""
+    every = [(cell, cell.run) for cell in plan.artifacts.get((paper, artifact), []) if cell.run and not cell.missing]
+    return [(cell, run) for cell, run in every if run.seed == every[0][1].seed]
+
+
+def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
+    """Encoder, epochs, batch and probes of an artifact's runs."""
+    cells = measured_cells(plan, paper.paper, artifact)
+    if not cells:
+        return f"Protocol: {words.NOT_RUN} at this scale."
+    by_method: dict[str, list[Run]] = {}
+    for cell, run in cells:
+        by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(run)
+    settings: dict[str, list[str]] = {}
+    for name, runs in by_method.items():
+        epochs, sizes = words.several(str(run.schedule.epochs) for run in runs), words.several(map(batch, runs))
+        settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
+    trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
+    encoders = _encoders(run for _, run in cells)
+    shown = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
+    untrained = _encoders(cell.run for cell in plan.controls[paper.paper, artifact] if cell.run)
+    note = f" (the untrained one is {', '.join(untrained)})" if untrained and len(encoders) > len(untrained) else ""
+    probes = dict.fromkeys(_probe(plan, paper, cell.protocol) for cell, _ in cells)
+    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(probes)}."
+
+
+def _encoders(runs: Iterable[Run]) -> list[str]:
+    return list(dict.fromkeys(component(run.encoder) for run in runs))
+
+
+def _probe(plan: Plan, paper: Paper, name: str) -> str:
+    if name == HISTORY:
+        return "norm and loss from the training history"
+    chosen = plan.protocols[paper.paper][name]
+    where = " on the head's output" if chosen.layer == "embeddings" else ""
+    return f"probed by {component(chosen.probe)}{where}{', on another dataset' if chosen.transfer else ''}"

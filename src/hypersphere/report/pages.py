@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates, errata
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.reasons import NOT_MADE_YET, why_not_made
-from hypersphere.report import labels, words
-from hypersphere.report.results import Results
-from hypersphere.report.shown import Shown, show
+from hypersphere.report import notes, words
+from hypersphere.report.artifact import Points, Shown
+from hypersphere.report.results import Results, settles
+from hypersphere.report.writer import show
 
 NOT_DRAWN = "measured, but not drawn yet"
 
@@ -42,7 +42,7 @@ def document(results: Results, paper: str) -> Document:
     visible: dict[str, Shown] = {}
     for name in made:
         shown = show(results, paper, name)
-        if shown.grid or drawing(results.config, paper, shown.id).is_file():
+        if shown.grid or drawing(results.config, paper, name).is_file():
             visible[name] = shown
     missing = []
     for name, artifact in declared.artifacts.items():
@@ -51,6 +51,28 @@ def document(results: Results, paper: str) -> Document:
             missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
     measured = [shown for name, shown in visible.items() if name in declared.measured]
     return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
+
+
+def scale(results: Results) -> dict[str, Any]:
+    """What scorecard and paper say of the scale."""
+    config, plan = results.config, results.plan
+    seeds = config.scale.seeds
+    if plan.records is None:
+        sweeps = "" if seeds.tables == seeds.sweeps else f"; in sweeps {notes.seeds(seeds.sweeps)}"
+        said = f"{notes.seeds(seeds.tables)}{sweeps}"
+    else:  # all numbers come from records
+        recorded = sorted({run.seed for run in plan.runs.values()})
+        said = notes.some_seeds(sorted({1, len(recorded)}), recorded) if recorded else words.NOT_RUN
+    return {
+        "name": config.scale_name,
+        "level": config.scale.level,
+        "describe": config.scale.describe,
+        "notice": words.notice(config),
+        "settles": settles(config),
+        "seeds": said,
+        "device": words.distinct(results.runs["device"]),
+        "torch": words.distinct(results.runs["torch"]),
+    }
 
 
 def drawing(config: Config, paper: str, name: str) -> Path:
@@ -64,44 +86,35 @@ def effects(results: Results, paper: str, names: Sequence[str]) -> tuple[list[di
     Returns:
         Those that a test judges, in words; and the number of the others, which have too few runs for any.
     """
-    document = results.config.papers[paper]
-    rows = [(name, row) for name in names for row in results.artifact(paper, name).compared]
-    tested = [_effect(document, name, row) for name, row in rows if row["test"]]
+    every = [Points(results, results.config.papers[paper], name) for name in names]
+    rows = [(points, row) for points in every for row in points.compared]
+    tested = [_effect(points, row) for points, row in rows if row["test"]]
     return tested, len(rows) - len(tested)
 
 
-def _effect(paper: Paper, name: str, row: dict[str, Any]) -> dict[str, Any]:
-    other_test = {"welch": "pooled", "pooled": "welch"}.get(row["test"], "welch")
-    where = f"{paper.paper}/{name}: effects.csv"
+def _effect(points: Points, row: dict[str, Any]) -> dict[str, Any]:
+    paper, other_test = points.paper, {"welch": "pooled", "pooled": "welch"}.get(row["test"], "welch")
+    where = f"{paper.paper}/{points.name}: effects.csv"
     point, other = (coordinates.parse(row[key], where) for key in ("coordinates", "baseline"))
-    measure = MEASURES[str(point["measure"])]
-    decimals, on = measure.decimals, row["measured_on"]
+    measure, on = MEASURES[str(point["measure"])], row["measured_on"]
     keys = [key for key in point if key not in ("dataset", "target", "measure")]
-    differing = [key for key in other if other[key] != point.get(key)]
+    intervals = {"holm": ("low_holm", "high_holm"), "other": (f"{other_test}_low", f"{other_test}_high")}
+    intervals["paired"] = ("paired_low", "paired_high")
     return {
-        "artifact": name,
-        "subject": labels.point(paper, point, keys),
-        "baseline": labels.point(paper, other, differing),
-        "dataset": labels.point(paper, point, ("dataset", "target")),
+        "artifact": points.name,
+        "subject": words.point(paper, point, keys),
+        "baseline": words.point(paper, other, [key for key in other if other[key] != point.get(key)]),
+        "dataset": words.point(paper, point, ("dataset", "target")),
         "measured_on": on if on != point["dataset"] else "",
         "metric": measure.label,
-        "effect": words.signed(row["effect"], decimals),
+        "effect": words.signed(row["effect"], measure.decimals),
         "p": words.p_value(row["p_holm"]),
         "n": f"{words.number(row['n_variant'], 0)}, {words.number(row['n_baseline'], 0)}",
         "low_power": bool(row["low_power"]),
-        "detectable": words.number(row["detectable"], decimals),
-        "holm": words.interval(row["low_holm"], row["high_holm"], decimals),
+        "detectable": words.number(row["detectable"], measure.decimals),
         "test": row["test"],
-        "other": words.interval(row[f"{other_test}_low"], row[f"{other_test}_high"], decimals),
-        "paired": words.interval(row["paired_low"], row["paired_high"], decimals),
+        **{name: words.interval(row[low], row[high], measure.decimals) for name, (low, high) in intervals.items()},
     }
-
-
-def protocols(results: Results, paper: str, names: Sequence[str]) -> list[str]:
-    """How the runs of artifacts were trained and probed; each sentence is listed once."""
-    document = results.config.papers[paper]
-    texts = [words.protocol(results.plan, document, name) for name in names if name in document.measured]
-    return list(dict.fromkeys(texts))
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """paper.pdf: prose from paper/reproduction.typ, every number and table from content.json, figures as svg."""
 
-import importlib.util
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,10 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
-from hypersphere.report import claims, outline, pages, shown, studies, told, words, writer
+from hypersphere.report import claims, notes, pages, paper_text, studies, style, words, writer
+from hypersphere.report.artifact import Context, Grid, Shown
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results, settles
-from hypersphere.report.shown import Grid, Shown
 
 SOURCE = "paper/reproduction.typ"
 TIMESTAMP = 0
@@ -25,11 +24,7 @@ TIMESTAMP = 0
 
 
 def build(plan: Plan) -> None:
-    """Write ``results/<scale>/paper/content.json`` and, from it, ``results/<scale>/paper.pdf``.
-
-    Raises:
-        HypersphereError: claims.csv is missing, a results file is not as expected, or the source does not compile.
-    """
+    """Write ``results/<scale>/paper/content.json`` and, from it, ``results/<scale>/paper.pdf``."""
     config = plan.config
     source = config.root / SOURCE
     if not source.is_file():
@@ -46,12 +41,8 @@ def build(plan: Plan) -> None:
 
 
 def _compiled(source: Path, root: Path, data: Path) -> bytes:
-    """The PDF: with drawings that move to where there is room, or, where Typst fails to tag them, in their place.
-
-    Raises:
-        typst.TypstError: the source does not compile.
-    """
-    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "font_paths": [str(fonts())]}
+    """The PDF: with drawings that move to where there is room, or, where Typst fails to tag them, in their place."""
+    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "font_paths": [str(style.fonts())]}
     inputs = {"content": f"/{data.relative_to(root).as_posix()}"}
     try:
         made = typst.compile(str(source), timestamp=TIMESTAMP, sys_inputs=inputs, **given)
@@ -64,84 +55,68 @@ def _compiled(source: Path, root: Path, data: Path) -> bytes:
 
 def content(results: Results) -> dict[str, Any]:
     """All numbers, tables and names in the prose."""
-    config, entries, parts = results.config, claims.entries(results), outline.load(results.config)
-    kinds = claims.apart(entries)
+    config, entries, parts = results.config, claims.entries(results), paper_text.outline(results.config)
+    kinds, scale, errors = claims.apart(entries), pages.scale(results), pages.ledger(config)
     measured, studied, stated = kinds
     papers = [_paper(results, paper, parts[name], entries) for name, paper in config.papers.items()]
-    named = {name: part.short for name, part in parts.items()}
+    conditions = f"{scale['seeds']}; device {scale['device']}; torch {scale['torch']}."
+    statements, corrections, studies = paper_text.of_exact(kinds)
     return {
-        "scale": {
-            "name": config.scale_name,
-            "level": config.scale.level,
-            "describe": config.scale.describe,
-            "line": words.scale_line(config),
-            "notice": words.notice(config),
-            "settles": settles(config),
-            "conditions": words.conditions_of_scale(results),
-            "seeds": words.seeds_of_scale(results.plan),
-            "device": words.distinct(results.runs["device"]),
-            "torch": words.distinct(results.runs["torch"]),
-        },
+        "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
         "runs": str(len(results.runs)),
         "claims": _counts(measured),
         "studied": _counts(studied),
         "statements": _counts(stated),
         "printed": {
-            "all": str(len(told.printed(entries))),
-            "without_encoders": str(len(told.printed([*studied, *stated]))),
+            "all": str(len(paper_text.printed(entries))),
+            "without_encoders": str(len(paper_text.printed([*studied, *stated]))),
         },
         "told": {
-            "statements": _sentences(told.of_statements(kinds)),
-            "studies": _sentences(told.of_studies(kinds)),
-            "encoders": _sentences(told.of_encoders(kinds, config.scale_name, settles(config))),
+            "statements": words.joined(statements, corrections),
+            "studies": studies,
+            "encoders": words.joined(*paper_text.of_encoders(kinds, config.scale_name, settles(config))),
         },
-        "matrix": told.matrix(entries, named, str),
+        "matrix": paper_text.matrix(entries, {name: parts[name].short for name in config.papers}),
         "papers": papers,
         "choices": str(sum(len(items) for paper in config.papers.values() for items in paper.open_choices.values())),
         "missing": str(sum(len(paper["missing"]) for paper in papers)),
-        "errata_count": str(sum(len(group["entries"]) for group in pages.ledger(config))),
-        "errata": pages.ledger(config),
+        "errata_count": str(sum(len(group["entries"]) for group in errors)),
+        "errata": errors,
         "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
     }
 
 
-def fonts() -> Path:
-    """The folder of matplotlib's own fonts: the typeface of figures and paper, without importing matplotlib."""
-    found = importlib.util.find_spec("matplotlib")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
-
-
-def _sentences(said: Iterable[str]) -> str:
-    return " ".join(filter(None, said))
-
-
-def _paper(results: Results, paper: Paper, part: outline.Part, entries: list[claims.Entry]) -> dict[str, Any]:
+def _paper(results: Results, paper: Paper, part: paper_text.Part, entries: list[claims.Entry]) -> dict[str, Any]:
     kinds = claims.apart([claim for claim in entries if claim.paper == paper.paper])
     measured, studied, stated = kinds
     document = pages.document(results, paper.paper)
     config = results.config
-    encoders = told.of_encoders(kinds, config.scale_name, settles(config))
+    encoders = paper_text.of_encoders(kinds, config.scale_name, settles(config))
     names = [artifact.id for artifact in document.measured]
+    ready = {artifact.id: artifact for artifact in (*document.measured, *document.studied)}
+    main = [ready[name] for name in part.main if name in ready]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
     return {
         "id": paper.paper,
         "title": paper.title,
         "short": part.short,
-        "told": _sentences([*told.of_statements(kinds), *told.of_studies(kinds), *encoders]),
-        "findings": _findings(results, paper.paper, part.main, document.studied),
-        "telling": told.telling(told.printed([*stated, *studied]), part.telling),
-        "failures": told.failures(kinds),
-        "main": _shown(results, paper, _in_main(part.main, [*document.measured, *document.studied])),
+        "told": words.joined(*paper_text.of_exact(kinds), *encoders),
+        "findings": _findings(results, paper, [one for one in main if one in document.studied]),
+        "telling": paper_text.telling(paper_text.printed([*stated, *studied]), part.telling),
+        "failures": paper_text.failures(kinds),
+        "main": _shown(results, paper, main),
         "theorems": [_fields(claim, *THEOREM) for claim in stated],
         "datasets": _datasets(results, paper, names),
         "protocol": _protocol(results.plan, paper, names),
-        "choices": [_choice(paper, key, items) for key, items in paper.open_choices.items()] if names else [],
-        "shown": _shown(results, paper, _others(part.main, document.measured)),
+        "choices": [
+            {"scope": "" if key == "all" else paper.label(key), "items": items}
+            for key, items in paper.open_choices.items()
+            if names
+        ],
+        "shown": _shown(results, paper, [one for one in document.measured if one.id not in part.main]),
         "comparisons": [_fields(claim, *COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
-        "studied_shown": _shown(results, paper, _others(part.main, document.studied)),
+        "studied_shown": _shown(results, paper, [one for one in document.studied if one.id not in part.main]),
         "studied": [_fields(claim, *ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
         "missing": [artifact._asdict() for artifact in document.missing],
     }
@@ -158,16 +133,14 @@ ANSWER = (
 
 
 def _fields(claim: claims.Entry, *shown: str) -> dict[str, str]:
-    return {key: told.quoted(getattr(claim, key)) for key in shown}
+    return {key: paper_text.quoted(getattr(claim, key)) for key in shown}
 
 
 def _datasets(results: Results, paper: Paper, names: Sequence[str]) -> list[str]:
     """The published datasets of artifacts, with their stand-ins."""
     cells = [cell for name in names for cell in results.plan.artifacts.get((paper.paper, name), [])]
-    published = dict.fromkeys(
-        str(cell.coordinates[key]) for cell in cells for key in ("dataset", "target") if key in cell.coordinates
-    )
-    return [words.standing_in(results.config, dataset, paper) for dataset in published]
+    published = dict.fromkeys(name for cell in cells for name in words.datasets(cell.coordinates))
+    return [words.standing(results.config, paper, {"dataset": name}, ["dataset"]) for name in published]
 
 
 def _counts(shown: list[claims.Entry]) -> list[dict[str, Any]]:
@@ -182,14 +155,10 @@ def _counts(shown: list[claims.Entry]) -> list[dict[str, Any]]:
     ]
 
 
-def _choice(paper: Paper, key: str, items: list[str]) -> dict[str, Any]:
-    return {"scope": "" if key == "all" else paper.label(key), "items": items}
-
-
 SETTINGS: dict[str, Callable[[Run], str]] = {
     "epochs": lambda run: str(run.schedule.epochs),
     "warm-up": lambda run: f"{100 * run.schedule.warmup:g} %",
-    "batch": words.batch,
+    "batch": notes.batch,
     "learning rate": lambda run: _small(run.optimiser.learning_rate),
     "weight decay": lambda run: _small(run.optimiser.weight_decay),
     "objective": lambda run: _components(run.objective, run.logits, run.regulariser),
@@ -199,22 +168,21 @@ SETTINGS: dict[str, Callable[[Run], str]] = {
 
 def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
     """A row per variant: the settings of its runs at this scale, without sweeps unless it has nothing else."""
-    cells = [cell for name in names for cell in words.measured_cells(plan, paper.paper, name)]
-    runs: dict[tuple[str, str], list[tuple[bool, Run]]] = {}
-    for cell in cells:
-        row = tuple(paper.label(str(cell.coordinates[key])) for key in ("method", "variant"))
-        if cell.run is not None:
-            runs.setdefault((row[0], row[1]), []).append((bool(of_run(cell.coordinates)), cell.run))
+    cells = [cell for name in names for cell in notes.measured_cells(plan, paper.paper, name)]
+    runs: dict[str, list[tuple[bool, Run]]] = {}
+    for cell, run in cells:
+        row = ", ".join(paper.label(str(cell.coordinates[key])) for key in ("method", "variant"))
+        runs.setdefault(row, []).append((bool(of_run(cell.coordinates)), run))
     rows = []
-    for labels, swept_runs in runs.items():
+    for row, swept_runs in runs.items():
         plain = [run for swept, run in swept_runs if not swept] or [run for _, run in swept_runs]
-        rows.append([", ".join(labels), *(words.several(map(describe, plain)) for describe in SETTINGS.values())])
-    encoders = dict.fromkeys(words.component(cell.run.encoder) for cell in cells if cell.run)
+        rows.append([row, *(words.several(map(describe, plain)) for describe in SETTINGS.values())])
+    encoders = dict.fromkeys(notes.component(run.encoder) for _, run in cells)
     return {"head": ["Run", *SETTINGS], "rows": rows, "encoders": list(encoders)}
 
 
 def _components(*parts: Any) -> str:
-    return ", ".join(words.component(part) for part in parts if part is not None)
+    return ", ".join(notes.component(part) for part in parts if part is not None)
 
 
 def _small(value: float) -> str:
@@ -222,32 +190,22 @@ def _small(value: float) -> str:
     return f"{value:g}".replace("e-0", "e-")
 
 
-def _in_main(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
-    """Those of the main part, in the outline's order."""
-    of = {artifact.id: artifact for artifact in ready}
-    return [of[name] for name in main if name in of]
-
-
-def _others(main: Sequence[str], ready: Sequence[Shown]) -> list[Shown]:
-    return [artifact for artifact in ready if artifact.id not in main]
-
-
-def _findings(results: Results, paper: str, main: Sequence[str], studied: Sequence[Shown]) -> list[str]:
-    """What the drawings of exact studies in the main part show, a sentence each."""
-    contexts = [shown.context(results, paper, artifact.id) for artifact in _in_main(main, studied)]
-    drawn = [about for about in contexts if about.artifact.draw == "study_figure"]
-    said = [study_figure.finding(about) for about in drawn]
+def _findings(results: Results, paper: Paper, studied: Sequence[Shown]) -> list[str]:
+    """What the drawings of exact studies show, a sentence each."""
+    contexts = [Context(results, paper, one.id) for one in studied if one.grid is None]
+    said = [study_figure.finding(about) for about in contexts]
     return [f"{text}." for text in said if text]
 
 
 def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str, Any]]:
     """Artifacts as JSON. The paper itself says what its scale is worth and how exact studies are made."""
     config = results.config
-    long, short = f"{words.scale_line(config)} {words.notice(config)}", words.short_notice(config)
+    long, short = words.scale_note(config), words.short_notice(config)
     listed = []
     for artifact in ready:
         declared = paper.artifacts[artifact.id]
         notes = [short if note == long else note for note in artifact.notes if note != studies.SIZE_NOTICE]
+        path = pages.drawing(config, paper.paper, artifact.id).relative_to(config.root).as_posix()
         about: dict[str, Any] = {
             "title": declared.title,
             "original": declared.printed or "",
@@ -255,11 +213,7 @@ def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str,
             "alt": artifact.alt,
             "inches": artifact.inches,
         }
-        if artifact.grid is not None:
-            listed.append(about | {"grid": _grid(artifact.grid)})
-        else:
-            path = pages.drawing(config, paper.paper, artifact.id).relative_to(config.root).as_posix()
-            listed.append(about | {"path": f"/{path}"})
+        listed.append(about | ({"grid": _grid(artifact.grid)} if artifact.grid else {"path": f"/{path}"}))
     return listed
 
 

@@ -59,11 +59,12 @@ class Proofs:
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
-        return list(dict.fromkeys(link for claim in claims for link in self._of(claim)))
-
-    def _of(self, claim: Entry) -> list[Link]:
-        answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
-        return [*answer(claim), Link("printed claims", f"{self._root}/paper/claims/{claim.paper}.csv")]
+        found: dict[Link, None] = {}
+        for claim in claims:
+            answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
+            printed = Link("printed claims", f"{self._root}/paper/claims/{claim.paper}.csv")
+            found |= dict.fromkeys([*answer(claim), printed])
+        return list(found)
 
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
@@ -78,15 +79,10 @@ class Proofs:
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
         if self.plan.records is None:
-            return [Link(_short(name), f"runs/{name}/")]
+            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/")]  # its seed and its hash
         config = self.plan.config
         folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
         return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
-
-    def folder(self, run: str) -> str:
-        """Where all of a run lies, or its first record."""
-        links = self.run(run)
-        return links[0].href if links else ""
 
     def artifact(self, paper: Paper, name: str, figure: bool) -> list[Link]:
         """The files of a table or figure."""
@@ -104,6 +100,19 @@ class Proofs:
             return Link(name, f"#{name}")
         return Link(test, f"{self._root}/{file}") if test else Link(name, f"{self._root}/paper/errata.yaml")
 
+    def errata_by_kind(self) -> list[dict[str, Any]]:
+        """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
+        groups = []
+        for kind, meaning in errata.KINDS.items():
+            documents = []
+            for group in self.ledger:
+                entries = [entry for entry in group["entries"] if entry["kind"] == kind]
+                linked = [{**entry, "links": list(map(self.test, entry["tests"]))} for entry in entries]
+                documents += [{"title": group["title"], "entries": linked}] if linked else []
+            total = sum(len(one["entries"]) for one in documents)
+            groups += [{"kind": kind, "meaning": meaning, "total": total, "documents": documents}] if total else []
+        return groups
+
     def _theorem(self, claim: Entry) -> list[Link]:
         return [
             Link("theory.csv", "theory.csv"),
@@ -112,18 +121,17 @@ class Proofs:
         ]
 
     def _study(self, claim: Entry) -> list[Link]:
-        folder = f"simulations/{claim.paper}"
-        answered = claim.verdict != NOT_RUN
-        made = answered and claim.artifact in self.plan.config.studied(claim.paper)
-        numbers = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
-        numbers += [Link("answers", f"{folder}/answers.csv")] if answered else []
-        sentence = Link("what is checked of the sentence", f"{self._root}/paper/sentences/{claim.paper}.yaml")
-        return [
-            *numbers,
-            Link("study", f"{self._root}/{_study(claim.study)}"),
-            Link("test", f"{self._root}/tests/unit/simulations/test_{claim.study}.py"),
-            *([sentence] if claim.study == "sentences" else []),
-        ]
+        folder, found = f"simulations/{claim.paper}", []
+        if claim.verdict != NOT_RUN:
+            made = claim.artifact in self.plan.config.studied(claim.paper)
+            found = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
+            found.append(Link("answers", f"{folder}/answers.csv"))
+        found.append(Link("study", f"{self._root}/{_study(claim.study)}"))
+        found.append(Link("test", f"{self._root}/tests/unit/simulations/test_{claim.study}.py"))
+        if claim.study == "sentences":
+            sentences = f"{self._root}/paper/sentences/{claim.paper}.yaml"
+            found.append(Link("what is checked of the sentence", sentences))
+        return found
 
     def _measured(self, claim: Entry) -> list[Link]:
         declared = Link("how it is set up", f"{self._root}/config/papers/{claim.paper}.yaml")
@@ -134,11 +142,7 @@ class Proofs:
 
 
 def hosted(root: Path) -> str:
-    """Where the repository's files are on a code host: ``<repository-code>/blob/HEAD``; empty if no address is given.
-
-    Raises:
-        HypersphereError: the address in CITATION.cff is not one of the web.
-    """
+    """Where the repository's files are on a code host: ``<repository-code>/blob/HEAD``; empty if none is given."""
     file = root / "CITATION.cff"
     given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
     if not given:
@@ -148,29 +152,5 @@ def hosted(root: Path) -> str:
     return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
 
-def _short(run: str) -> str:
-    """``s0-14c73c94`` of a run's name: its seed and its hash; the claim says method, variant and dataset."""
-    return "-".join(run.split("-")[-2:])
-
-
 def _study(name: str) -> str:
     return f"src/hypersphere/simulations/{name}/compute.py"
-
-
-def by_kind(proofs: Proofs) -> list[dict[str, Any]]:
-    """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
-    groups = []
-    for kind, meaning in errata.KINDS.items():
-        documents = []
-        for group in proofs.ledger:
-            entries = [
-                {**entry, "links": [proofs.test(test) for test in entry["tests"]]}
-                for entry in group["entries"]
-                if entry["kind"] == kind
-            ]
-            if entries:
-                documents.append({"title": group["title"], "entries": entries})
-        if documents:
-            total = sum(len(one["entries"]) for one in documents)
-            groups.append({"kind": kind, "meaning": meaning, "total": total, "documents": documents})
-    return groups

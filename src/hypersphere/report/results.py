@@ -1,27 +1,26 @@
 """Read the tidy tables of a results folder. Tables, figures, scorecard and paper read nothing else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import coordinates
-from hypersphere.config.artifacts import Measured, Paper, Studied
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance import pictures as png
 from hypersphere.provenance.manifest import check_tidy
 
-SETTLED = (
-    *("reproduced", "direction only", "not reproduced", "diverged as published", "exact", "exact (erratum)"),
-    *("no counterexample", "no counterexample (erratum)", "refuted"),
+AGREE = (
+    *("reproduced", "exact", "exact (erratum)", "no counterexample", "no counterexample (erratum)"),
+    "diverged as published",
 )
+DISAGREE = ("not reproduced", "refuted")
+SETTLED = (*AGREE, *DISAGREE, "direction only")
 """Verdicts for or against a published claim."""
 
 
@@ -30,9 +29,14 @@ def settles(config: Config) -> bool:
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
 
 
-def has_no_scale(claim: Mapping[Any, Any]) -> bool:
+def has_no_scale(claim: Mapping[str, Any]) -> bool:
     """Whether a row of claims.csv is the same at every scale: a theorem, or the answer of an exact study."""
     return bool(claim["kind"] == "theorem" or claim["study"])
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each by column."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 @dataclass
@@ -40,7 +44,6 @@ class Results:
     """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
 
     plan: Plan
-    _published: dict[str, dict[str, Claim]] = field(default_factory=dict)
 
     @property
     def config(self) -> Config:
@@ -49,15 +52,10 @@ class Results:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """claims.csv: every published claim and its verdict.
-
-        Raises:
-            HypersphereError: a row below the published scale has a verdict of the published one.
-        """
+        """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
-        if not settles(self.config):
-            wrong = [row for row in table.to_dict("records") if row["verdict"] in SETTLED and not has_no_scale(row)]
-            for row in wrong[:1]:
+        for row in records(table):
+            if row["verdict"] in SETTLED and not has_no_scale(row) and not settles(self.config):
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"
@@ -69,138 +67,36 @@ class Results:
         """runs.csv of the whole scale: status, device and torch release of every finished run."""
         return tables.read(check_tidy(self.config.results, "statistics/runs.csv"), columns.RUNS)
 
+    @cached_property
+    def published(self) -> dict[tuple[str, str, str], Claim]:
+        """The printed values, by paper, artifact and coordinates."""
+        return {
+            (paper, claim.artifact, claim.text): claim
+            for paper in self.config.papers
+            for claim in load(self.config.claims_file(paper))
+            if claim.kind == "value" and claim.origin == "printed"
+        }
+
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
-        declared = self.config.papers[paper].artifacts
-        return [name for name in declared if self._proof(paper, name).is_file()]
+        declared, folder = self.config.papers[paper], self.plan.artifact_folder
+        numbers = {name: folder(paper, name) / "summary.csv" for name in declared.measured}
+        numbers |= {name: self.simulated(paper, name) for name in declared.studied}
+        return [name for name in declared.artifacts if numbers[name].is_file()]
 
-    def _proof(self, paper: str, name: str) -> Path:
-        if isinstance(self.config.papers[paper].artifacts[name], Studied):
-            return self.config.results / "simulations" / paper / f"{name}.csv"
-        return self.plan.artifact_folder(paper, name) / "summary.csv"
+    def simulated(self, paper: str, artifact: str) -> Path:
+        """The table of an artifact of an exact study."""
+        return self.config.results / "simulations" / paper / f"{artifact}.csv"
 
-    def artifact(self, paper: str, name: str) -> "ArtifactResults":
-        """The tables of one artifact made from runs.
-
-        Raises:
-            HypersphereError: no such artifact.
-        """
-        declared = self.config.papers[paper].artifacts.get(name) if paper in self.config.papers else None
-        if not isinstance(declared, Measured):
-            raise HypersphereError(f"{paper}: '{name}' is not an artifact made from runs")
-        return ArtifactResults(self, self.config.papers[paper], name, declared)
-
-    def published(self, paper: str) -> dict[str, Claim]:
-        """The printed values of a paper, by artifact and coordinates: ``table5 method=simclr;…``."""
-        if paper not in self._published:
-            claims = load(self.config.claims_file(paper))
-            values = [claim for claim in claims if claim.kind == "value" and claim.origin == "printed"]
-            self._published[paper] = {f"{claim.artifact} {claim.text}": claim for claim in values}
-        return self._published[paper]
-
-    def simulated(self, paper: str, artifact: str) -> pd.DataFrame:
-        """The table of one artifact from an exact study."""
-        return pd.read_csv(check_tidy(self.config.results, f"simulations/{paper}/{artifact}.csv"))
+    def checked(self, path: Path) -> Path:
+        """A file of the results folder that is as its manifest says."""
+        return check_tidy(self.config.results, path.relative_to(self.config.results).as_posix())
 
     def judged_of(self, paper: str, artifact: str) -> pd.DataFrame | None:
         """The claims of an artifact made from runs that its runs answer; None where they were not judged."""
-        path = (self.plan.artifact_folder(paper, artifact) / "claims.csv").relative_to(self.config.results)
-        if not (self.config.results / path).is_file():
-            return None
-        return tables.read(check_tidy(self.config.results, path.as_posix()), columns.CLAIMS)
+        path = self.plan.artifact_folder(paper, artifact) / "claims.csv"
+        return tables.read(self.checked(path), columns.CLAIMS) if path.is_file() else None
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""
         return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"), columns.CLAIMS)
-
-
-@dataclass
-class ArtifactResults:
-    """results/<scale>/statistics/<paper>/<artifact>/: one artifact's tidy tables."""
-
-    results: Results
-    paper: Paper
-    name: str
-    artifact: Measured
-
-    @cached_property
-    def summary(self) -> dict[str, dict[str, Any]]:
-        """Means over seeds by coordinates, including controls (``method=control;…``)."""
-        return self._by_coordinates("summary")
-
-    @cached_property
-    def compared(self) -> list[dict[str, Any]]:
-        """Every difference between two cells."""
-        return [{str(key): value for key, value in row.items()} for row in self._read("effects").to_dict("records")]
-
-    @cached_property
-    def effects(self) -> dict[str, dict[str, Any]]:
-        """Differences from the baseline, by the coordinates of the cell."""
-        against = {coordinates.text(point): self.artifact.compared_with(point) for point in self.artifact.points}
-        baselines = {cell: coordinates.text(other) for cell, other in against.items() if other is not None}
-        return {
-            row["coordinates"]: row for row in self.compared if baselines.get(row["coordinates"]) == row["baseline"]
-        }
-
-    @cached_property
-    def measurements(self) -> pd.DataFrame:
-        """One row per cell and seed."""
-        return self._read("measurements")
-
-    @cached_property
-    def distribution(self) -> pd.DataFrame:
-        """Quantiles of single images: coordinates, seed, run, quantile (0 to 1), value; empty for other kinds."""
-        return self._read("distribution")
-
-    @cached_property
-    def pictures(self) -> pd.DataFrame:
-        """Pictures of single images: coordinates, seed, run, row, column, caption, and the place in their stack."""
-        return self._read("pictures")
-
-    @cached_property
-    def single_points(self) -> pd.DataFrame:
-        """Single images as points in space: coordinates, seed, run, image, class, x, y, z."""
-        return self._read("points")
-
-    @cached_property
-    def stack(self) -> png.Stack:
-        """All pictures, one below the other."""
-        return png.read(self._checked("pictures.png"))
-
-    @cached_property
-    def runs(self) -> pd.DataFrame:
-        """Device, library, code and data of the artifact's runs."""
-        return self._read("runs")
-
-    @cached_property
-    def missing(self) -> dict[str, str]:
-        """Why cells cannot be measured at this scale, by coordinates."""
-        reasons = self.results.plan.missing(self.paper.paper, self.name)
-        return {cell: reason for cell, reason in reasons.items() if reason}
-
-    def printed(self, point: coordinates.Coordinates) -> Claim | None:
-        """The published value of a cell."""
-        return self.results.published(self.paper.paper).get(f"{self.name} {coordinates.text(point)}")
-
-    def devices(self) -> str:
-        """The devices that its runs ran on."""
-        return self._distinct("device")
-
-    def torch(self) -> str:
-        """The torch releases that its runs ran with."""
-        return self._distinct("torch")
-
-    def _distinct(self, column: str) -> str:
-        return ", ".join(sorted({str(value) for value in self.runs[column] if value})) or "not run"
-
-    def _by_coordinates(self, name: str) -> dict[str, dict[str, Any]]:
-        rows = self._read(name).to_dict("records")
-        return {str(row["coordinates"]): {str(key): value for key, value in row.items()} for row in rows}
-
-    def _read(self, name: str) -> pd.DataFrame:
-        return tables.read(self._checked(f"{name}.csv"), columns.TABLES[name])
-
-    def _checked(self, file: str) -> Path:
-        folder = self.results.plan.artifact_folder(self.paper.paper, self.name)
-        relative = (folder / file).relative_to(self.results.config.results).as_posix()
-        return check_tidy(self.results.config.results, relative)

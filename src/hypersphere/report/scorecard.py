@@ -1,9 +1,13 @@
 """scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
+import base64
+import io
+import math
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from PIL import Image
 
 from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
@@ -11,21 +15,24 @@ from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
-from hypersphere.report import claims, embedded, findings, numbers, pages, words, writer
-from hypersphere.report.proofs import Proofs, by_kind
+from hypersphere.report import claims, findings, notes, pages, words, writer
+from hypersphere.report.artifact import Grid, Points, Shown
+from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results, settles
-from hypersphere.report.shown import Grid, Line, Shown
 from hypersphere.wording import counted
 
 TEMPLATES = Path(__file__).parent / "templates"
+NOTHING = "–"
+"""The published number of a claim that prints none."""
+WIDTH = 720
+"""Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
+QUALITY = 28
+"""Of WebP, out of 100: letters and thin lines stay sharp, and colours keep their shades. As many colours in a palette
+take twice the bytes; fewer colours draw steps into maps where there are none."""
 
 
 def build(plan: Plan) -> None:
-    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist.
-
-    Raises:
-        HypersphereError: claims.csv is missing, or a results file is not as expected.
-    """
+    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -38,7 +45,7 @@ def build(plan: Plan) -> None:
     results = Results(plan)
     page = environment.get_template("scorecard.html").render(context(results))
     write_text(plan.config.results / "scorecard.html", page.rstrip() + "\n")
-    write_json(plan.config.results / "scorecard.json", numbers.numbers(results))
+    write_json(plan.config.results / "scorecard.json", numbers(results))
 
 
 def context(results: Results) -> dict[str, Any]:
@@ -47,21 +54,22 @@ def context(results: Results) -> dict[str, Any]:
     proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.id for claim in entries))
     papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
     origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
-    present = {claim.verdict for claim in entries}
+    present, chosen = {claim.verdict for claim in entries}, rules.load(config.root)
+
+    def comparable(claim: claims.Entry) -> bool:
+        """Whether ours may stand beside the published number: both are of the same setting."""
+        return claims.kind_of(claim) != "encoder" or settles(config)
+
     return {
-        "scale": {
-            "name": config.scale_name,
-            "folder": config.results.name,
-            "level": config.scale.level,
-            "describe": config.scale.describe,
-            "notice": words.notice(config),
-            "settles": settles(config),
-            "seeds": words.seeds_of_scale(results.plan),
-            "device": words.distinct(results.runs["device"]),
-            "torch": words.distinct(results.runs["torch"]),
-        },
+        "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
-        "rules": _rules(config),
+        "rules": {
+            "equivalence": f"{100 * chosen.equivalence:g} %",
+            "high": f"{chosen.margin.high:g}",
+            "at_least_high": f"{chosen.margin.at_least_high:g}",
+            "below_high": f"{chosen.margin.below_high:g}",
+            "relative": f"{100 * chosen.margin.relative:g} %",
+        },
         "told": findings.sentences(config, entries),
         "matrices": [findings.matrix(config, entries, origin) for origin in origins],
         "exact_matrices": [findings.matrix(config, entries, origin, exact=True) for origin in origins],
@@ -77,24 +85,13 @@ def context(results: Results) -> dict[str, Any]:
         "kind_of": claims.kind_of,
         "outcome_of": findings.outcome_of,
         "said": _said,
-        "beside": lambda claim: claim.published != NOTHING and _comparable(config, claim),
-        "published_in_words": lambda claim: _in_words(config, claim),
-        "errata": by_kind(proofs),
+        "beside": lambda claim: claim.published != NOTHING and comparable(claim),
+        "published_in_words": lambda claim: (
+            f"published: {claim.published}" if claim.published != NOTHING and not comparable(claim) else ""
+        ),
+        "errata": proofs.errata_by_kind(),
         "runs": len(results.runs),
     }
-
-
-NOTHING = "–"
-"""The published number of a claim that prints none."""
-
-
-def _comparable(config: Config, claim: claims.Entry) -> bool:
-    """Whether ours may stand beside the published number: both are of the same setting."""
-    return claims.kind_of(claim) != "encoder" or settles(config)
-
-
-def _in_words(config: Config, claim: claims.Entry) -> str:
-    return f"published: {claim.published}" if claim.published != NOTHING and not _comparable(config, claim) else ""
 
 
 def _said(claim: claims.Entry) -> list[tuple[str, str]]:
@@ -113,17 +110,6 @@ def _said(claim: claims.Entry) -> list[tuple[str, str]]:
     return [(name, text) for name, text in found.items() if text]
 
 
-def _rules(config: Config) -> dict[str, str]:
-    chosen = rules.load(config.root)
-    return {
-        "equivalence": f"{100 * chosen.equivalence:g} %",
-        "high": f"{chosen.margin.high:g}",
-        "at_least_high": f"{chosen.margin.at_least_high:g}",
-        "below_high": f"{chosen.margin.below_high:g}",
-        "relative": f"{100 * chosen.margin.relative:g} %",
-    }
-
-
 def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: Proofs) -> dict[str, Any]:
     of_paper = [claim for claim in entries if claim.paper == paper.paper]
     document = pages.document(results, paper.paper)
@@ -138,7 +124,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     return {
         "id": paper.paper,
         "title": paper.title,
-        "protocols": pages.protocols(results, paper.paper, names),
+        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, name) for name in names)),
         "examples": findings.examples(entries, paper.paper),
         "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
         "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
@@ -156,41 +142,31 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     }
 
 
-STATED = "theorems"
-"""The group of all theorems and identities of a document: none of them is an artifact."""
-
-
 def _groups(paper: Paper, shown: list[claims.Entry]) -> list[dict[str, Any]]:
-    """Claims by the artifact that prints them, in the order of claims.csv."""
+    """Claims by the artifact that prints them, in the order of claims.csv; theorems and identities are one group."""
     groups: dict[str, list[claims.Entry]] = {}
     for claim in shown:
-        groups.setdefault(STATED if claim.kind == "theorem" else claim.artifact, []).append(claim)
-    return [
-        {"artifact": name, "anchor": f"{paper.paper}-{name}", **_named(paper, name), "claims": members}
-        for name, members in groups.items()
-    ]
-
-
-def _named(paper: Paper, name: str) -> dict[str, str]:
-    """``Table 5`` and its title."""
-    artifact = paper.artifacts.get(name)
-    if artifact is None:
-        return {"printed": "Theorems and identities" if name == STATED else name, "title": ""}
-    return {"printed": artifact.printed or artifact.title, "title": artifact.title if artifact.printed else ""}
+        groups.setdefault("theorems" if claim.kind == "theorem" else claim.artifact, []).append(claim)
+    listed = []
+    for name, members in groups.items():
+        printed, title = "Theorems and identities" if name == "theorems" else name, ""
+        if name in paper.artifacts:
+            artifact = paper.artifacts[name]
+            printed, title = (artifact.printed, artifact.title) if artifact.printed else (artifact.title, "")
+        known = {"artifact": name, "anchor": f"{paper.paper}-{name}", "printed": printed, "title": title}
+        listed.append(known | {"claims": members})
+    return listed
 
 
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
     """A table with the alignment of its columns, or a figure with its drawing, and their files."""
     drawn = artifact.grid is None
-    long = f"{words.scale_line(config)} {words.notice(config)}"  # stands at the top of the page
+    long, short = words.scale_note(config), f"Scale {config.scale_name}. {words.short_notice(config)}"
     return {
         **artifact._asdict(),
-        "notes": [
-            f"Scale {config.scale_name}. {words.short_notice(config)}" if note == long else note
-            for note in artifact.notes
-        ],
+        "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
         "table": _table(artifact.grid) if artifact.grid else None,
-        "data": embedded.data(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
+        "data": picture(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
         "links": proofs.artifact(paper, artifact.id, drawn),
         "answers": findings.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
@@ -211,7 +187,58 @@ def _table(grid: Grid) -> dict[str, Any]:
 
 def _controls(artifact: Shown) -> list[dict[str, Any]]:
     """The controls of a table, as a table of their own."""
-    lines: list[Line] = [line for line in artifact.grid.lines if line.control] if artifact.grid else []
-    if not lines or artifact.grid is None:
+    if artifact.grid is None or not (lines := tuple(line for line in artifact.grid.lines if line.control)):
         return []
-    return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=tuple(lines)))}]
+    return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=lines))}]
+
+
+def picture(svg: Path) -> str:
+    """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
+    ways = [("svg+xml", svg.read_bytes())]
+    if svg.with_suffix(".png").is_file():
+        written = io.BytesIO()
+        with Image.open(svg.with_suffix(".png")) as image:
+            width = min(WIDTH, image.width)
+            small = image.convert("RGB").resize(
+                (width, round(image.height * width / image.width)), Image.Resampling.LANCZOS
+            )
+            small.save(written, "WEBP", quality=QUALITY, method=6)
+        ways.append(("webp", written.getvalue()))
+    kind, chosen = min(ways, key=lambda way: len(way[1]))
+    return f"data:image/{kind};base64,{base64.b64encode(chosen).decode('ascii')}"
+
+
+def numbers(results: Results) -> dict[str, Any]:
+    """The number of claims for each verdict, and the mean and n of every measured cell, for `dvc metrics`.
+
+    All is under the name of the scale, and a cell names the dataset that stood in for its own, so that no number is
+    read without either. Counts are by what answers a claim, and by the claim's origin:
+    ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
+    """
+    kinds = zip(("claims", "exact studies", "theorems"), claims.apart(claims.entries(results)), strict=True)
+    found: dict[str, Any] = {
+        kind: {
+            count.origin: {verdict: number for verdict, _, number in count.verdicts} for count in claims.counts(entries)
+        }
+        for kind, entries in kinds
+    }
+    for name, paper in results.config.papers.items():
+        cells = {
+            artifact: {
+                cell: _cell(row)
+                for cell, row in Points(results, paper, artifact).summary.items()
+                if not math.isnan(row["mean"]) or words.whole(row["n_diverged"])
+            }
+            for artifact in results.made(name)
+            if artifact in paper.measured
+        }
+        found |= {name: cells} if cells else {}
+    return {results.config.scale_name: found}
+
+
+def _cell(row: dict[str, Any]) -> dict[str, float | int | str]:
+    """The mean over n pretrainings; n = 0 for chance and raw pixels, which are no means of runs."""
+    mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
+    diverged, on = words.whole(row["n_diverged"]), row["measured_on"]
+    stand_in = {"measured_on": on} if on and on != row["dataset"] else {}
+    return {**mean, "n": words.whole(row["n"]), **({"diverged": diverged} if diverged else {}), **stand_in}

@@ -1,6 +1,6 @@
 """A figure with a slider: one setting at several stops. The drawing shows a few stops, the scorecard all of them.
 
-A study's table has the columns panel, line, stop, x, y. A drawing module with a ``SLIDER`` says what they are called.
+A study's table has the columns panel, line, stop, x, y. A drawing's ``slider`` says what they are called.
 """
 
 from typing import Any, NamedTuple
@@ -50,32 +50,24 @@ def draw(figure: Figure, table: pd.DataFrame, slider: Slider) -> None:
 def packed(table: pd.DataFrame, slider: Slider) -> dict[str, Any]:
     """All stops, as the page's script reads them: ``y`` by line, stop and place. Nothing is computed."""
     stops = [float(stop) for stop in sorted(table["stop"].unique())]
-    panels = [
-        panel._asdict() | _numbers(table[table["panel"] == name], slider, stops)
-        for name, panel in slider.panels.items()
-    ]
+    ticks, lines = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]), list(slider.lines)
+    panels = []
+    for name, panel in slider.panels.items():
+        part = table[table["panel"] == name]
+        low, high = part["x"].min(), part["x"].max()
+        across = [tick for tick in ticks.tick_values(low, high) if low - 0.1 <= tick <= high]
+        panels.append(
+            panel._asdict()
+            | {
+                "places": _line(part, name, lines[0], stops[0])["x"].tolist(),
+                "values": [[_line(part, name, line, stop)["y"].tolist() for stop in stops] for line in lines],
+                "across": [round(float(tick), 6) for tick in across],
+                "up": [round(float(tick), 6) for tick in ticks.tick_values(part["y"].min(), part["y"].max())],
+            }
+        )
     first = stops.index(slider.stills[len(slider.stills) // 2])
-    return {
-        "setting": slider.setting,
-        "stops": stops,
-        "first": first,
-        "lines": list(slider.lines.values()),
-        "panels": panels,
-    }
-
-
-def _numbers(part: pd.DataFrame, slider: Slider, stops: list[float]) -> dict[str, Any]:
-    """Places, values by line and stop, and round numbers at the axes; the vertical ones hold every value."""
-    panel, lines = part["panel"].iloc[0], list(slider.lines)
-    round_numbers = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
-    low, high = part["x"].min(), part["x"].max()
-    across = [tick for tick in round_numbers.tick_values(low, high) if low - 0.1 <= tick <= high]
-    return {
-        "places": _line(part, panel, lines[0], stops[0])["x"].tolist(),
-        "values": [[_line(part, panel, line, stop)["y"].tolist() for stop in stops] for line in lines],
-        "across": [round(float(tick), 6) for tick in across],
-        "up": [round(float(tick), 6) for tick in round_numbers.tick_values(part["y"].min(), part["y"].max())],
-    }
+    said = {"setting": slider.setting, "stops": stops, "first": first, "lines": list(slider.lines.values())}
+    return said | {"panels": panels}
 
 
 def _line(table: pd.DataFrame, panel: str, line: str, stop: float) -> pd.DataFrame:

@@ -8,7 +8,6 @@ figure's takes the study's table and returns a ``Drawing``; a table's also takes
 import importlib
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,7 +16,7 @@ from hypersphere.config import kinds
 from hypersphere.config.artifacts import Studied
 from hypersphere.errors import HypersphereError
 from hypersphere.report import notes
-from hypersphere.report.shown import Context
+from hypersphere.report.artifact import Context
 from hypersphere.report.sliders import Slider
 
 SIZE_NOTICE = "Exact study at its published size, the same at every scale; one CPU thread, no trained encoder."
@@ -49,10 +48,16 @@ class Layout(NamedTuple):
     """Plain sentences on what was computed."""
 
 
-def drawn_by_study(context: Context, *given: pd.DataFrame) -> Any:
+def made(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
-    module = importlib.import_module(kinds.drawing(context.artifact.study))
-    return getattr(module, context.name)(*given)
+    function = getattr(importlib.import_module(kinds.drawing(context.artifact.study)), context.name)
+    table = computed(context)
+    if context.artifact.draw == "study_figure":
+        return function(table)
+    judged = context.results.judged(context.paper.paper)
+    claims = judged[judged["artifact"] == context.name]
+    reported, measured = (pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured"))
+    return function(table, claims.assign(reported=reported, measured=measured))
 
 
 def heading(declared: Studied) -> str:
@@ -73,16 +78,15 @@ def computed(context: Context) -> pd.DataFrame:
     config, paper = context.results.config, context.paper.paper
     if context.name not in config.studied(paper):
         raise HypersphereError(f"{paper}: no exact study makes '{context.name}' at scale {config.scale_name}")
-    return context.results.simulated(paper, context.name)
+    return pd.read_csv(context.results.checked(context.results.simulated(paper, context.name)))
 
 
 def source(context: Context) -> str:
     """The study's own csv, as text."""
-    path: Path = context.results.config.results / "simulations" / context.paper.paper / f"{context.name}.csv"
-    return path.read_text(encoding="utf-8")
+    return context.results.simulated(context.paper.paper, context.name).read_text(encoding="utf-8")
 
 
-def sentences(context: Context, note: str) -> tuple[str, ...]:
+def sentences(context: Context) -> tuple[str, ...]:
     """The notes of an artifact: its size, what was computed, the verdicts on its claims, and on others that it shows.
 
     ``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``
@@ -93,4 +97,4 @@ def sentences(context: Context, note: str) -> tuple[str, ...]:
     shows = judged[judged["id"].isin(context.artifact.shows)]
     shown = ", ".join(f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records"))
     verdicts = (f"Its claims: {listed}." if listed else "", f"It shows {shown}." if shown else "")
-    return tuple(filter(None, (SIZE_NOTICE, note, notes.unjudged(context.artifact), *verdicts)))
+    return tuple(filter(None, (SIZE_NOTICE, made(context).note, notes.unjudged(context.artifact), *verdicts)))

@@ -1,17 +1,15 @@
-"""Sentences and number formats that all outputs share. They name the scale of every result."""
+"""Numbers, coordinates and datasets in print, and the sentences on a scale that all outputs share."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from hypersphere.config import rules
-from hypersphere.config.artifacts import HISTORY, Paper, Protocol
-from hypersphere.config.cells import Cell
-from hypersphere.config.plan import Plan
+from hypersphere.config import coordinates, rules
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.run import Dataset, Run
-from hypersphere.report.results import ArtifactResults, Results, settles
-from hypersphere.wording import counted
+from hypersphere.config.run import Dataset
+from hypersphere.report.results import settles
 
 NOT_RUN = "not run"
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}
@@ -57,19 +55,30 @@ def published(text: str, decimals: int) -> str:
     return number(value, max(decimals, len(text.partition(".")[2])))
 
 
+def whole(value: float) -> int:
+    """A count from a column of numbers, in which a missing one is NaN and counts as 0."""
+    return 0 if math.isnan(value) else int(value)
+
+
+def several(values: Iterable[str]) -> str:
+    """The different values, in the given order: ``64``, ``64, 128``, or ``0.5 to 40`` if there are many."""
+    listed = list(dict.fromkeys(values))
+    return ", ".join(listed) if len(listed) <= FEW else f"{listed[0]} to {listed[-1]}"
+
+
+def distinct(values: Iterable[object]) -> str:
+    """The different values, sorted; ``not run`` if there is none."""
+    return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after the other, without the empty ones."""
+    return " ".join(filter(None, sentences))
+
+
 def confidence(config: Config) -> str:
     """The level of every interval: ``95 %``."""
     return f"{100 * rules.load(config.root).confidence:g} %"
-
-
-def scale_line(config: Config) -> str:
-    """The scale's name, level and description."""
-    return f"Scale {config.scale_name} (level {config.scale.level}): {config.scale.describe}."
-
-
-def heading(config: Config, printed: str | None) -> str:
-    """``Table 5 at scale quick``."""
-    return f"{printed} at scale {config.scale_name}" if printed else f"At scale {config.scale_name}"
 
 
 def notice(config: Config) -> str:
@@ -90,124 +99,80 @@ def short_notice(config: Config) -> str:
     return "Published setting." if settles(config) else "Not a reproduction."
 
 
-def seeds(listed: Sequence[int]) -> str:
-    """``n = 5 (seeds 0, 1, 2, 3, 4)``."""
-    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {', '.join(map(str, listed))})"
+def scale_line(config: Config) -> str:
+    """The scale's name, level and description."""
+    return f"Scale {config.scale_name} (level {config.scale.level}): {config.scale.describe}."
 
 
-def conditions(about: ArtifactResults) -> str:
-    """The seeds that one artifact's cells have, and their device and torch release."""
-    rows = about.measurements.dropna(subset="seed")
-    of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
-    numbers = sorted({len(one) for one in of_cell})
-    every = sorted({seed for one in of_cell for seed in one})
-    text = seeds(every) if len(numbers) < 2 and len(of_cell) < 2 else _some(numbers, every)
-    return f"{text}; device {about.devices()}; torch {about.torch()}."
+def scale_note(config: Config) -> str:
+    """The first note of every artifact made from runs: what its scale is, and what that is worth."""
+    return f"{scale_line(config)} {notice(config)}"
 
 
-def _some(numbers: Sequence[int], every: Sequence[int]) -> str:
-    """``n = 1 to 3 (of seeds 0, 1, 2)``: cells differ in their seeds."""
-    between = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    return f"n = {between} (of seeds {', '.join(map(str, every))})"
+def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
+    """The keys that tell points apart, in written order; all keys if none does.
+
+    If two paths have the same value everywhere (a batch and its micro-batch), only the first is listed.
+    """
+    names = dict.fromkeys(name for point in points for name in point)
+    values = {name: [point.get(name) for point in points] for name in names}
+    distinct: list[str] = []
+    for key, column in values.items():
+        repeats = "." in key and any("." in listed and values[listed] == column for listed in distinct)
+        if len(set(column)) > 1 and not repeats:
+            distinct.append(key)
+    return tuple(distinct or values)
 
 
-def seeds_of_scale(plan: Plan) -> str:
-    """The seeds of tables, and of sweeps if they differ; those of records, where all numbers come from records."""
-    if plan.records is not None:
-        recorded = sorted({run.seed for run in plan.runs.values()})
-        return _some([1, len(recorded)] if len(recorded) > 1 else [1], recorded) if recorded else NOT_RUN
-    tables, sweeps = plan.config.scale.seeds.tables, plan.config.scale.seeds.sweeps
-    return seeds(tables) if tables == sweeps else f"{seeds(tables)}; in sweeps {seeds(sweeps)}"
+def together(keys: Sequence[str]) -> list[tuple[str, ...]]:
+    """Keys in groups with one label each: a dataset and the target it is probed on share a label."""
+    has_both = "dataset" in keys and "target" in keys
+    groups = [("dataset", "target") if has_both and key == "dataset" else (key,) for key in keys]
+    return [group for group in groups if not (has_both and group == ("target",))]
 
 
-def conditions_of_scale(results: Results) -> str:
-    """Seeds, device and torch release of everything at this scale."""
-    device, torch = (distinct(results.runs[name]) for name in ("device", "torch"))
-    return f"{seeds_of_scale(results.plan)}; device {device}; torch {torch}."
+def key(paper: Paper, name: str) -> str:
+    """``s`` for ``logits.s``: the paper's own label, or the last part of the path."""
+    label = paper.label(name)
+    return label if label != name else name.rpartition(".")[2].replace("_", " ")
 
 
-def distinct(values: Iterable[Any]) -> str:
-    """The different values, sorted; ``not run`` if there is none."""
-    return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
+def short(given: Scalar) -> str:
+    """A coordinate in print, with at most four significant digits."""
+    return f"{given:.4g}" if isinstance(given, float) else coordinates.show(given)
 
 
-def batch(run: Run) -> str:
-    """``256``, or ``1024 (4 × 256)`` if gradients are accumulated."""
-    size, micro = run.batch.size, run.batch.micro
-    return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+def value(paper: Paper, name: str, given: Scalar) -> str:
+    """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``; a reading's own label alone."""
+    text = coordinates.show(given)
+    if name == "measure":
+        return measure(text)
+    if name in coordinates.IDENTITY:
+        return paper.label(text)
+    if name == "target":
+        return f"→ {paper.label(text)}"
+    if name in coordinates.READINGS:
+        return paper.label(text) if paper.label(text) != text else f"{key(paper, name)} {text}"
+    if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
+        return paper.label(text)
+    return f"{key(paper, name)} = {short(given)}"
 
 
-def component(value: Any) -> str:
-    """``resnet (depth 50, stem cifar)``."""
-    inside = ", ".join(_parameter(key.replace("_", " "), item) for key, item in value.parameters.items())
-    return value.name.replace("_", " ") + (f" ({inside})" if inside else "")
+def measure(name: str) -> str:
+    """``kNN accuracy (%)``."""
+    declared = MEASURES[name]
+    return f"{declared.label} ({declared.unit})" if declared.unit else declared.label
 
 
-def _parameter(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return name if value else f"no {name}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
+    """``SimCLR, s = 10, CIFAR-10 → CIFAR-100``; keys that the point lacks are left out."""
+    groups = together([name for name in keys if name in given])
+    return ", ".join(" ".join(value(paper, name, given[name]) for name in group) for group in groups)
 
 
-def several(values: Iterable[str]) -> str:
-    """The different values, in the given order: ``64``, ``64, 128``, or ``0.5 to 40`` if there are many."""
-    listed = list(dict.fromkeys(values))
-    return ", ".join(listed) if len(listed) <= FEW else f"{listed[0]} to {listed[-1]}"
-
-
-def measured_cells(plan: Plan, paper: str, artifact: str) -> list[Cell]:
-    """The cells of an artifact that this scale measures, for its first seed."""
-    cells = [cell for cell in plan.artifacts.get((paper, artifact), []) if cell.run is not None and not cell.missing]
-    return [cell for cell in cells if cell.run and cells[0].run and cell.run.seed == cells[0].run.seed]
-
-
-def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
-    """Encoder, epochs, batch and probes of an artifact's runs."""
-    cells = measured_cells(plan, paper.paper, artifact)
-    if not cells:
-        return f"Protocol: {NOT_RUN} at this scale."
-    by_method: dict[str, list[Run]] = {}
-    for cell in cells:
-        by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(_run(cell))
-    settings: dict[str, list[str]] = {}
-    for name, runs in by_method.items():
-        epochs, sizes = several(str(run.schedule.epochs) for run in runs), several(map(batch, runs))
-        settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
-    trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
-    encoders = _encoders(cells)
-    shown = " or ".join(encoders) if len(encoders) <= FEW else f"{encoders[0]} and {len(encoders) - 1} others"
-    untrained = _encoders(plan.controls[paper.paper, artifact])
-    note = f" (the untrained one is {', '.join(untrained)})" if untrained and len(encoders) > len(untrained) else ""
-    probes = dict.fromkeys(_probe(plan.protocols[paper.paper], cell.protocol) for cell in cells)
-    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(probes)}."
-
-
-def _run(cell: Cell) -> Run:
-    assert cell.run is not None
-    return cell.run
-
-
-def _encoders(cells: Iterable[Cell]) -> list[str]:
-    return list(dict.fromkeys(component(_run(cell).encoder) for cell in cells))
-
-
-def _probe(protocols: dict[str, Protocol], name: str) -> str:
-    if name == HISTORY:
-        return "norm and loss from the training history"
-    chosen = protocols[name]
-    where = " on the head's output" if chosen.layer == "embeddings" else ""
-    return f"probed by {component(chosen.probe)}{where}{', on another dataset' if chosen.transfer else ''}"
-
-
-def stand_in(config: Config, dataset: str, paper: str) -> str:
-    """``measured on digits_lt``: the stand-in for a published dataset; empty if it was measured itself."""
-    used = _used(config, dataset, paper)
-    if used is None:
-        return f"{NOT_RUN} at this scale"
-    if used.source is None:
-        return f"{NOT_RUN}: no loader yet"
-    other = replacement(config, dataset, paper)
-    return f"measured on {other}" if other else ""
+def datasets(given: Mapping[str, Scalar]) -> list[str]:
+    """The names of a point's dataset and target."""
+    return [str(given[name]) for name in ("dataset", "target") if name in given]
 
 
 def replacement(config: Config, dataset: str, paper: str) -> str:
@@ -221,7 +186,24 @@ def _used(config: Config, dataset: str, paper: str) -> Dataset | None:
     return config.used(dataset, paper) if declared else None
 
 
-def standing_in(config: Config, dataset: str, paper: Paper) -> str:
-    """``CIFAR-10 unb. (measured on digits_lt)``."""
-    note = stand_in(config, dataset, paper.paper)
-    return f"{paper.label(dataset)} ({note})" if note else paper.label(dataset)
+def not_run(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
+    """``not run at this scale``: why a point's dataset or target cannot be measured; empty if both can."""
+    for name in datasets(given):
+        used = _used(config, name, paper.paper)
+        if used is None or used.source is None:
+            return f"{NOT_RUN} at this scale" if used is None else f"{NOT_RUN}: no loader yet"
+    return ""
+
+
+def stand_in(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
+    """``measured on digits_lt → turned_digits_lt``: the stand-ins for a point's dataset and target, if any."""
+    others = {name: replacement(config, name, paper.paper) for name in datasets(given)}
+    measured = f"measured on {' → '.join(other or name for name, other in others.items())}"
+    return not_run(config, paper, given) or (measured if any(others.values()) else "")
+
+
+def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
+    """``CIFAR-10 (measured on digits_lt)``: a point's keys, with the stand-ins for its datasets."""
+    chosen = {name: given[name] for name in keys if name in given}
+    note = stand_in(config, paper, chosen)
+    return point(paper, chosen, chosen) + (f" ({note})" if note else "")

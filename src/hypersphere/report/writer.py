@@ -1,17 +1,17 @@
-"""Writes all tables: csv to compute with, Markdown to read, TeX to paste."""
+"""Writes the files of all artifacts: csv to compute with, drawings, and tables as Markdown to read and TeX to paste."""
 
-import csv
 import html
-import io
-import math
+import importlib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hypersphere.errors import HypersphereError
 from hypersphere.files import write_text
-from hypersphere.report import claims
-from hypersphere.report.shown import Context, Grid, Head, Line, Shown
+from hypersphere.report import claims, figures, notes, studies, style
+from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
+from hypersphere.report.results import Results
 
 _TEX = {
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
@@ -26,50 +26,66 @@ _MARKDOWN = {"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "}
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 
-def write(context: Context, shown: Shown, numbers: str) -> None:
-    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``; ``numbers`` is the csv."""
-    grid = shown.grid
-    assert grid is not None
+def build(results: Results, paper: str, name: str) -> None:
+    """Write an artifact's files: the csv of its numbers, and its table (md, tex) or drawing (svg, png)."""
+    about, kind = _found(results, paper, name)
+    outputs, numbers = results.plan.outputs(paper, name), kind.numbers(about)
+    if kind.FOLDER == "figures":
+        with style.applied():
+            figures.save(kind.draw(about), outputs, numbers)
+        return
+    shown = [_shown(about, kind)]
+    judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
+    shown += [judged] if judged else []
     texts = {
         ".csv": numbers,
-        ".md": as_markdown(shown.title, grid, shown.notes),
-        ".tex": as_tex(shown.title, grid, shown.notes, f"tab:{context.paper.paper}-{context.name}"),
+        ".md": "\n".join(map(as_markdown, shown)),
+        ".tex": "\n".join(as_tex(one, f"tab:{paper}-{one.id}") for one in shown),
     }
-    if context.name in context.paper.measured:
-        judged = claims.of_artifact(context.results, context.paper.paper, context.name)
-        if judged is not None and judged.grid is not None:
-            texts[".md"] += "\n" + as_markdown(judged.title, judged.grid, judged.notes)
-            label = f"tab:{context.paper.paper}-{judged.id}"
-            texts[".tex"] += "\n" + as_tex(judged.title, judged.grid, judged.notes, label)
-    for path in context.results.plan.outputs(context.paper.paper, context.name):
+    for path in outputs:
         write_text(path, texts[path.suffix])
 
 
-def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Tidy lines under a header; a missing number is an empty field."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(fields)
-    writer.writerows([plain(value) for value in row] for row in rows)
-    return buffer.getvalue()
+def show(results: Results, paper: str, name: str) -> Shown:
+    """The artifact as scorecard and paper show it."""
+    return _shown(*_found(results, paper, name))
 
 
-def plain(value: Any) -> str:
-    """A value in a tidy table: all digits of a number, whole numbers without a point, nothing for NaN or None."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else repr(int(value)) if value.is_integer() else repr(float(value))
-    return str(value)
+def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
+    """What a kind is given of an artifact, and the module of its kind."""
+    papers = results.config.papers
+    if paper not in papers:
+        raise HypersphereError(f"'{paper}' is not one of {', '.join(papers)}")
+    if name not in papers[paper].artifacts:
+        raise HypersphereError(f"{paper}: '{name}' is not one of {', '.join(papers[paper].artifacts)}")
+    kind = importlib.import_module(f"hypersphere.report.kinds.{papers[paper].artifacts[name].draw}")
+    return (Points if kind.OF == "runs" else Context)(results, papers[paper], name), kind
 
 
-def as_markdown(title: str, grid: Grid, notes: Sequence[str]) -> str:
+def _shown(about: Context, kind: Any) -> Shown:
+    title = notes.heading(about) if isinstance(about, Points) else studies.heading(about.artifact)
+    shown = Shown(about.name, title, kind.notes(about))
+    if kind.FOLDER == "tables":
+        return shown._replace(grid=kind.draw(about))
+    more = kind.about(about) if hasattr(kind, "about") else {"alt": " ".join(shown.notes)}
+    return shown._replace(**more)
+
+
+def as_markdown(shown: Shown) -> str:
     """A GitHub table. The first note, which names the scale, is above it; the others are below."""
+    grid, first, *others = _grid(shown), *shown.notes
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = [*map(_md, grid.corner), *map(_md_head, _columns(grid))]
-    lines = [f"### {_md(title)}", "", f"**{_md(notes[0])}**", "", _pipes(heads), _pipes(sides)]
-    lines += [_md_line(line) for line in grid.lines]
-    return "\n".join([*lines, "", *[f"- {_md(note)}" for note in notes[1:]]]) + "\n"
+    lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", _pipes(heads), _pipes(sides)]
+    for line in grid.lines:
+        cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
+        lines.append(_pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
+    return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
+
+
+def _grid(shown: Shown) -> Grid:
+    assert shown.grid is not None
+    return shown.grid
 
 
 def _md(text: str) -> str:
@@ -89,22 +105,18 @@ def _md_head(heads: Sequence[Head]) -> str:
     return "<br>".join(filter(None, noted))
 
 
-def _md_line(line: Line) -> str:
-    cells = [*map(_md, line.labels), *["<br>".join(filter(None, map(_md, cell))) for cell in line.cells]]
-    return _pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells)
-
-
 def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def as_tex(title: str, grid: Grid, notes: Sequence[str], label: str) -> str:
+def as_tex(shown: Shown, label: str) -> str:
     """A ``table`` environment, which needs booktabs and nothing else."""
+    grid, first, *others = _grid(shown), *shown.notes
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",
         "\\centering\\small",
-        f"\\caption{{{escape(title)}. {escape(notes[0])}}}",
+        f"\\caption{{{escape(shown.title)}. {escape(first)}}}",
         f"\\label{{{label}}}",
         f"\\begin{{tabular}}{{{alignment(grid)}}}",
         "\\toprule",
@@ -114,9 +126,12 @@ def as_tex(title: str, grid: Grid, notes: Sequence[str], label: str) -> str:
     for at, line in enumerate(grid.lines):
         if at and line.control and not grid.lines[at - 1].control:
             lines.append("\\midrule")
-        lines += _tex_line(line)
+        lines.append(_ampersands(map(escape, (*line.labels, *(cell.main for cell in line.cells)))))
+        below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
+        if any(below):
+            lines.append(_ampersands([*[""] * len(line.labels), *below]))
     lines += ["\\bottomrule", "\\end{tabular}", ""]
-    lines += [f"\\par\\footnotesize {escape(note)}" for note in notes[1:]]
+    lines += [f"\\par\\footnotesize {escape(note)}" for note in others]
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
@@ -148,13 +163,6 @@ def _rules(heads: Sequence[Head], at: int) -> str:
             rules.append(f"\\cmidrule(lr){{{at}-{at + head.span - 1}}}")
         at += head.span
     return "".join(rules)
-
-
-def _tex_line(line: Line) -> list[str]:
-    first = [*map(escape, line.labels), *[escape(cell.main) for cell in line.cells]]
-    below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
-    second = [*[""] * len(line.labels), *below]
-    return [_ampersands(first), *([_ampersands(second)] if any(second) else [])]
 
 
 def _ampersands(cells: Iterable[str]) -> str:

@@ -1,6 +1,463 @@
-"""Statements of the double-metric paper, and of ours that follow from its Eq. 2. The checks are in chords/."""
+"""Statements of the double-metric paper, and of ours that follow from its Eq. 2.
 
-from hypersphere.theory.chords import gradients, losses, sphere
-from hypersphere.theory.statement import Statement
+Shapes: n draws, d = 3 dimensions, m candidates of an anchor, the positive first.
+"""
 
-STATEMENTS: tuple[Statement, ...] = (*sphere.STATEMENTS, *losses.STATEMENTS, *gradients.STATEMENTS)
+from collections.abc import Callable
+from functools import partial
+from math import pi
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+from torch.linalg import vector_norm
+
+from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, everywhere, gradient
+
+
+def identifier(name: str, reading: str) -> str:
+    """A claim's id. For a corrected statement, it ends in the erratum."""
+    return f"double_metric.{name}" + ("" if reading == PRINTED else f".{reading.lower()}")
+
+
+def inputs(**columns: list) -> Inputs:
+    return {name: torch.tensor(column, dtype=torch.float64) for name, column in columns.items()}
+
+
+def uniform(g: Generator, *shape: int) -> Tensor:
+    return torch.rand(*shape, generator=g, dtype=torch.float64)
+
+
+def magnitude(g: Generator, *shape: int, low: float = -3, high: float = 3) -> Tensor:
+    return 10 ** (low + (high - low) * uniform(g, *shape))
+
+
+def angle(g: Generator, *shape: int) -> Tensor:
+    """Three of five draws are uniform in [0, pi]. One is near 0 and one near pi, some exactly 0 or pi."""
+    kind, near = (5 * uniform(g, *shape)).long(), magnitude(g, *shape, low=-8, high=-1) * (uniform(g, *shape) > 0.1)
+    return torch.where(kind == 0, near, torch.where(kind == 1, pi - near, pi * uniform(g, *shape)))
+
+
+def directions(g: Generator, n: int) -> Tensor:
+    return F.normalize(torch.randn(n, 3, generator=g, dtype=torch.float64), dim=1)
+
+
+def at_angle(g: Generator, u: Tensor) -> Tensor:
+    """A unit vector at a drawn angle to u, in a random direction."""
+    return turned(u, directions(g, len(u)), angle(g, len(u)))
+
+
+def turned(u: Tensor, towards: Tensor, theta: Tensor) -> Tensor:
+    """u turned by theta in the plane of u and ``towards``."""
+    perpendicular = F.normalize(towards - (towards * u).sum(dim=1, keepdim=True) * u, dim=1)
+    return F.normalize(theta.cos()[:, None] * u + theta.sin()[:, None] * perpendicular, dim=1)
+
+
+def path(g: Generator, n: int) -> Inputs:
+    """Three points. In a quarter of the draws w is on the great circle of u and v, so that triangles are flat."""
+    u = directions(g, n)
+    v = at_angle(g, u)
+    straight = turned(v, -u, angle(g, n))
+    return {"u": u, "v": v, "w": torch.where(uniform(g, n, 1) < 0.25, straight, at_angle(g, v))}
+
+
+def chord(u: Tensor, v: Tensor) -> Tensor:
+    return vector_norm(u - v, dim=-1)
+
+
+def arc(u: Tensor, v: Tensor) -> Tensor:
+    """arccos(u·v), from the half-angle's tangent; arccos itself keeps only half of the digits near 0 and pi."""
+    return 2 * torch.atan2(vector_norm(u - v, dim=-1), vector_norm(u + v, dim=-1))
+
+
+def worse(a: Tensor, b: Tensor) -> Tensor:
+    return torch.maximum(a, b)
+
+
+# App. F: chord and arc are two metrics on one sphere, and topologically the same. Distances are at most pi, so an
+# excess has scale 1 unless a check says otherwise.
+
+
+X, Y, OPPOSITE = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
+PATHS = partial(inputs, u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
+
+
+def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
+    """chord <= arc <= pi/2 · chord. Scale: the chord."""
+    d = chord(u, v)
+    return everywhere(worse(d - arc(u, v), arc(u, v) - pi / 2 * d) / d.where(d > 0, 1))
+
+
+def theorem_1_chord(u: Tensor, v: Tensor, w: Tensor) -> Checked:
+    """chord = 2 sin(arccos(u·v)/2), squared: near 0 arccos is exact to 1e-8, its square to 1e-16. Scale: 4."""
+    theta = (u * v).sum(dim=1).clamp(-1, 1).acos()
+    return everywhere((chord(u, v) ** 2 - 4 * (theta / 2).sin() ** 2).abs() / 4)
+
+
+def theorem_1_meridian(u: Tensor, v: Tensor, w: Tensor) -> Checked:
+    """Turning w about v until it is opposite u takes it no nearer to u, and the arcs then add up, if at most to pi."""
+    side = u - (u * v).sum(dim=1, keepdim=True) * v
+    length = vector_norm(side, dim=1)
+    gamma = arc(v, w)
+    opposite = gamma.cos()[:, None] * v - gamma.sin()[:, None] * side / length.where(length > 0, 1)[:, None]
+    added = (arc(u, opposite) - arc(u, v) - gamma).abs()
+    # next to u = ±v the meridian itself is only known to rounding/length; next to pi the sum can round past pi
+    met = (length > 1e-5) & (arc(u, v) + gamma < pi - 1e-5)
+    return Checked(met, worse(chord(u, w) - chord(u, opposite), added))
+
+
+def short_path(g: Generator, n: int) -> Inputs:
+    u = directions(g, n)
+    first, share = angle(g, n), uniform(g, n)
+    v = turned(u, directions(g, n), first)
+    return {"u": u, "v": v, "w": turned(v, directions(g, n), (pi - first) * share)}
+
+
+def lemma_1(u: Tensor, v: Tensor, w: Tensor, x: Tensor) -> Checked:
+    """arc(u, v) = arc(w, x) iff chord(u, v) = chord(w, x), quantified: 4 sin²(|Δarc|/4) <= ±Δchord <= |Δarc|."""
+    by = arc(u, v) - arc(w, x)
+    change = (chord(u, v) - chord(w, x)) * torch.where(by < 0, -1, 1)
+    return everywhere(worse(4 * (by / 4).sin() ** 2 - change, change - by.abs()))
+
+
+def two_pairs(g: Generator, n: int) -> Inputs:
+    """Two pairs. In half of the draws the second is a reflection of the first; the others are unrelated."""
+    u, w, normal = directions(g, n), directions(g, n), directions(g, n)
+    v, x = at_angle(g, u), at_angle(g, w)
+    reflect = uniform(g, n, 1) < 0.5
+    mirrored = [z - 2 * (z * normal).sum(dim=1, keepdim=True) * normal for z in (u, v)]
+    return {"u": u, "v": v, "w": torch.where(reflect, mirrored[0], w), "x": torch.where(reflect, mirrored[1], x)}
+
+
+def lemma_1_sum(u: Tensor, v: Tensor, w: Tensor, *, left_out: int) -> Checked:
+    """Sum of (u_i - v_i)² over all but the last ``left_out`` coordinates = 2 (1 - u·v). Scale: 4."""
+    summed = u.shape[1] - left_out
+    return everywhere(((u - v)[:, :summed].square().sum(dim=1) - 2 * (1 - (u * v).sum(dim=1))).abs() / 4)
+
+
+def definition_1(u: Tensor, v: Tensor, w: Tensor, *, printed: bool) -> Checked:
+    """arc(u, w) <= arc(u, v) + arc(v, w). It is printed with the first term twice."""
+    return everywhere(arc(u, w) - arc(u, v) - (arc(u, v) if printed else arc(v, w)))
+
+
+def definition_4(u: Tensor, v: Tensor, w: Tensor) -> Checked:
+    return everywhere((arc(u, v) + arc(v, w)).cos() - (u * w).sum(dim=1))
+
+
+def proposition_2(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor) -> Checked:
+    """d_b < r/epsilon implies d_a < r, and d_a < r/epsilon implies d_b < r. Scale: r."""
+    met = sandwiched(d_a, d_b, epsilon) & ((d_b < r / epsilon) | (d_a < r / epsilon))
+    first, second = (torch.where(a < r / epsilon, b / r - 1, -1) for a, b in ((d_b, d_a), (d_a, d_b)))
+    return Checked(met, worse(first, second))
+
+
+def proposition_2_step(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor, *, printed: bool) -> Checked:
+    """The proof's d_a <= d_b, which should be d_a <= epsilon · d_b. Scale: d_a."""
+    return Checked(sandwiched(d_a, d_b, epsilon), 1 - d_b / d_a * (1 if printed else epsilon))
+
+
+def sandwiched(d_a: Tensor, d_b: Tensor, epsilon: Tensor) -> Tensor:
+    return (d_a / epsilon <= d_b) & (d_b <= d_a) & (d_a > 0)
+
+
+def sandwiches(g: Generator, n: int) -> Inputs:
+    d_a, epsilon, where = magnitude(g, n), 1 + magnitude(g, n), (1.4 * uniform(g, n) - 0.2).clamp(0, 1)
+    d_b = d_a * (1 / epsilon + where * (1 - 1 / epsilon))
+    return {"d_a": d_a, "d_b": d_b, "epsilon": epsilon, "r": d_b * epsilon * magnitude(g, n, low=-0.1, high=0.3)}
+
+
+def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
+    """d chord / d cosine = -1/chord along a great circle, checked as chord · dchord + dcosine = 0."""
+
+    def end(t: Tensor) -> Tensor:
+        return t.cos()[:, None] * u + t.sin()[:, None] * side
+
+    by_chord, by_cosine = (
+        gradient(lambda t: chord(u, end(t)), theta),
+        gradient(lambda t: (u * end(t)).sum(dim=1), theta),
+    )
+    return everywhere((chord(u, end(theta)) * by_chord + by_cosine).abs())
+
+
+def great_circles(g: Generator, n: int) -> Inputs:
+    u = directions(g, n)
+    return {"u": u, "side": F.normalize(torch.linalg.cross(u, directions(g, n)), dim=1), "theta": angle(g, n)}
+
+
+PAIRS = partial(inputs, u=[X, X], v=[X, X], w=[X, Y], x=[Y, OPPOSITE])
+DISTANCES = partial(inputs, d_a=[1.0, 2.0], d_b=[1.0, 1.0], epsilon=[1.0, 2.0], r=[2.0, 3.0])
+CIRCLE = partial(inputs, u=[X], side=[Y], theta=[pi / 2])
+
+_OF_SPHERE: tuple[Statement, ...] = tuple(
+    Statement(identifier(name, reading), reading, check, draw, simple)
+    for name, reading, check, draw, simple in (
+        ("theorem_1", PRINTED, theorem_1, path, PATHS),
+        ("theorem_1_chord", PRINTED, theorem_1_chord, path, PATHS),
+        ("theorem_1_meridian", PRINTED, theorem_1_meridian, short_path, PATHS),
+        ("lemma_1", PRINTED, lemma_1, two_pairs, PAIRS),
+        ("lemma_1_identity", PRINTED, partial(lemma_1_sum, left_out=0), path, PATHS),
+        ("lemma_1_sum", PRINTED, partial(lemma_1_sum, left_out=1), path, PATHS),
+        ("lemma_1_sum", "D23", partial(lemma_1_sum, left_out=0), path, PATHS),
+        ("definition_1", PRINTED, partial(definition_1, printed=True), path, PATHS),
+        ("definition_1", "D22", partial(definition_1, printed=False), path, PATHS),
+        ("definition_4", PRINTED, definition_4, path, PATHS),
+        ("proposition_2", PRINTED, proposition_2, sandwiches, DISTANCES),
+        ("proposition_2_step", PRINTED, partial(proposition_2_step, printed=True), sandwiches, DISTANCES),
+        ("proposition_2_step", "D7", partial(proposition_2_step, printed=False), sandwiches, DISTANCES),
+        ("chord_of_cosine", PRINTED, chord_of_cosine, great_circles, CIRCLE),
+    )
+)
+
+
+# Eq. 1, 2 and 6 for one anchor, as functions of its cosines, the positive's first
+
+
+def sides(cosines: Tensor) -> Tensor:
+    """Distances of unit vectors with these cosines."""
+    return (2 - 2 * cosines).sqrt()
+
+
+def equation_2(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Tensor:
+    """With the positive in both sums (D2)."""
+    cross_entropy = -(cosines / temperature[:, None]).log_softmax(dim=1)[:, 0]
+    return alpha * cross_entropy - beta * sides(cosines).log_softmax(dim=1)[:, 0]
+
+
+def equation_2_literal(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, sign: int) -> Tensor:
+    """With the sums as printed, which leave out the positive; ``sign`` is that of the distances, 1 as printed."""
+    terms = ((alpha, cosines / temperature[:, None]), (beta, sign * sides(cosines)))
+    return sum((weight * (x[:, 1:].logsumexp(dim=1) - x[:, 0]) for weight, x in terms), torch.zeros_like(alpha))
+
+
+def anchors(g: Generator, n: int) -> Inputs:
+    """Four candidates; distances of 1e-4 to 2, so that 1/distance is finite."""
+    halves = torch.where(uniform(g, n, 4) < 0.3, magnitude(g, n, 4, low=-4, high=0), uniform(g, n, 4))
+    cosines = 1 - 2 * halves**2
+    weights = {name: magnitude(g, n) for name in ("alpha", "beta", "temperature")}
+    return {"cosines": cosines.clamp(-1, 1 - 5e-9), **weights}
+
+
+def near_positives(g: Generator, n: int) -> Inputs:
+    """Anchors whose positive is the nearest, with a beta that is large enough to repel it."""
+    drawn = anchors(g, n)
+    cosines = drawn["cosines"].sort(dim=1, descending=True).values
+    beta = sides(cosines[:, 0]) * drawn["alpha"] / drawn["temperature"] * (1 + magnitude(g, n))
+    return {**drawn, "cosines": cosines, "beta": beta}
+
+
+def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: float | None = None) -> Checked:
+    """The inner product is u·v/tau where u has length tau^-power, and v the same or tau^-other. Scale: 1/tau."""
+    of_u, of_v = (temperature[:, None] ** (power if each is None else each) for each in (None, other))
+    return everywhere(((u / of_u * (v / of_v)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
+
+
+def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool) -> Checked:
+    """The loss without the positive in the sum; cross-entropy is its softplus. Scale: 1 + 1/tau, the size of logits."""
+    logits = cosines / temperature[:, None]
+    literal = logits[:, 1:].logsumexp(dim=1) - logits[:, 0]
+    left = literal if printed else torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
+    return everywhere((left + logits.log_softmax(dim=1)[:, 0]).abs() / (1 + 1 / temperature))
+
+
+def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+    logits, d = cosines / temperature[:, None], sides(cosines)
+    aligned = alpha * logits[:, 0] + beta * d[:, 0]
+    spread = alpha * logits.logsumexp(dim=1) + beta * d.logsumexp(dim=1)
+    left = equation_2(cosines, alpha, beta, temperature)
+    return everywhere((left - (spread - aligned)).abs() / (alpha * (1 + 1 / temperature) + beta))
+
+
+def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
+    """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine. Scale: the sum of both slopes."""
+    positive = cosines[:, 0]
+    rise = gradient(lambda c: -(alpha * c / temperature + sign * beta * sides(c)), positive)
+    return everywhere(rise / (alpha / temperature + beta / sides(positive)))
+
+
+def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
+    """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
+    rise = gradient(lambda c: equation_2_literal(c, alpha, beta, temperature, sign), cosines)[:, 0]
+    return everywhere(rise / (alpha / temperature + beta / sides(cosines[:, 0])))
+
+
+def repulsion(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+    """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
+    met = (cosines[:, :1] >= cosines).all(dim=1) & (sides(cosines[:, 0]) < beta * temperature / alpha)
+    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    return Checked(met, -rise / (alpha / temperature + beta / sides(cosines[:, 0])))
+
+
+def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+    """The slope is beta (1 - q)/chord - alpha (1 - p)/tau, where p and q are the positive's softmax probabilities."""
+    d = sides(cosines)
+    p, q = (cosines / temperature[:, None]).softmax(dim=1)[:, 0], d.softmax(dim=1)[:, 0]
+    largest = alpha / temperature + beta / d[:, 0]
+    closed = beta * (1 - q) / d[:, 0] - alpha * (1 - p) / temperature
+    rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    return everywhere((rise - closed).abs() / largest)
+
+
+def scaled_pairs(g: Generator, n: int) -> Inputs:
+    u = directions(g, n)
+    return {"u": u, "v": at_angle(g, u), "temperature": magnitude(g, n)}
+
+
+def without_weights(g: Generator, n: int) -> Inputs:
+    drawn = anchors(g, n)
+    return {"cosines": drawn["cosines"], "temperature": drawn["temperature"]}
+
+
+TWO = partial(inputs, cosines=[[0.0, 0.0], [0.0, -1.0]], temperature=[1.0, 1.0])
+# DM4's weights (Table 1) at tau = 1: a positive at distance 1 is on the threshold, at distance 1/2 below it
+UNIT = {"alpha": [1.0] * 2, "beta": [1.0] * 2, "temperature": [1.0] * 2}
+FOUR = partial(inputs, cosines=[[0.5, -1.0], [0.875, -1.0]], **UNIT)
+SCALED = partial(inputs, u=[[1.0, 0.0]], v=[[1.0, 0.0]], temperature=[0.5])
+
+_OF_LOSSES: tuple[Statement, ...] = tuple(
+    Statement(identifier(name, reading), reading, check, draw, simple)
+    for name, reading, check, draw, simple in (
+        ("radius", PRINTED, partial(radius, power=1), scaled_pairs, SCALED),
+        ("radius", "D24", partial(radius, power=0.5), scaled_pairs, SCALED),
+        ("radius_of_one", "D24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
+        ("equation_1", PRINTED, partial(equation_1, printed=True), without_weights, TWO),
+        ("equation_1", "D2", partial(equation_1, printed=False), without_weights, TWO),
+        ("equation_2_slope", PRINTED, positive_slope, anchors, FOUR),
+        ("equation_2_repulsion", PRINTED, repulsion, near_positives, FOUR),
+        ("equation_2_attraction", PRINTED, partial(attraction, sign=1), anchors, FOUR),
+        ("equation_2_attraction", "D1", partial(attraction, sign=-1), anchors, FOUR),
+        ("equation_6", PRINTED, equation_6, anchors, FOUR),
+        ("equation_6_alignment", PRINTED, partial(weighted_alignment, sign=1), anchors, FOUR),
+        ("equation_6_alignment", "D1", partial(weighted_alignment, sign=-1), anchors, FOUR),
+    )
+)
+
+
+# App. G: gradients at one anchor u of inner products and distances, u itself free. Autograd differentiates the
+# definitions. An excess is the largest component of the difference. Its scale is alpha/tau + beta, the size of a
+# gradient made of unit vectors, or the claim's largest component if that is larger. D5: Eq. 1 and 2 are losses, but
+# App. G differentiates minus them.
+
+
+class Anchor(NamedTuple):
+    u: Tensor
+    positive: Tensor
+    negatives: Tensor
+    """[n, 2, d]"""
+    temperature: Tensor
+    alpha: Tensor = torch.tensor(1.0)
+    beta: Tensor = torch.tensor(0.0)
+
+    @property
+    def candidates(self) -> Tensor:
+        return torch.cat([self.positive[:, None], self.negatives], dim=1)
+
+
+def logits(a: Anchor, u: Tensor) -> Tensor:
+    return (a.candidates * u[:, None]).sum(dim=2) / a.temperature[:, None]
+
+
+def distances(a: Anchor, u: Tensor) -> Tensor:
+    return vector_norm(u[:, None] - a.candidates, dim=2)
+
+
+def free_equation_1(a: Anchor, u: Tensor) -> Tensor:
+    return -logits(a, u).log_softmax(dim=1)[:, 0]
+
+
+def free_equation_2(a: Anchor, u: Tensor) -> Tensor:
+    return a.alpha * free_equation_1(a, u) - a.beta * distances(a, u).log_softmax(dim=1)[:, 0]
+
+
+def minus_equation_2(a: Anchor, u: Tensor) -> Tensor:
+    """L_DM as written in App. G."""
+    return -free_equation_2(a, u)
+
+
+def final_line_nt_xent(a: Anchor) -> Tensor:
+    """(1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau, where we read v_- as part of the sum."""
+    p = logits(a, a.u).softmax(dim=1)
+    terms = a.candidates / a.temperature[:, None, None]
+    return (1 - p[:, :1]) * terms[:, 0] - (p[:, 1:, None] * terms[:, 1:]).sum(dim=1)
+
+
+def middle_line_nt_xent(a: Anchor, *, temperature_in_the_sum: bool) -> Tensor:
+    """v_+/tau - (1/Z) d/du sum of exp(u·v), which should be exp(u·v/tau). 1/Z is inside of exp: no overflow."""
+    scaled, inner = logits(a, a.u), (a.candidates * a.u[:, None]).sum(dim=2)
+    log_z = scaled.logsumexp(dim=1, keepdim=True)
+    printed = (inner - log_z).clamp(max=600).exp()
+    weights = (scaled - log_z).exp() / a.temperature[:, None] if temperature_in_the_sum else printed
+    return a.positive / a.temperature[:, None] - (weights[:, :, None] * a.candidates).sum(dim=1)
+
+
+def final_line_double_metric(a: Anchor, *, over_positive: bool) -> Tensor:
+    """App. G's last line. The v of beta (u - v_+)/|u - v| is read as v_+, or as the sum's v, here the first v_-."""
+    d, away = distances(a, a.u), a.u[:, None] - a.candidates
+    q = d.softmax(dim=1)
+    first = away[:, 0] / d[:, 0 if over_positive else 1, None]
+    spread = (q[:, :, None] * away / d[:, :, None]).sum(dim=1)
+    return a.alpha[:, None] * final_line_nt_xent(a) + a.beta[:, None] * (first - spread)
+
+
+def matches(
+    definition: Callable[[Anchor, Tensor], Tensor], claimed: Callable[[Anchor], Tensor], sign: int = 1
+) -> Callable[..., Checked]:
+    """Check that the gradient of the definition is ``sign`` times the claimed one where no candidate is at u."""
+
+    def check(**columns: Tensor) -> Checked:
+        a = Anchor(**columns)
+        apart = (distances(a, a.u) > 0).all(dim=1)
+        claim = claimed(a)
+        difference = gradient(lambda u: definition(a, u), a.u) - sign * claim
+        scale = torch.maximum(a.alpha / a.temperature + a.beta, claim.abs().amax(dim=1))
+        return Checked(apart, difference.abs().amax(dim=1) / scale)
+
+    return check
+
+
+def free_anchors(g: Generator, n: int) -> Inputs:
+    u = directions(g, n)
+    negatives = torch.stack([at_angle(g, u), directions(g, n)], dim=1)
+    return {"u": u, "positive": at_angle(g, u), "negatives": negatives, "temperature": magnitude(g, n)}
+
+
+def weighted_anchors(g: Generator, n: int) -> Inputs:
+    return {**free_anchors(g, n), "alpha": magnitude(g, n), "beta": magnitude(g, n)}
+
+
+def simple() -> Inputs:
+    """One negative opposite the anchor, the positive at a right angle; at tau 1 and 1/2."""
+    u, positive, negative = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
+    return inputs(u=[u] * 2, positive=[positive] * 2, negatives=[[negative]] * 2, temperature=[1.0, 0.5])
+
+
+def weighted_simple() -> Inputs:
+    """The same with the weights of DM4 (Table 1)."""
+    return {**simple(), **inputs(alpha=[1.0, 1.0], beta=[1.0, 1.0])}
+
+
+_MIDDLE = {choice: partial(middle_line_nt_xent, temperature_in_the_sum=choice) for choice in (False, True)}
+_LAST = {choice: partial(final_line_double_metric, over_positive=choice) for choice in (False, True)}
+
+_OF_GRADIENTS: tuple[Statement, ...] = (
+    *(
+        Statement(identifier(name, reading), reading, check, free_anchors, simple)
+        for name, reading, check in (
+            ("appendix_g_nt_xent", PRINTED, matches(free_equation_1, final_line_nt_xent)),
+            ("appendix_g_nt_xent", "D5", matches(free_equation_1, final_line_nt_xent, sign=-1)),
+            ("appendix_g_temperature", PRINTED, matches(free_equation_1, _MIDDLE[False], sign=-1)),
+            ("appendix_g_temperature", "D5", matches(free_equation_1, _MIDDLE[True], sign=-1)),
+        )
+    ),
+    *(
+        Statement(identifier(name, reading), reading, check, weighted_anchors, weighted_simple)
+        for name, reading, check in (
+            ("appendix_g_double_metric", PRINTED, matches(free_equation_2, _LAST[True])),
+            ("appendix_g_double_metric", "D5", matches(free_equation_2, _LAST[True], sign=-1)),
+            ("appendix_g_norm", PRINTED, matches(minus_equation_2, _LAST[False])),
+            ("appendix_g_norm", "D5", matches(minus_equation_2, _LAST[True])),
+        )
+    ),
+)
+
+STATEMENTS = (*_OF_SPHERE, *_OF_LOSSES, *_OF_GRADIENTS)

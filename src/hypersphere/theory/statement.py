@@ -70,11 +70,7 @@ class Finding(NamedTuple):
 
 
 def examine(statement: Statement, draws: int) -> Finding:
-    """Check a statement on ``draws`` keyed random inputs and on its simple ones.
-
-    Raises:
-        ValueError: no draw met the hypothesis, or an excess is not a number; either shows nothing.
-    """
+    """Check a statement on ``draws`` keyed random inputs and on its simple ones."""
     generator = torch.Generator().manual_seed(prng.torch_seed(0, "theory", statement.id))
     met, excess = statement.check(**statement.draw(generator, draws))
     judged = excess[met]

@@ -1,4 +1,8 @@
-"""From a run to its model: encoder, objective, method, initial weights."""
+"""From a run to its model: encoder, objective, method, initial weights.
+
+Each tensor's initial weights come from its own generator, whose key is (seed, "initial", tensor name). So two runs with
+one seed start with equal values in every tensor that both have, which is what makes a paired test paired.
+"""
 
 from collections.abc import Callable
 from functools import partial, reduce
@@ -8,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hypersphere import prng
 from hypersphere.config import registry
 from hypersphere.config.run import Component, Run
-from hypersphere.methods.base import GradientTransform, Method, Objective, Parts
-from hypersphere.training.initialise import initialise
+from hypersphere.methods.base import Method, Objective, Parts
 
 
 def build_encoder(run: Run) -> nn.Module:
@@ -35,10 +39,45 @@ def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
     return method
 
 
+@torch.no_grad()
+def initialise(model: nn.Module, seed: int) -> None:
+    """Redraw the weights of ``model`` in place, on the CPU.
+
+    Convolutions are drawn as in torchvision's ResNet (He et al. 2015, fan-out), linear layers and biases as in torch
+    (uniform within 1/sqrt(fan-in)). Batch norm keeps scale 1 and shift 0, or scale 0 where the encoder set it; layer
+    norm keeps scale 1 and shift 0. Modules with a method ``draw_initial`` then redraw in place what these rules do not
+    set or set differently; its argument maps a tensor's name within the module to that tensor's generator.
+    """
+
+    def of_tensor(module: str, tensor: str) -> torch.Generator:
+        return torch.Generator().manual_seed(prng.torch_seed(seed, "initial", f"{module}.{tensor}"))
+
+    for name, layer in model.named_modules():
+        if not isinstance(layer, nn.Conv2d | nn.Linear):
+            continue
+        bound = layer.weight[0].numel() ** -0.5
+        if isinstance(layer, nn.Conv2d):
+            generator = of_tensor(name, "weight")
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu", generator=generator)
+        else:
+            nn.init.uniform_(layer.weight, -bound, bound, generator=of_tensor(name, "weight"))
+        if layer.bias is not None:
+            nn.init.uniform_(layer.bias, -bound, bound, generator=of_tensor(name, "bias"))
+    for name, module in model.named_modules():  # a second loop, because a module is listed before its layers
+        if hasattr(module, "draw_initial"):
+            module.draw_initial(partial(of_tensor, name))
+
+
 def assemble(run: Run, images: int, classes: int) -> Method:
     """The run's model with the weights that torch draws by default, which are not the run's initial weights."""
     parts = Parts(
-        build_encoder(run), loss_of(run), _gradient(run.gradient), images, classes, run.seed, _temperature(run)
+        build_encoder(run),
+        loss_of(run),
+        _bind("gradients", run.gradient) if run.gradient else lambda z: z,
+        images,
+        classes,
+        run.seed,
+        _temperature(run),
     )
     method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
     return method
@@ -78,10 +117,6 @@ def _temperature(run: Run) -> float | None:
         if part is not None and "temperature" in part.parameters:
             return float(part.parameters["temperature"])
     return None
-
-
-def _gradient(component: Component | None) -> GradientTransform:
-    return (lambda z: z) if component is None else _bind("gradients", component)
 
 
 def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:

@@ -1,4 +1,4 @@
-"""Weights and resume states as safetensors: nothing is ever unpickled.
+"""Resume states as safetensors: nothing is ever unpickled.
 
 Random draws are functions of (seed, purpose, epoch), so a resume state holds no generator state. It holds parameters,
 buffers (queues, banks and targets among them), the optimiser's moments, the history and the number of steps taken.
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from hypersphere import files
@@ -24,33 +24,12 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.training import device as devices
 from hypersphere.training import optimisation
-from hypersphere.training.contract import Execution
-from hypersphere.training.weights import plain
+from hypersphere.training.weights import plain, snapshot_names, write_tensors
 
 MODEL, OPTIMISER = "model.", "optimiser."
 """Prefixes of tensor names: ``model.<name>`` and ``optimiser.<number of a parameter>.<key>``."""
 COUNT = "step"
 """Adam's key for its count of a parameter's steps, a tensor without dimensions."""
-
-
-ENCODER = "encoder.safetensors"
-HEADS = "heads.safetensors"
-"""The modules between the encoder's output and the embeddings at the end of training: ``Method.head``."""
-
-
-def snapshot_name(epoch: int) -> str:
-    """File of the encoder after ``epoch`` epochs, relative to the run's folder."""
-    return f"snapshots/epoch-{epoch:04d}.safetensors"
-
-
-def heads_name(epoch: int) -> str:
-    """File of the heads after ``epoch`` epochs, relative to the run's folder."""
-    return f"snapshots/epoch-{epoch:04d}.heads.safetensors"
-
-
-def snapshot_names(epoch: int) -> tuple[str, str]:
-    """Both files of a snapshot, encoder and heads: it is unusable if either is missing."""
-    return snapshot_name(epoch), heads_name(epoch)
 
 
 @dataclass
@@ -84,47 +63,18 @@ class Progress:
         self.sums, self.seconds = [0.0, 0.0], 0.0
 
 
-def save_weights(module: nn.Module, path: Path) -> None:
-    """Write parameters and buffers, contiguous and on the CPU, atomically."""
-    _save(path, plain(module.state_dict()))
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Parameters and buffers by their names, on the CPU.
-
-    Raises:
-        HypersphereError: the file is missing or damaged.
-    """
-    try:
-        return load_file(path)
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except (SafetensorError, OSError) as error:
-        raise HypersphereError(f"{path}: not a readable safetensors file ({error})") from None
-
-
-def load_weights(module: nn.Module, path: Path) -> None:
-    """Read parameters and buffers into ``module``.
-
-    Raises:
-        HypersphereError: the file is missing, damaged, or of another architecture.
-    """
-    weights = read_weights(path)
-    try:
-        module.load_state_dict(weights, strict=True)
-    except RuntimeError as error:
-        detail = str(error).splitlines()[-1].strip()
-        raise HypersphereError(f"{path}: the weights are of another architecture ({detail})") from None
-
-
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything that training needs to resume, atomically and sealed by a checksum."""
-    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()} | _moments(optimiser)
+    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
+    for number, parameter in _parameters(optimiser).items():
+        state = optimiser.state.get(parameter, {})
+        kept = [key for key in state if key in optimisation.moments(optimiser)]
+        tensors |= {f"{OPTIMISER}{number}.{key}": state[key] for key in kept}
     _save_sealed(folder / RESUME, plain(tensors), json.dumps(asdict(progress)))
 
 
-class Keeper:
-    """Saves the resume state every ``execution.save_every`` seconds, and when asked to stop."""
+class Checkpointer:
+    """Saves the resume state every ``save_every`` seconds, and when a signal asked to stop."""
 
     def __init__(
         self,
@@ -132,19 +82,18 @@ class Keeper:
         model: nn.Module,
         optimiser: torch.optim.Optimizer,
         progress: Progress,
-        execution: Execution,
+        save_every: float,
+        request: stop.Request,
     ) -> None:
         self.folder, self.model, self.optimiser, self.progress = folder, model, optimiser, progress
-        self.execution = execution
-        self.saved = time.monotonic()
-        self.stopped_by = 0
+        self.save_every, self.request = save_every, request
+        self.saved_at = time.monotonic()
+        self.kept = f"the state of step {progress.step} is kept" if progress.step else "nothing was saved yet"
+        """What a run that fails now resumes from, in words."""
 
     def due(self) -> bool:
-        """Whether it is time for a save, or the process was asked to stop. Processes of one run agree on both."""
-        overdue = time.monotonic() - self.saved >= self.execution.save_every
-        number, due = self.execution.group.largest(self.execution.request.number or 0, overdue)
-        self.stopped_by = int(number)
-        return bool(self.stopped_by or due)
+        """Whether it is time for a save, or the process was asked to stop."""
+        return self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
 
     def save(self) -> None:
         """Save the state.
@@ -152,12 +101,13 @@ class Keeper:
         Raises:
             StoppedError: the process was asked to stop; the state is saved.
         """
+        number = self.request.number  # a signal that comes from here on is answered after the next step
         save_state(self.folder, self.model, self.optimiser, self.progress)
-        self.saved = time.monotonic()
-        if self.stopped_by:
-            name = signal.Signals(self.stopped_by).name
-            sentence = f"stopped by {name} after step {self.progress.step}; run again to resume from there"
-            raise stop.StoppedError(f"{self.folder}: {sentence}", self.stopped_by)
+        self.saved_at = time.monotonic()
+        self.kept = f"the state of step {self.progress.step} is kept"
+        if number is not None:
+            sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
+            raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)
 
 
 def load_state(
@@ -188,14 +138,21 @@ def load_state(
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    moments = _moments_by_parameter(tensors)
-    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if not name.startswith(OPTIMISER)}
-    if _shapes(weights) != _shapes(model.state_dict()):
+    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    if {name: tensor.shape for name, tensor in weights.items()} != expected:
         raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
+    moments: dict[str, dict[str, Tensor]] = {}  # by the parameter's number, then by key
+    for name in tensors.keys() - {f"{MODEL}{name}" for name in weights}:
+        number, _, key = name.removeprefix(OPTIMISER).partition(".")
+        moments.setdefault(number, {})[key] = tensors[name]
     if not _match(moments, optimiser):
         raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's optimiser")
     model.load_state_dict(weights)
-    _restore_moments(moments, optimiser)
+    for number, parameter in _parameters(optimiser).items():
+        for key, tensor in moments.get(number, {}).items():
+            # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
+            optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
     return progress
 
 
@@ -215,34 +172,10 @@ def difference(progress: Progress, identity: dict[str, Any]) -> str:
     return f"it was saved at step {progress.step} with another {' and '.join(changed)}"
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
-    return {name: tensor.shape for name, tensor in tensors.items()}
-
-
 def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
     """Parameters that the optimiser updates, by their number in its groups, as text."""
     listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     return {str(number): parameter for number, parameter in enumerate(listed)}
-
-
-def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimiser's state of each parameter: SGD's momentum, Adam's two moments and count of steps …"""
-    return {
-        f"{OPTIMISER}{number}.{key}": value
-        for number, parameter in _parameters(optimiser).items()
-        for key, value in optimiser.state.get(parameter, {}).items()
-        if key in optimisation.moments(optimiser)
-    }
-
-
-def _moments_by_parameter(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """The optimiser's tensors in a resume state: parameter's number -> key -> tensor."""
-    moments: dict[str, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith(OPTIMISER):
-            number, _, key = name.removeprefix(OPTIMISER).partition(".")
-            moments.setdefault(number, {})[key] = tensor
-    return moments
 
 
 def _match(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
@@ -259,15 +192,8 @@ def _match(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimiz
     )
 
 
-def _restore_moments(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> None:
-    """Put each tensor in its parameter's layout and on its device; torch keeps Adam's count of steps on the CPU."""
-    for number, parameter in _parameters(optimiser).items():
-        for key, tensor in moments.get(number, {}).items():
-            optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
-
-
 def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
-    _save(path, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
+    write_tensors(path, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
 
 
 def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
@@ -291,8 +217,3 @@ def _seal(tensors: dict[str, Tensor], progress: str) -> str:
         seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
         seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return seal.hexdigest()
-
-
-def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    with files.replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, metadata))  # save_file would make files that only their owner may read

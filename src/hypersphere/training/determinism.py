@@ -1,10 +1,13 @@
 """All numerical switches of a process that trains or computes a result."""
 
+import inspect
 import os
 
 import torch
+from torch.optim import SGD, Adam, AdamW, Optimizer
 
-from hypersphere.training import startup
+GUARDED = ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
+"""Methods of torch's optimisers that import its compiler only to tell it to leave them alone."""
 
 
 def make_deterministic(threads: int) -> None:
@@ -24,4 +27,18 @@ def make_deterministic(threads: int) -> None:
     # of the time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
-    startup.leave_the_compiler_out()
+    leave_the_compiler_out()
+
+
+def leave_the_compiler_out() -> None:
+    """Let torch's optimisers do without ``torch._dynamo``, whose import takes as long as that of torch itself.
+
+    They import it for a guard around some methods (torch/_compile.py), which first looks for an attribute of the
+    method, and for a break of the graph around ``step`` (torch/optim/optimizer.py). Values stay the same. A release of
+    torch that does this elsewhere would import it again, and only take longer.
+    """
+    for name in GUARDED:
+        method = inspect.unwrap(getattr(Optimizer, name))
+        setattr(method, "__dynamo_disable", method)
+    for kind in (SGD, Adam, AdamW):
+        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]

@@ -1,10 +1,11 @@
-"""Which device a process computes on, and a lock that keeps other hypersphere jobs off it."""
+"""Which device a process computes on, a lock that keeps other hypersphere jobs off it, and what its failures say."""
 
 import errno
 import gc
 import os
 import re
 import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,14 +21,18 @@ _MEMORY = re.compile(
     r"CUDA error: out of memory|CUDA out of memory|_STATUS_ALLOC_FAILED"
     r"|DefaultCPUAllocator: (can't allocate|not enough) memory|std::bad_alloc|Cannot allocate memory"
 )
+_ON_GPU = re.compile(r"CUDA|_STATUS_")
+_DEVICE = re.compile(r"^(CUDA|HIP) (driver |unknown )?error|(CUBLAS|CUDNN|CUSOLVER|CUFFT)_STATUS_")
+_REFUSED = re.compile(r"_STATUS_(NOT_SUPPORTED|BAD_PARAM|INVALID_VALUE)")
+"""A library refused a call: the device still works."""
+
+
+class DeviceFailedError(HypersphereError):
+    """The device can no longer be used by this process."""
 
 
 def devices(setting: str) -> list[torch.device]:
-    """The devices that ``auto``, ``cpu`` or ``cuda`` allows.
-
-    Raises:
-        HypersphereError: the setting is ``cuda`` and torch finds no GPU.
-    """
+    """The devices that ``auto``, ``cpu`` or ``cuda`` allows; ``cuda`` where torch finds no GPU is a sentence."""
     count = torch.cuda.device_count() if setting != "cpu" else 0
     if setting == "cuda" and not count:
         raise HypersphereError("device: cuda was asked for, but torch finds no CUDA device; allowed here: auto, cpu")
@@ -39,10 +44,7 @@ def acquire(setting: str) -> Iterator[torch.device]:
     """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
 
     Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU that does not
-    answer is skipped, with a note.
-
-    Raises:
-        HypersphereError: no GPU answers.
+    answer is skipped, with a note; if none does, that is a sentence.
     """
     candidates = list(devices(setting))
     if candidates[0].type == "cpu":
@@ -53,7 +55,11 @@ def acquire(setting: str) -> Iterator[torch.device]:
             try:
                 lock = _claim(device, WAIT_SECONDS / len(candidates))
             except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
-                _drop(candidates, device, error)
+                problem = f"device: {device} does not answer ({first_line(error)})"
+                candidates.remove(device)
+                if not candidates:
+                    raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
+                print(f"note: {problem}; it is skipped", flush=True)
                 continue
             if lock is None:
                 continue
@@ -83,19 +89,6 @@ def _claim(device: torch.device, seconds: float) -> FileLock | None:
     return lock
 
 
-def _drop(candidates: list[torch.device], device: torch.device, error: Exception) -> None:
-    """Remove a GPU that does not answer from the candidates.
-
-    Raises:
-        HypersphereError: it was the last one.
-    """
-    problem = f"device: {device} does not answer ({first_line(error)})"
-    candidates.remove(device)
-    if not candidates:
-        raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
-    print(f"note: {problem}; it is skipped", flush=True)
-
-
 def is_out_of_memory(error: Exception) -> bool:
     """Whether this computer or its GPU is short of memory, and not a word of a path or of another error says so."""
     if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
@@ -109,6 +102,36 @@ def first_line(error: Exception) -> str:
     """First line of an error's message, without a full stop: CUDA's messages are paragraphs."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return " ".join(lines[0].split()).rstrip(".")
+
+
+def failure(error: Exception, device: torch.device, micro: int, at: str) -> HypersphereError | None:
+    """The machine's failure behind an error of training, in one sentence; None if the machine is not the cause.
+
+    A device-side assert counts as one although the program is at fault, because afterwards the process can no longer
+    use the GPU; its traceback is printed.
+
+    Args:
+        error: raised while training.
+        device: the run was trained on.
+        micro: images of a pass.
+        at: at which step it was raised, and which state is kept: ``at step 6; the state of step 5 is kept``.
+    """
+    text, (step, _, kept) = first_line(error), at.partition("; ")
+    place = f"{device} ({describe(device)})" if device.type != "cpu" else "cpu"
+    if is_out_of_memory(error):
+        on_gpu = isinstance(error, torch.cuda.OutOfMemoryError) or _ON_GPU.search(text)
+        what = f"out of memory on {place if on_gpu else 'cpu'} {step}, in passes of {micro} images"
+        remedy = "run again on a machine with more memory (a smaller batch.micro would be another run)"
+        return HypersphereError(f"{what}; {kept}: {remedy}")
+    if not isinstance(error, RuntimeError) or _REFUSED.search(text):
+        return None
+    if isinstance(error, getattr(torch, "AcceleratorError", ())) or _DEVICE.search(text):
+        remedy = "run again when it is back"
+        if "device-side assert" in text:
+            traceback.print_exception(error)
+            remedy = "the traceback says which operation refused its input"
+        return DeviceFailedError(f"the device {place} failed {step} ({text}); {kept}: {remedy}")
+    return None
 
 
 def _lock_path(device: torch.device) -> Path:

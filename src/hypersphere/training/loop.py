@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -18,13 +18,48 @@ from hypersphere import files, prng
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
+from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import ENCODER, HEADS, Keeper, Progress, heads_name, snapshot_name
-from hypersphere.training.contract import HISTORY, TIMING, Execution, Outcome
-from hypersphere.training.processes import Group
+from hypersphere.training.checkpoint import Checkpointer, Progress
+from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
 
-EXAMPLES = {"image": "images", "text": "pairs of sentences"}
+HISTORY = "history.csv"
+TIMING = "timing.csv"
+AT_STEP = "at step "
+"""Beginning of the note on an error of training: at which step it happened, and which state is kept."""
+
+
+class Execution(NamedTuple):
+    """How to train, as opposed to what: on one machine only ``device`` changes a byte of the weights."""
+
+    device: torch.device
+    snapshots: frozenset[int]
+    """Numbers of finished epochs at which encoder and heads are saved; at 0 they are untrained."""
+    identity: dict[str, Any]
+    """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
+    precision: torch.dtype = torch.float32
+    """Of matrix products and convolutions in the forward and backward pass."""
+    compile: bool = False
+    """Compile the encoder."""
+    save_every: float = 60.0
+    """Seconds between resume states."""
+    request: stop.Request = stop.Request()
+    """Set by a signal; training stops after the current step."""
+
+
+class Outcome(NamedTuple):
+    """How training ended."""
+
+    status: str
+    """``finished`` or ``diverged``."""
+    epochs: int
+    starts: list[int]
+    """The step at which each process that trained the run started: [0] unless it was resumed."""
+    snapshots: dict[str, str]
+    """File name to sha256, for both files of each snapshot."""
+    seconds: float
+    """Spent in epochs, by all processes together."""
 
 
 class Source(Protocol):
@@ -51,15 +86,10 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
     of that moment.
 
     Raises:
-        HypersphereError: fewer examples than a batch, or a file cannot be written.
         StoppedError: the process was asked to stop; the resume state is saved.
     """
     count = len(source.labels)
-    if count < run.batch.size:
-        raise HypersphereError(
-            f"run {run.name}: batch.size {run.batch.size} is more than the {count} {EXAMPLES[run.kind]} of "
-            f"{run.dataset.name}"
-        )
+    run.check_batch(count)
     method = build_method(run, count, int(source.labels.max()) + 1)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
@@ -72,7 +102,7 @@ def epochs(
     method: Method,
     state: nn.Module,
     optimiser: torch.optim.Optimizer,
-    epoch: Callable[[Progress, Keeper], dict[str, float]],
+    epoch: Callable[[Progress, Checkpointer], dict[str, float]],
     execution: Execution,
     folder: Path,
 ) -> Outcome:
@@ -87,7 +117,6 @@ def epochs(
         execution: how to train.
         folder: where results and the resume state go.
     """
-    group = execution.group
     try:
         saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, state, optimiser)
     except HypersphereError as error:
@@ -99,23 +128,25 @@ def epochs(
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    keeper = Keeper(folder, state, optimiser, progress, execution)
-    group.join(method)
+    checkpointer = Checkpointer(folder, state, optimiser, progress, execution.save_every, execution.request)
     if execution.compile:
         method.encoder.compile()
     status = "finished"
-    while progress.epoch < run.schedule.epochs:
-        row = epoch(progress, keeper)
-        progress.end_epoch(row)
-        group.check(method, progress.step)
-        if not np.isfinite([row["loss"], row["norm"]]).all():
-            status = "diverged"
-            break
-        _snapshot(method, folder, execution, run.schedule.epochs, progress)
-        if progress.epoch < run.schedule.epochs and keeper.due():
-            keeper.save()
-    checkpoint.save_weights(method.encoder, folder / ENCODER)
-    checkpoint.save_weights(method.head, folder / HEADS)
+    try:
+        while progress.epoch < run.schedule.epochs:
+            row = epoch(progress, checkpointer)
+            progress.end_epoch(row)
+            if not np.isfinite([row["loss"], row["norm"]]).all():
+                status = "diverged"
+                break
+            _snapshot(method, folder, execution, run.schedule.epochs, progress)
+            if progress.epoch < run.schedule.epochs and checkpointer.due():
+                checkpointer.save()
+    except Exception as error:
+        error.add_note(f"{AT_STEP}{progress.step + 1}; {checkpointer.kept}")
+        raise
+    save_weights(method.encoder, folder / ENCODER)
+    save_weights(method.head, folder / HEADS)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
     seconds = sum(row["seconds"] for row in progress.timing)
@@ -129,7 +160,7 @@ def _epoch(
     source: Source,
     execution: Execution,
     progress: Progress,
-    keeper: Keeper,
+    checkpointer: Checkpointer,
 ) -> dict[str, float]:
     """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
     count = len(source.labels)
@@ -142,27 +173,27 @@ def _epoch(
     scheduled = (run.schedule.horizon or run.schedule.epochs) * per_epoch
     total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
     method.train()
-    views = passes_of(source, steps, first, run.batch.micro, execution.group)
+    views = passes_of(source, steps, first, run.batch.micro)
     for i in range(first, per_epoch):
         start = time.perf_counter()
         fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
         optimisation.set_rate(optimiser, peak, fraction)
-        moment = run.seed, progress.epoch, i
-        total += _step(run, method, optimiser, views, steps[i], source.labels, moment, execution)
+        rng_key = run.seed, progress.epoch, i
+        total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
         progress.step += 1
         method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
         progress.seconds += time.perf_counter() - start
-        if i + 1 < per_epoch and keeper.due():  # at the end of an epoch the caller saves
+        if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
             progress.sums = total.tolist()
-            keeper.save()
+            checkpointer.save()
     loss, norm = (total / per_epoch).tolist()
     return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
 
 def passes_of(
-    source: Source, steps: Sequence[Int[Tensor, "n"]], first: int, micro: int, group: Group
+    source: Source, steps: Sequence[Int[Tensor, "n"]], first: int, micro: int
 ) -> Iterator[Shaped[Tensor, "v m ..."]]:
-    """Views of each pass of an epoch, from step ``first`` on: this process's part of them.
+    """Views of each pass of an epoch, from step ``first`` on.
 
     For small images the calls take as long as the arithmetic, so views are made for several passes at once. These
     groups are counted from the epoch's first pass, so that a resumed run makes the same groups.
@@ -172,9 +203,8 @@ def passes_of(
         steps: the examples of each step of the epoch.
         first: the first step to take.
         micro: examples of a pass.
-        group: the processes that share each pass.
     """
-    passes = [group.share(part) for step in steps for part in step.split(micro)]
+    passes = [part for step in steps for part in step.split(micro)]
     begin, together = first * len(passes) // len(steps), max(1, source.at_once // len(passes[0]))
     for start in range(begin - begin % together, len(passes), together):
         some = passes[start : start + together]
@@ -189,7 +219,7 @@ def _step(
     views: Iterator[Shaped[Tensor, "v m ..."]],
     index: Int[Tensor, "n"],
     labels: Int[Tensor, "N"],
-    moment: tuple[int, ...],
+    rng_key: tuple[int, ...],
     execution: Execution,
 ) -> Float[Tensor, "2"]:
     """One optimiser step over the examples ``index``, in passes of ``batch.micro``, whose views come next in ``views``.
@@ -199,28 +229,26 @@ def _step(
     In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
     weights, gradients, losses and the optimiser stay in float32.
     """
-    device, passes, group = labels.device, index.split(run.batch.micro), execution.group
+    device, passes = labels.device, index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
-        whole = group.gather(next(views), dim=1)
+        seen = next(views)
         with torch.autocast(device.type, execution.precision, enabled=execution.precision != torch.float32):
-            output = method(Batch(whole, places, labels[places], (*moment, number)))
+            output = method(Batch(seen, places, labels[places], (*rng_key, number)))
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)
-    group.add_gradients(method)
     optimiser.step()
     return mean
 
 
 def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
     if progress.epoch in execution.snapshots and progress.epoch != last:
-        modules = {snapshot_name(progress.epoch): method.encoder, heads_name(progress.epoch): method.head}
-        for name, module in modules.items():
-            checkpoint.save_weights(module, folder / name)
+        for name, module in zip(snapshot_names(progress.epoch), (method.encoder, method.head), strict=True):
+            save_weights(module, folder / name)
             progress.snapshots[name] = files.sha256(folder / name)
 
 

@@ -55,14 +55,16 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
     """The torch optimiser with up to four parameter groups: annealed or constant rate, with or without weight decay.
 
     Frozen parameters (a target network's) are in no group. A parameter without gradient in a step is neither moved nor
-    decayed in it.
+    decayed in it. With ``decay: weights``, biases and the scales and shifts of normalisations do not decay: tensors of
+    one dimension or none. This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class
+    token and position embedding have three dimensions and decay.
     """
     constant = {id(parameter) for parameter in method.constant_rate()}
-    undecayed = _undecayed(method) if optimiser.decay == "weights" else set()
     by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in method.parameters():
         if parameter.requires_grad:
-            by_kind.setdefault((id(parameter) in constant, id(parameter) in undecayed), []).append(parameter)
+            undecayed = optimiser.decay == "weights" and parameter.ndim <= 1
+            by_kind.setdefault((id(parameter) in constant, undecayed), []).append(parameter)
     groups = [
         {"params": by_kind[kind], "constant": kind[0], "weight_decay": 0.0 if kind[1] else optimiser.weight_decay}
         for kind in sorted(by_kind)
@@ -81,7 +83,7 @@ def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torc
         return torch.optim.AdamW(groups, lr=0.0, betas=optimiser.betas, fused=True)
     from pytorch_optimizer import LARS  # takes a second to import
 
-    # LARS adapts and decays only tensors of two or more dimensions, the same ones that `_undecayed` lets decay. A
+    # LARS adapts and decays only tensors of two or more dimensions, the same ones that ``decay: weights`` lets decay. A
     # weight whose gradient is zero still decays, by rate times trust. LARS overwrites the gradients, which the next
     # step drops. It never reads the count of steps in its groups, so the resume state does not store it.
     return LARS(
@@ -92,15 +94,6 @@ def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torc
         trust_coefficient=optimiser.trust,
         foreach=False,
     )
-
-
-def _undecayed(method: Method) -> set[int]:
-    """Ids of biases and of the scales and shifts of normalisations: tensors of one dimension or none.
-
-    This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class token and position
-    embedding have three dimensions and decay.
-    """
-    return {id(parameter) for parameter in method.parameters() if parameter.ndim <= 1}
 
 
 def moments(optimiser: torch.optim.Optimizer) -> tuple[str, ...]:

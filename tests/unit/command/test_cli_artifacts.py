@@ -10,7 +10,7 @@ import yaml
 from hypersphere.command import cli
 from hypersphere.config import plan as planning
 from hypersphere.provenance import stop, tables
-from hypersphere.report import shown
+from hypersphere.report import writer
 from hypersphere.simulations.study import COLUMNS as ANSWERS
 
 from ..statistics.world import World, at, claim
@@ -77,7 +77,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
 ) -> None:
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
-    monkeypatch.setattr(shown, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
+    monkeypatch.setattr(writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
     file = world.root / "config" / "papers" / "norms.yaml"
     document = yaml.safe_load(file.read_text())
     document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "entropy_limits"}

@@ -132,7 +132,7 @@ def test_a_batch_larger_than_the_dataset(copy: Path) -> None:
     check_sizes(plan)
     prepared(copy, "upright", largest - 1)
     with pytest.raises(
-        HypersphereError, match=rf"batch\.size {largest} is more than the {largest - 1} training images"
+        HypersphereError, match=rf"batch\.size {largest} is more than the {largest - 1} training examples"
     ):
         check_sizes(plan)
     check_sizes(plan, ["turned"])  # asked about another one

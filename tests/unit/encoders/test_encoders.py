@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from hypersphere.config import registry
-from hypersphere.training import checkpoint
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "convnet": {"width": 4},
@@ -89,8 +90,8 @@ def test_weights_survive_a_file(name: str, tmp_path: Path) -> None:
     expected = model(images(4))
     assert not torch.allclose(other(images(4)), expected, atol=1e-3)
     model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    checkpoint.save_weights(model, tmp_path / "encoder.safetensors")
-    checkpoint.load_weights(other, tmp_path / "encoder.safetensors")
+    save_weights(model, tmp_path / "encoder.safetensors")
+    load_weights(other, tmp_path / "encoder.safetensors")
     assert torch.equal(other(images(4)), expected)
 
 

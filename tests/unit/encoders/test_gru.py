@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from hypersphere.encoders.gru import GRU, gru
-from hypersphere.training import checkpoint
-from hypersphere.training.initialise import initialise
+from hypersphere.training.build import initialise
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 TOKENS = torch.tensor([[2, 5, 3, 0, 0], [4, 0, 0, 0, 0], [6, 6, 1, 2, 3], [0, 0, 0, 0, 0]], dtype=torch.int32)
 
@@ -64,8 +65,8 @@ def test_initial_weights_are_a_function_of_the_seed() -> None:
 
 def test_weights_survive_a_file(tmp_path: Path) -> None:
     model, other = make(), make(seed=1)
-    checkpoint.save_weights(model, tmp_path / "encoder.safetensors")
-    checkpoint.load_weights(other, tmp_path / "encoder.safetensors")
+    save_weights(model, tmp_path / "encoder.safetensors")
+    load_weights(other, tmp_path / "encoder.safetensors")
     assert torch.equal(model(TOKENS), other(TOKENS))
 
 

@@ -5,7 +5,7 @@ import torch
 
 from hypersphere.encoders.pixel_convnet import PixelConvnet, pixel_convnet
 from hypersphere.errors import HypersphereError
-from hypersphere.training.initialise import initialise
+from hypersphere.training.build import initialise
 
 
 def test_the_published_size() -> None:

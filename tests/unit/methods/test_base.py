@@ -101,12 +101,12 @@ def test_unit_vectors_are_uniform_on_the_sphere() -> None:
 
 
 def test_a_batchs_key_is_seed_purpose_and_moment() -> None:
-    batch = make_batch()._replace(moment=(3, 1, 4, 2))
+    batch = make_batch()._replace(rng_key=(3, 1, 4, 2))
     assert batch.key("shuffle") == (3, "shuffle", 1, 4, 2)
     order = prng.permutation(50, *batch.key("shuffle"))
     assert order.tolist() == prng.permutation(50, 3, "shuffle", 1, 4, 2).tolist()
     moments = [(9, 1, 4, 2), (3, 9, 4, 2), (3, 1, 9, 2), (3, 1, 4, 9), (3, 1, 4, 2)]
-    keys = [batch._replace(moment=moment).key("shuffle") for moment in moments] + [batch.key("noise")]
+    keys = [batch._replace(rng_key=moment).key("shuffle") for moment in moments] + [batch.key("noise")]
     assert len({tuple(prng.permutation(50, *key)) for key in keys}) == 6
 
 

@@ -11,7 +11,7 @@ from hypersphere.methods.base import Batch, Method, chain
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
-from .shared import make_parts, make_run
+from .shared import make_run
 
 CLASSES = 3
 COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -105,11 +105,6 @@ def test_a_head_has_the_method_s_own_tensors_and_gives_none_a_second_name(name: 
 
 def test_every_method_is_looked_at() -> None:
     assert set(METHODS) == COMPONENTS.keys()
-
-
-def test_a_method_that_does_not_say_its_head_is_asked_to() -> None:
-    with pytest.raises(NotImplementedError, match="Method defines no head"):
-        _ = Method(make_parts(lambda: torch.zeros(()))).head
 
 
 def test_a_chain_is_its_modules_in_turn_under_their_names() -> None:

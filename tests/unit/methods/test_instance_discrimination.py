@@ -76,7 +76,7 @@ def test_it_is_the_softmax_over_the_bank() -> None:
 
 
 def test_its_noise_is_what_the_objective_is_given() -> None:
-    method, batch = make(NCE), batch_of(7, 2, 0, 5, 4)._replace(moment=(3, 1, 4, 1))
+    method, batch = make(NCE), batch_of(7, 2, 0, 5, 4)._replace(rng_key=(3, 1, 4, 1))
     words = prng.raw(5 * 6, 3, "noise", 1, 4, 1)
     noise = torch.tensor([[int(word) % IMAGES for word in row] for row in words.reshape(5, 6)])
     given = embedded(method, batch), batch.places, method.get_buffer("bank")
@@ -93,7 +93,7 @@ def noise_of(moment: tuple[int, ...], count: int = 6) -> Tensor:
         drawn.append(noise)
         return z.sum()
 
-    make(spy, noise=count)(batch_of(0, 1, 2, 3, 4)._replace(moment=moment))
+    make(spy, noise=count)(batch_of(0, 1, 2, 3, 4)._replace(rng_key=moment))
     return drawn[0]
 
 

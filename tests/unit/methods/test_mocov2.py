@@ -199,7 +199,7 @@ def shuffled_halves() -> list[list[int]]:
 )
 def test_whose_statistics_batch_norm_takes(over: str, groups: list[list[int]]) -> None:
     """By hand, He et al. 2020, Sec. 3.3: keys in other groups than their queries, and back in order."""
-    batch = make_batch(6)._replace(moment=MOMENT)
+    batch = make_batch(6)._replace(rng_key=MOMENT)
     method = make(batch_norm_over=over, groups=len(groups))
     q, k, _ = given(method, batch)
     torch.testing.assert_close(k, in_groups(method, batch.views[1], groups), atol=1e-5, rtol=1e-4)
@@ -211,14 +211,14 @@ def test_whose_statistics_batch_norm_takes(over: str, groups: list[list[int]]) -
 
 @pytest.mark.parametrize("over", ["batch", "split"])
 def test_one_group_shuffled_is_the_whole_batch(over: str) -> None:
-    batch = make_batch(6)._replace(moment=MOMENT)
+    batch = make_batch(6)._replace(rng_key=MOMENT)
     a, b = make(batch_norm_over="shuffled", groups=1), make(batch_norm_over=over, groups=1)
     assert all(torch.equal(x, y) for x, y in zip(given(a, batch), given(b, batch), strict=True))
     assert torch.equal(a(batch).loss, make()(batch).loss)
 
 
 def test_groups_are_shuffled_unless_otherwise_asked() -> None:
-    batch = make_batch(6)._replace(moment=MOMENT)
+    batch = make_batch(6)._replace(rng_key=MOMENT)
     ours = given(make(groups=2), batch)[1]
     assert torch.equal(ours, given(make(groups=2, batch_norm_over="shuffled"), batch)[1])
     assert not torch.equal(ours, given(make(groups=2, batch_norm_over="split"), batch)[1])
@@ -229,12 +229,12 @@ def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None
 
     def k(*moment: int) -> Tensor:
         torch.manual_seed(sum(moment))
-        return given(method, make_batch(6)._replace(moment=moment))[1]
+        return given(method, make_batch(6)._replace(rng_key=moment))[1]
 
     method = make(batch_norm_over="shuffled", groups=2)
     first = k(*MOMENT)
     torch.manual_seed(99)
-    assert torch.equal(first, given(method, make_batch(6)._replace(moment=MOMENT))[1])
+    assert torch.equal(first, given(method, make_batch(6)._replace(rng_key=MOMENT))[1])
     partitions = []
     for moment in (MOMENT, (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
         order = prng.permutation(6, moment[0], "shuffle", *moment[1:])

@@ -20,8 +20,10 @@ from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.objectives.self_distillation import self_distillation
-from hypersphere.training import checkpoint, optimisation
+from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
+from hypersphere.training.frozen import load_weights
+from hypersphere.training.weights import save_weights
 
 from .shared import batches_seen, gradients, identity, make_batch, make_parts, make_run, step, trained
 
@@ -241,7 +243,7 @@ def test_a_resumed_method_goes_on_as_if_nothing_had_happened(make: Make, tmp_pat
     for i in range(3):
         step(method, make_batch(seed=i), make_batch(seed=i + 10), fraction=i / 4)
     saved, file = copy.deepcopy(method.state_dict()), tmp_path / "state.safetensors"
-    checkpoint.save_weights(method, file)
+    save_weights(method, file)
 
     def go_on(resumed: Method) -> tuple[Tensor, dict[str, Tensor]]:
         loss = resumed(make_batch(seed=3)).loss.detach()
@@ -250,7 +252,7 @@ def test_a_resumed_method_goes_on_as_if_nothing_had_happened(make: Make, tmp_pat
 
     expected = go_on(method)
     fresh = make(momentum=0.5)
-    checkpoint.load_weights(fresh, file)
+    load_weights(fresh, file)
     found = go_on(fresh)
     assert torch.equal(found[0], expected[0])
     assert all(torch.equal(found[1][name], tensor) for name, tensor in expected[1].items())

@@ -191,13 +191,3 @@ def is_finite(loss: Loss, *tensors: Tensor) -> Tensor:
     assert value.isfinite()
     assert gradients.isfinite().all()
     return value
-
-
-def is_sum_with_a_regulariser(objective: Loss, regulariser: Loss) -> None:
-    """LMCL paper, Eq. 9: value and gradient of the sum are the sums of both, and neither is nothing."""
-    z = draw(6, 4)
-    value, gradients = value_and_gradients(lambda a, b: objective(a, b) + regulariser(a, b), *z)
-    parts = [value_and_gradients(loss, *z) for loss in (objective, regulariser)]
-    torch.testing.assert_close(value, parts[0][0] + parts[1][0])
-    torch.testing.assert_close(gradients, parts[0][1] + parts[1][1])
-    assert all(part.abs() > 1e-4 and gradient.norm() > 1e-4 for part, gradient in parts)

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from hypersphere.errors import HypersphereError
 from hypersphere.objectives.debiased import debiased
-from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import (
@@ -18,7 +17,6 @@ from .shared import (
     draw,
     has_gradient_of_value,
     is_finite,
-    is_sum_with_a_regulariser,
     value_and_gradients,
 )
 
@@ -154,10 +152,3 @@ def test_one_image_has_no_negatives_and_costs_nothing() -> None:
 def test_a_prior_of_one_is_a_sentence() -> None:
     with pytest.raises(HypersphereError, match=r"tau_plus: must be below 1, but is 1\.0"):
         debiased(*draw(3, 2), temperature=0.5, tau_plus=1.0)
-
-
-def test_with_the_regulariser_it_is_the_sum() -> None:
-    is_sum_with_a_regulariser(
-        lambda a, b: debiased(a, b, temperature=0.5, tau_plus=0.1),
-        lambda a, b: distance_polarization(a, b, weight=0.1),
-    )

@@ -8,7 +8,6 @@ from pytorch_metric_learning.losses import NTXentLoss
 from torch import Tensor
 
 from hypersphere.objectives.cosine_logits import cosine_logits
-from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nt_xent import nt_xent
@@ -16,7 +15,6 @@ from hypersphere.objectives.nt_xent import nt_xent
 from .shared import (
     cosine,
     draw,
-    is_sum_with_a_regulariser,
     value_and_gradients,
 )
 
@@ -76,9 +74,3 @@ def test_agrees_with_pytorch_metric_learning() -> None:
     theirs, labels = NTXentLoss(temperature=0.3), torch.arange(5)
     there, back = (theirs(x, labels, ref_emb=y, ref_labels=labels.clone()) for x, y in ((z_a, z_b), (z_b, z_a)))
     torch.testing.assert_close(multiview_coding(z_a, z_b, temperature=0.3), (there + back) / 2)
-
-
-def test_with_the_regulariser_it_is_the_sum() -> None:
-    is_sum_with_a_regulariser(
-        lambda a, b: multiview_coding(a, b, temperature=0.07), lambda a, b: distance_polarization(a, b, weight=0.1)
-    )

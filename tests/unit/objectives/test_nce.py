@@ -16,7 +16,6 @@ from hypersphere.objectives.nt_xent import nt_xent
 from .shared import (
     cosine,
     draw,
-    is_sum_with_a_regulariser,
     value_and_gradients,
 )
 
@@ -150,10 +149,3 @@ def test_range_on_the_sphere_is_below_4_without_temperature(n: int) -> None:
         worst_a = x.expand(n + 1, 2)
         worst = nce(worst_a, -worst_a)  # positives opposite, negatives identical
         assert worst.item() == pytest.approx(math.log1p(n * math.exp(2)), abs=1e-12)
-
-
-@NEGATIVES
-def test_with_the_regulariser_it_is_the_sum(negatives: str) -> None:
-    is_sum_with_a_regulariser(
-        lambda a, b: nce(a, b, negatives=negatives), lambda a, b: distance_polarization(a, b, weight=0.1)
-    )

@@ -25,8 +25,9 @@ from hypersphere.probes.linear import linear
 from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, sources
 from hypersphere.provenance.manifest import check_evaluation
-from hypersphere.training import checkpoint
+from hypersphere.training.frozen import load_weights
 from hypersphere.training.pretrain import pretrain
+from hypersphere.training.weights import snapshot_names
 
 NORMS = "papers/embedding_norms.yaml"
 
@@ -120,7 +121,7 @@ def test_a_value_is_the_share_of_correct_predictions(plan: Plan) -> None:
     table = answers(plan, run, "linear")
     for epoch, file in ((0, "snapshots/epoch-0000.safetensors"), (4, "encoder.safetensors")):
         encoder = resnet8(width=2)
-        checkpoint.load_weights(encoder, plan.run_folder(run.name) / file)
+        load_weights(encoder, plan.run_folder(run.name) / file)
         ours = linear(Frozen(encoder, None, data, torch.device("cpu"))).values
         rows = table[(table["epoch"] == epoch) & (table["target"] == "turned")]
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(ours, abs=1e-6)
@@ -466,7 +467,7 @@ def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pyt
     apart, own = measured(*((run,) for run in runs))
     assert shared == own
     weights = {
-        run.name: files.read_json(plan.run_folder(run.name) / "manifest.json")["files"][checkpoint.snapshot_names(0)[0]]
+        run.name: files.read_json(plan.run_folder(run.name) / "manifest.json")["files"][snapshot_names(0)[0]]
         for run in runs
     }
     asked = [

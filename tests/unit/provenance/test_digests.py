@@ -75,10 +75,10 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", ALL),
     "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", ALL),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", ALL),
-    "initial weights": ("training/initialise.py", "fan_out", "fan_in", ALL),
+    "initial weights": ("training/build.py", "fan_out", "fan_in", ALL),
     "numerical switches": ("training/determinism.py", "benchmark = False", "benchmark = True", ALL),
     "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", ALL),
-    "what is trained on": ("training/images.py", "split.index)", "split.labels[CLASS])", ALL),
+    "what is trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", ALL),
     "a run's meaning": (
         "config/run.py",
         "self.views_b is None else self.views_b)",
@@ -154,7 +154,7 @@ PROBES: dict[str, tuple[str, str, str, set[str]]] = {
     "how bytes become numbers": ("augmentations/ops.py", "/ 255", "/ 256", PROBED),
     "the encoder": ("encoders/stages.py", "padding=1", "padding=0", OF_RUNS),
     "the head": ("methods/heads.py", "affine=last_affine or not last", "affine=last", OF_RUNS),
-    "which weights are read": ("training/frozen.py", "last = epoch ==", "last = epoch >=", PROBED),
+    "which weights are read": ("training/frozen.py", "if epoch ==", "if epoch >=", PROBED),
 }
 
 
@@ -247,7 +247,8 @@ TABLES = {"table5", "table5_linear", "table5_transfer"}
 DRAWN: dict[str, tuple[str, str, set[str]]] = {
     "effects": ("statistics/effects.py", "from hypersphere", MADE),
     "how tables are written": ("provenance/tables.py", "import math\n", MADE | STUDIES),
-    "tables": ("report/kinds/table.py", "from functools", TABLES),
+    "who writes files": ("report/writer.py", "import html\n", MADE | STUDIES),
+    "tables": ("report/kinds/table.py", "from itertools", TABLES),
     "distributions": ("report/kinds/distribution.py", "from typing", {"spread_of_norms"}),
     "one study's drawing": ("simulations/cosine_field/draw.py", "import", STUDIES),
     "verdicts": ("statistics/verdicts.py", "import math\n", MADE),
@@ -339,7 +340,7 @@ def test_theory_is_of_the_papers_that_state_something(package: Path, plan: Plan)
     before = digests.theory_digest(plan)
     edit(package, "theory/margins.py", "import", "import sys\nimport")
     assert digests.theory_digest(plan) == before
-    edit(package, "theory/norms/steps.py", "import math\n", "import math\nimport os\n")
+    edit(package, "theory/embedding_norms.py", "import math\n", "import math\nimport os\n")
     assert digests.theory_digest(plan) != before
 
 

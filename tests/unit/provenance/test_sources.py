@@ -42,16 +42,11 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
         "0 if default is None",
         MOVES,
     ),
-    "the condition of an error": (
-        LOOP,
-        "if count < run.batch.size",
-        "if count <= run.batch.size",
-        MOVES,
-    ),
+    "the condition of an error": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MOVES),
     "the type of an error": (
-        LOOP,
-        'raise HypersphereError(\n            f"run {run.name}',
-        'raise ValueError(\n            f"run {run.name}',
+        "config/run.py",
+        'raise HypersphereError(\n                f"run {self.name}',
+        'raise ValueError(\n                f"run {self.name}',
         MOVES,
     ),
     "an encoder's layer": ("encoders/stages.py", "padding=1", "padding=0", MOVES),
@@ -60,8 +55,8 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     "a parameter of the optimiser": ("training/optimisation.py", "/ 256", "/ 128", MOVES),
     "a numerical switch": ("training/determinism.py", "benchmark = False", "benchmark = True", MOVES),
     "the precision of saved weights": ("training/weights.py", ".cpu()", ".half().cpu()", MOVES),
-    "which arrays are trained on": ("training/images.py", "split.index)", "split.labels[CLASS])", MOVES),
-    "how weights begin": ("training/initialise.py", "fan_out", "fan_in", MOVES),
+    "which arrays are trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", MOVES),
+    "how weights begin": ("training/build.py", "fan_out", "fan_in", MOVES),
     # Edits of what only speaks, of what decides no byte, and of what the run does not use.
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", STAYS),
     "a docstring": (
@@ -79,13 +74,13 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     ),
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
     "a method's error": ("methods/mocov2.py", "does not divide the", "is no divisor of the", STAYS),
-    "the loop's error": (LOOP, "is more than the", "exceeds the", STAYS),
+    "a run's error": ("config/run.py", "is more than the", "exceeds the", STAYS),
     "a declaration's error": ("config/recipe.py", "blur_kernel: must be odd", "blur_kernel: has to be odd", STAYS),
     "a note": (LOOP, "; starting over", "; it begins again", STAYS),
     "a new note": (
         LOOP,
-        "    keeper = Keeper(",
-        '    print("keeping")\n    keeper = Keeper(',
+        "    checkpointer = Checkpointer(",
+        '    print("keeping")\n    checkpointer = Checkpointer(',
         STAYS,
     ),
     "an assertion's message": (

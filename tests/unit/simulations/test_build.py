@@ -59,8 +59,9 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root
     name = next(iter(plan.config.studied(PAPER)))
     path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+    results = Results(plan)
     with pytest.raises(DamagedError, match=rf"{name}\.csv: the file's bytes are not those of its manifest"):
-        Results(plan).simulated(PAPER, name)
+        results.checked(results.simulated(PAPER, name))
     with pytest.raises(DamagedError):
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")
 

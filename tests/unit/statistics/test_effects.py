@@ -18,6 +18,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 from hypersphere import t_test
 from hypersphere.config import rules
 from hypersphere.provenance import columns
+from hypersphere.report.artifact import Points
 from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
@@ -300,7 +301,7 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     means = {row: sum(finals) / len(finals) for row, finals in FINALS.items()}
     assert last["effect"] == pytest.approx(means["simclr.default"] - means["simsiam.default"])
     assert found["p_holm"].min() == pytest.approx(10 * found["p"].min())
-    shown = Results(world.plan).artifact("norms", "table5")
+    shown = Points(Results(world.plan), world.plan.config.papers["norms"], "table5")
     assert len(shown.compared) == len(found)
     assert [row["effect"] for row in shown.effects.values()] == found["effect"][:-1].tolist()  # against the baseline
 

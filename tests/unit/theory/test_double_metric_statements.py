@@ -1,7 +1,7 @@
 """The double-metric paper's statements: verdicts, properties, counterexamples re-worked by hand, mutants.
 
-Which statements hold was derived with pen and paper (docstrings of theory/chords/); the false ones are errata D1, D2,
-D5, D7 and D22 to D24.
+Which statements hold was derived with pen and paper (docstrings of theory/double_metric.py); the false ones are errata
+D1, D2, D5, D7 and D22 to D24.
 """
 
 import math
@@ -16,9 +16,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from hypersphere.theory.chords import gradients, losses, sphere
-from hypersphere.theory.chords.draws import arc, chord
-from hypersphere.theory.double_metric import STATEMENTS
+from hypersphere.theory import double_metric as module
+from hypersphere.theory.double_metric import STATEMENTS, arc, chord
 from hypersphere.theory.statement import Checked, Statement, everywhere, examine, gradient
 
 FALSE = {
@@ -266,8 +265,8 @@ def test_counterexample_by_hand(name: str) -> None:
 
 def without_saturation(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
     """The slope as if p = q = 0."""
-    d = losses.sides(cosines[:, 0])
-    rise = gradient(lambda c: losses.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    d = module.sides(cosines[:, 0])
+    rise = gradient(lambda c: module.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
     return everywhere((rise - beta / d + alpha / temperature).abs() / (alpha / temperature + beta / d))
 
 
@@ -283,19 +282,19 @@ MUTANTS: dict[str, tuple[str, str, Callable[..., Checked]]] = {
     "epsilon a little smaller": (
         "proposition_2_step",
         "D7",
-        lambda d_a, d_b, epsilon, r: Checked(sphere.sandwiched(d_a, d_b, epsilon), 1 - 0.999 * epsilon * d_b / d_a),
+        lambda d_a, d_b, epsilon, r: Checked(module.sandwiched(d_a, d_b, epsilon), 1 - 0.999 * epsilon * d_b / d_a),
     ),
     "no saturation": ("equation_2_slope", "as printed", without_saturation),
     "repulsion at every distance": (
         "equation_2_attraction",
         "D1",
-        lambda **drawn: everywhere(-losses.attraction(**drawn, sign=1).excess),
+        lambda **drawn: everywhere(-module.attraction(**drawn, sign=1).excess),
     ),
-    "radius to the power 0.51": ("radius", "D24", partial(losses.radius, power=0.51)),
+    "radius to the power 0.51": ("radius", "D24", partial(module.radius, power=0.51)),
     "a gradient off by a thousandth": (
         "appendix_g_nt_xent",
         "D5",
-        gradients.matches(gradients.equation_1, lambda a: 1.001 * gradients.final_line_nt_xent(a), sign=-1),
+        module.matches(module.free_equation_1, lambda a: 1.001 * module.final_line_nt_xent(a), sign=-1),
     ),
 }
 

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.theory import margins
-from hypersphere.theory.angles.case import Case
-from hypersphere.theory.margins import STATEMENTS
+from hypersphere.theory.margins import STATEMENTS, Case
 from hypersphere.theory.statement import Checked, examine, gradient
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}

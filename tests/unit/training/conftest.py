@@ -20,11 +20,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
 from hypersphere.training import checkpoint, loop
-from hypersphere.training.contract import Execution, Outcome
-from hypersphere.training.images import Images
-from hypersphere.training.trainers.image import train
-
-from . import shared_steps
+from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.trainers.image import Images, train
 
 PROJECT = Path(__file__).resolve().parents[2] / "project"
 SIMCLR: dict[str, Any] = {
@@ -77,7 +74,7 @@ def methods_plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) 
     root = tmp_path_factory.mktemp("methods")
     shutil.copytree(PROJECT, root, dirs_exist_ok=True)
     shutil.copytree(prepared_data, root / "data")
-    return planning.make(root, shared_steps.SETTINGS)
+    return planning.make(root, {"scale": "methods", "batch_divisor": 8})
 
 
 def of_method(plan: Plan, method: str) -> Run:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from hypersphere.config import registry
 from hypersphere.config.compatibility import BEGIN, END, renewed, table
 from hypersphere.config.run import Run
-from hypersphere.training.contract import Execution
+from hypersphere.training.loop import Execution
 from hypersphere.training.trainers.image import train
 
 from ...of_images import METHODS as OF_IMAGES

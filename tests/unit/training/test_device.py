@@ -15,6 +15,7 @@ from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
 from hypersphere.training import device as module
+from hypersphere.training.device import DeviceFailedError, failure
 
 
 @pytest.fixture
@@ -181,3 +182,90 @@ def test_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert module.devices("auto") == module.devices("cuda") == [torch.device("cuda", 0), torch.device("cuda", 1)]
     assert module.devices("cpu") == [torch.device("cpu")]
+
+
+# What an error says of the machine, in the words that torch, numpy and the system give such errors.
+
+GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
+ON_GPU: list[Exception] = [
+    torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of"),
+    torch.cuda.OutOfMemoryError("Allocation on device 0 would exceed allowed memory. (out of memory)"),
+    RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other call"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+]
+ON_CPU: list[Exception] = [
+    MemoryError(),
+    MemoryError("Unable to allocate 20.0 GiB for an array with shape (100, 100)"),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        "allocate 4915200 bytes. Error code 12 (Cannot allocate memory)"
+    ),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough memory: you tried to"),
+    RuntimeError("std::bad_alloc"),
+    OSError(12, "Cannot allocate memory"),
+]
+FAILED: list[RuntimeError] = [
+    RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"),
+    RuntimeError("CUDA error: an illegal memory access was encountered"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(...)`"),
+    RuntimeError("CUDA driver error: unknown error"),
+    RuntimeError("CUDA unknown error - this may be due to an incorrectly set up environment"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"),
+    RuntimeError("cuDNN Frontend error: [cudnn_frontend] Error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE"),
+]
+OTHERS: list[Exception] = [
+    RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+    RuntimeError("cublas: set CUBLAS_WORKSPACE_CONFIG=:4096:8, see CUDA error handling"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx(...)`"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_BAD_PARAM"),
+    ValueError("CUDA error: out of memory"),
+    OSError(28, "No space left on device"),
+    HypersphereError("x.npy: cannot be written (Cannot allocate memory)"),
+    RuntimeError(),
+]
+AT = "at step 6; the state of step 5 is kept"
+MORE = "run again on a machine with more memory"
+
+
+@pytest.fixture
+def _named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "describe", lambda device: "NVIDIA H200")
+
+
+@pytest.mark.usefixtures("_named")
+@pytest.mark.parametrize(
+    ("error", "device", "place"),
+    [
+        *((error, GPU, "cuda:0 (NVIDIA H200)") for error in ON_GPU),
+        *((error, device, "cpu") for error in ON_CPU for device in (CPU, GPU)),
+    ],
+    ids=repr,
+)
+def test_what_is_short_of_memory_is_named(error: Exception, device: torch.device, place: str) -> None:
+    said = failure(error, device, 16, AT)
+    assert type(said) is HypersphereError
+    assert str(said).startswith(f"out of memory on {place} at step 6, in passes of 16 images; the state of step 5 is")
+    assert MORE in str(said)
+
+
+@pytest.mark.usefixtures("_named")
+@pytest.mark.parametrize("error", FAILED, ids=str)
+def test_a_device_that_fails_is_named_with_the_first_line_of_its_error(error: RuntimeError) -> None:
+    said = failure(error, GPU, 16, AT)
+    assert isinstance(said, DeviceFailedError)
+    first = str(error).partition("\n")[0]
+    assert str(said).startswith(f"the device cuda:0 (NVIDIA H200) failed at step 6 ({first}); the state of step 5")
+
+
+@pytest.mark.usefixtures("_named")
+@pytest.mark.skipif(not hasattr(torch, "AcceleratorError"), reason="torch before 2.8 has no such error")
+def test_an_accelerators_error_is_one_whatever_its_words() -> None:
+    assert isinstance(failure(torch.AcceleratorError("gone."), GPU, 16, AT), DeviceFailedError)
+    assert failure(RuntimeError("gone."), GPU, 16, AT) is None  # the control
+
+
+@pytest.mark.usefixtures("_named")
+@pytest.mark.parametrize("error", OTHERS, ids=repr)
+def test_what_else_goes_wrong_says_nothing_of_the_machine(error: Exception) -> None:
+    assert failure(error, GPU, 16, AT) is None

@@ -17,8 +17,7 @@ from hypersphere.config.run import Run
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.vit import vit
 from hypersphere.methods.base import Batch
-from hypersphere.training.build import build_method
-from hypersphere.training.initialise import initialise
+from hypersphere.training.build import build_method, initialise
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "lab_streams": {"backbone": "resnet10", "width": 2},

@@ -18,9 +18,9 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.training import build, device, loop, optimisation
-from hypersphere.training.checkpoint import ENCODER, HEADS
-from hypersphere.training.contract import Execution
-from hypersphere.training.images import Images, training_images
+from hypersphere.training.loop import Execution
+from hypersphere.training.trainers.image import Images, training_images
+from hypersphere.training.weights import ENCODER, HEADS
 
 from ...of_images import METHODS
 from .conftest import SELDOM, execute, of_method

@@ -23,10 +23,9 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
-from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
+from hypersphere.training import loop
 from hypersphere.training import pretrain as module
-from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
@@ -142,25 +141,6 @@ def test_a_failed_assert_ends_the_batch_and_has_a_traceback(
     with pytest.raises(HypersphereError, match=r"at step 1 \(.* triggered\); nothing was saved yet: .* its input$"):
         pretrain(tiny_plan, runs[:1])
     assert "device-side assert triggered" in capsys.readouterr().err
-
-
-def test_a_state_of_something_else_is_not_said_to_be_kept(tiny_plan: Plan, runs: list[Run]) -> None:
-    """In a folder that one copied there by hand."""
-    folder = tiny_plan.run_folder(runs[0].name)
-    model = torch.nn.Linear(1, 1)
-    checkpoint.save_state(folder, model, torch.optim.SGD(model.parameters()), Progress({"run": "a"}, step=7))
-    assert module._saved(folder, {"run": "a"}) == "the state of step 7 is kept"
-    assert module._saved(folder, {"run": "b"}) == "nothing was saved yet"
-    (folder / "resume.safetensors").write_bytes(b"")
-    assert module._saved(folder, {"run": "a"}) == "nothing was saved yet"
-
-
-def test_a_state_that_there_is_no_memory_to_read_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def short(folder: Path) -> Progress:
-        raise MemoryError
-
-    monkeypatch.setattr(checkpoint, "read_progress", short)
-    assert module._saved(tmp_path, {}) == "the last saved state is kept"
 
 
 class Held:

@@ -13,7 +13,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance import digests, stop
-from hypersphere.training import checkpoint, loop, result
+from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
@@ -189,7 +189,7 @@ def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
 
 def dying_after(published: int) -> Callable[[Path, Path], None]:
     """Put so many files in their place, and no more."""
-    link, count = result._link, [0]
+    link, count = module._link, [0]
 
     def dying(source: Path, target: Path) -> None:
         if count[0] == published:
@@ -210,7 +210,7 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     whole = contents(folder)
     CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
     with monkeypatch.context() as patch:
-        patch.setattr(result, "_link", dying_after(published))
+        patch.setattr(module, "_link", dying_after(published))
         with pytest.raises(KeyboardInterrupt):
             pretrain(tiny_plan, runs[:1], save_every=0.0)
     assert not (folder / "manifest.json").exists()
@@ -230,7 +230,7 @@ def test_killed_while_the_result_is_published_what_the_list_no_longer_asks_for_i
     whole = contents(folder)
     CHANGES["code"](monkeypatch)
     with monkeypatch.context() as patch:
-        patch.setattr(result, "_link", dying_after(2))
+        patch.setattr(module, "_link", dying_after(2))
         with pytest.raises(KeyboardInterrupt):
             pretrain(keeping(tiny_plan), runs[:1], save_every=3600.0)
     assert not (folder / "manifest.json").exists()

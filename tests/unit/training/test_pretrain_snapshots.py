@@ -8,7 +8,7 @@ from hypersphere.config.run import Run
 from hypersphere.provenance import digests
 from hypersphere.training import loop
 from hypersphere.training import pretrain as training
-from hypersphere.training.checkpoint import snapshot_name
+from hypersphere.training.weights import snapshot_names
 
 from .conftest import contents, keeping
 from .test_snapshots import epochs, files_of
@@ -35,7 +35,7 @@ def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_a
     folder = tiny_plan.run_folder(runs[0].name)
     training.pretrain(tiny_plan, runs[:1])
     before = contents(folder)
-    files.write_text(folder / snapshot_name(3), "left over from an interrupted removal")
+    files.write_text(folder / snapshot_names(3)[0], "left over")
     training.pretrain(keeping(tiny_plan, 1), runs[:1])
     assert epochs(folder) == [0, 1, 2]
     new = {name: content for name, content in contents(folder).items() if name not in before}

@@ -14,8 +14,8 @@ from torch import Tensor
 from hypersphere.config.plan import Plan
 from hypersphere.datasets import store
 from hypersphere.training import checkpoint
-from hypersphere.training.contract import Outcome
-from hypersphere.training.images import training_images
+from hypersphere.training.loop import Outcome
+from hypersphere.training.trainers.image import training_images
 
 from ...of_images import METHODS
 from .conftest import execute, of_method, result, rewrite, unbroken

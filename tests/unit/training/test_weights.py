@@ -1,8 +1,221 @@
-"""What is saved of a tensor is its values, bit for bit."""
+"""Weights on disk: saved bit for bit, read back or refused in a sentence, and a trained run's encoder and head."""
 
+import copy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 import torch
+from jaxtyping import UInt8
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 
-from hypersphere.training.weights import plain
+from hypersphere.config.run import Run
+from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Method
+from hypersphere.training import loop
+from hypersphere.training.build import build_method
+from hypersphere.training.frozen import load_frozen, load_weights
+from hypersphere.training.weights import plain, save_weights
+
+from .conftest import execute, unbroken
+
+Images = UInt8[np.ndarray, "n h w 3"]
+MakeRun = Callable[..., Run]
+RUNS: dict[str, dict[str, Any]] = {
+    "simclr": {"method": {"batch_norm": True, "last_batch_norm": True}},
+    "simsiam": {
+        "method": {"name": "simsiam", "hidden": 8, "dim": 6, "bottleneck": 3},
+        "objective": {"name": "negative_cosine"},
+    },
+    "supervised": {"method": {"name": "supervised"}, "objective": {"name": "cross_entropy"}},
+    "instance_discrimination": {
+        "method": {"name": "instance_discrimination", "dim": 4},
+        "objective": {"name": "nonparametric_softmax", "temperature": 0.1},
+    },
+    "cmc": {
+        "method": {"name": "cmc", "dim": 4},
+        "objective": {"name": "multiview_coding", "temperature": 0.5},
+        "encoder": {"name": "lab_streams", "backbone": "resnet8", "width": 2},
+    },
+}
+"""Batch norms, a predictor, a classifier for each of three classes, a bank of the data's size, two streams."""
+
+
+@pytest.fixture
+def pictures() -> Tensor:
+    return torch.rand(5, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+
+
+def trained(run: Run, images: Images, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[int, Method]:
+    """Train into ``folder``; the method itself as it was after 0, 2 and 4 epochs, not by way of any file."""
+    seen: dict[int, Method] = {}
+    snapshot = loop._snapshot
+
+    def copying(method: Method, *arguments: Any) -> None:
+        *_, progress = arguments
+        seen[progress.epoch] = copy.deepcopy(method)
+        snapshot(method, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_snapshot", copying)
+        execute(run, images, folder)
+    return {epoch: seen[epoch] for epoch in (0, 2, 4)}
+
+
+def embeddings(encoder: nn.Module, head: nn.Module, pictures: Tensor) -> Tensor:
+    with torch.no_grad():
+        found: Tensor = head(encoder(pictures))
+    return found
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: Tensor, name: str
+) -> None:
+    """To the bit, where memory is laid out alike; the last epoch's are the run's own files."""
+    run = make_run(**RUNS[name])
+    found = {}
+    for epoch, method in trained(run, images, tmp_path, monkeypatch).items():
+        encoder, head = load_frozen(run, tmp_path, epoch)
+        method.eval().to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        found[epoch] = embeddings(encoder, head, pictures)
+        assert torch.equal(found[epoch], embeddings(method.encoder, method.head, pictures))
+    assert not torch.equal(found[0], found[2])
+    assert not torch.equal(found[2], found[4])
+    assert {path.name for path in tmp_path.glob("snapshots/*")} == {
+        f"epoch-000{epoch}{kind}.safetensors" for epoch in (0, 2) for kind in ("", ".heads")
+    }
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_both_are_in_eval_mode_and_no_gradient_reaches_them(
+    make_run: MakeRun, images: Images, kept: Path, pictures: Tensor, name: str
+) -> None:
+    """So that an image's embedding does not depend on those beside it."""
+    run = make_run(**RUNS[name])
+    folder = unbroken(run, images, kept) / "whole"
+    for module in load_frozen(run, folder, 4):
+        assert not any(part.training for part in module.modules())
+        assert list(module.parameters())
+        assert not any(parameter.requires_grad for parameter in module.parameters())
+    both = load_frozen(run, folder, 4)
+    alone = torch.cat([embeddings(*both, picture[None]) for picture in pictures])
+    torch.testing.assert_close(embeddings(*both, pictures), alone, atol=1e-5, rtol=1e-4)
+
+
+def test_a_diverged_run_s_are_those_that_it_ended_with(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    run = make_run(optimiser={"learning_rate": 1e30})
+    assert execute(run, images, tmp_path).status == "diverged"
+    _, head = load_frozen(run, tmp_path, 4)
+    assert not all(tensor.isfinite().all() for tensor in head.state_dict().values())
+    _, untrained = load_frozen(run, tmp_path, 0)
+    assert torch.equal(
+        untrained.state_dict()["projector.0.weight"], build_method(run).head.state_dict()["projector.0.weight"]
+    )
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def drop_one(path: Path) -> None:
+    tensors = load_file(path)
+    del tensors[max(tensors)]
+    save_file(tensors, path)
+
+
+HARMS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "missing": (Path.unlink, "the file is missing"),
+    "truncated": (truncate, "not a readable safetensors file"),
+    "of another architecture": (drop_one, "the weights are of another architecture"),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize(
+    ("epoch", "file"),
+    [
+        (4, "encoder.safetensors"),
+        (4, "heads.safetensors"),
+        (2, "snapshots/epoch-0002.safetensors"),
+        (2, "snapshots/epoch-0002.heads.safetensors"),
+    ],
+)
+@pytest.mark.parametrize("name", ["simclr", "supervised"])
+def test_a_file_that_is_missing_or_damaged_is_named(
+    make_run: MakeRun, images: Images, tmp_path: Path, kept: Path, name: str, epoch: int, file: str, harm: str
+) -> None:
+    run, (spoil, words) = make_run(**RUNS[name]), HARMS[harm]
+    shutil.copytree(unbroken(run, images, kept) / "whole", tmp_path, dirs_exist_ok=True)
+    load_frozen(run, tmp_path, epoch)
+    spoil(tmp_path / file)
+    with pytest.raises(HypersphereError) as caught:
+        load_frozen(run, tmp_path, epoch)
+    assert str(caught.value).startswith(f"{tmp_path / file}: {words}")
+    assert "\n" not in str(caught.value)
+    load_frozen(run, tmp_path, 6 - epoch)  # the control: of the other epoch nothing was harmed
+
+
+def test_an_epoch_that_was_not_kept_is_named(make_run: MakeRun, images: Images, kept: Path) -> None:
+    folder = unbroken(make_run(), images, kept) / "whole"
+    with pytest.raises(HypersphereError, match=r"snapshots/epoch-0003\.heads\.safetensors: the file is missing$"):
+        load_frozen(make_run(), folder, 3)
+
+
+# Weights of one module
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "encoder.safetensors"
+    save_weights(resnet8(width=2), path)
+    return path
+
+
+def test_weights_come_back_to_the_bit(path: Path) -> None:
+    torch.manual_seed(1)
+    model = resnet8(width=2)
+    model(torch.rand(4, 3, 8, 8))  # moves the running statistics
+    save_weights(model.to(memory_format=torch.channels_last), path)  # type: ignore[call-overload]
+    other = resnet8(width=2)
+    assert not torch.equal(other.state_dict()["conv1.weight"], model.state_dict()["conv1.weight"])
+    load_weights(other, path)
+    assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
+
+
+def test_weights_can_be_read_by_whoever_may_read_other_files(path: Path) -> None:
+    (path.parent / "other").touch()
+    assert path.stat().st_mode == (path.parent / "other").stat().st_mode
+
+
+@pytest.mark.parametrize("width", [3, 4])
+def test_another_architecture_is_refused(path: Path, width: int) -> None:
+    with pytest.raises(HypersphereError, match=r"encoder\.safetensors: the weights are of another architecture") as e:
+        load_weights(resnet8(width=width), path)
+    assert "\n" not in str(e.value)
+
+
+def test_missing_keys_are_refused(path: Path) -> None:
+    with pytest.raises(HypersphereError, match="another architecture"):
+        load_weights(torch.nn.Linear(2, 2), path)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_a_truncated_file_is_refused(path: Path, keep: int) -> None:
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(HypersphereError, match=r"encoder\.safetensors: not a readable safetensors file") as e:
+        load_weights(resnet8(width=2), path)
+    assert "\n" not in str(e.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match=r"none\.safetensors: the file is missing"):
+        load_weights(resnet8(width=2), tmp_path / "none.safetensors")
 
 
 def test_values_and_precision_are_kept_and_memory_is_in_order() -> None:

@@ -1,20 +1,18 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from hypersphere.config.coordinates import Coordinates, Scalar, normal
-from hypersphere.report import drawn, labels, notes, panels, style, words, writer
-from hypersphere.report.points import FIELDS, Point, Points
-from hypersphere.report.shown import Context, Shown
+from hypersphere.config.coordinates import Coordinates, normal
+from hypersphere.report import figures, style, words
+from hypersphere.report import notes as noted
+from hypersphere.report.artifact import Point, Points
 
 OF = "runs"
 AXES = {"panels": False, "lines": True, "x": True}
@@ -29,40 +27,26 @@ LOG_RANGE = 8.0
 """An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
 """With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
+ROOM = 0.12
+"""Smallest distance between the labels of two ticks, as a share of the axis."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
 
-def build(context: Context) -> None:
-    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``.
-
-    Raises:
-        HypersphereError: a results file is missing.
-    """
-    points = Points(context)
-    drawn.write(context, lambda: draw(points), writer.as_csv(FIELDS, points.rows()))
+numbers = Points.means
 
 
-def shown(context: Context) -> Shown:
-    """The figure's heading and caption.
-
-    Raises:
-        HypersphereError: a results file is missing.
-    """
-    points = Points(context)
-    return drawn.shown(points, _notes(points))
-
-
-def _notes(points: Points) -> tuple[str, ...]:
+def notes(points: Points) -> tuple[str, ...]:
+    """What lines, bands and markers are."""
     levels = f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
-    text = f"Shown: {notes.measured(points)}. Lines: mean over independent pretrainings{_spread(points)}{levels}."
-    return notes.of(points, " ".join(filter(None, (text, notes.published(points, "Hollow markers repeat")))))
+    text = f"Shown: {noted.measured(points)}. Lines: mean over independent pretrainings{_spread(points)}{levels}."
+    return noted.of(points, text, noted.published(points, "Hollow markers repeat"))
 
 
 def _spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
-    level = words.confidence(points.context.results.config)
+    level = words.confidence(points.config)
     drawn_as = [f"bands: {level} t intervals"] if any(_banded(cell) for cell in points.every) else []
     drawn_as += ["thin lines: single runs"] if any(_by_run(cell) for cell in points.every) else []
     return "".join(f"; {one}" for one in drawn_as)
@@ -89,62 +73,48 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them."""
-    placed = panels.arrange(panels.measured(points, "panels", ("lines", "x")), ACROSS)
-    down, across = panels.size(placed)
+    placed = figures.arrange(figures.measured(points, "panels", ("lines", "x")), ACROSS)
+    down, across = figures.size(placed)
     beside = across == 1
-    drawing = _Drawing(points, (0.65 if beside else 1 / across) * drawn.WIDTH)
-    entries = len(drawing.handles)
-    legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // drawing.columns)
-    slant = drawing.named and panels.slanted(panels.names(points, "x"), drawing.inches)
+    lines = _Lines(points, (0.65 if beside else 1 / across) * figures.WIDTH)
+    entries = len(lines.handles)
+    legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // lines.columns)
+    slant = lines.named and figures.slanted(figures.names(points, "x"), lines.inches)
     height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
-    subtitle = f"{notes.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
-    figure, part = drawn.of_points(points, subtitle, height)
-    axes = part.subplots(down, across, squeeze=False)
-    for panel in placed:
-        axis = axes[panel.row][panel.column]
-        drawing.panel(axis, panel.point)
-        if panel.titled:
-            axis.set_title(panels.title(points, panel.point, placed, drawing.inches), loc="left")
+    subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
+    made = figures.drawing(points, placed, subtitle, height, lines.inches)
+    for panel, axis in made.panels:
+        lines.panel(axis, panel.point)
         if panel.measured:
-            axis.set_ylabel(labels.measure(str(drawing.cells(panel.point)[0].coordinates["measure"])))
+            axis.set_ylabel(lines.cells(panel.point)[0].label)
         if panel.lowest:
-            axis.set_xlabel(panels.axis_label(points, "x"))
+            axis.set_xlabel(figures.axis_label(points, "x"))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
-    panels.hide_unused(axes, placed)
-    part.align_ylabels(list(axes[:, 0]))
-    handles, names = list(drawing.handles.values()), list(drawing.handles)
-    if beside:
-        part.legend(handles, names, loc="outside right upper", handlelength=2.6)
-    else:
-        part.legend(handles, names, loc="outside upper left", ncols=drawing.columns, handlelength=2.6)
-    return figure
+    where: dict[str, Any] = {"loc": "outside right upper"}
+    if not beside:
+        where = {"loc": "outside upper left", "ncols": lines.columns}
+    made.part.legend(list(lines.handles.values()), list(lines.handles), handlelength=2.6, **where)
+    return made.align()
 
 
-@dataclass
-class _Drawing:
+class _Lines:
     """The look of lines and the places on the axis x, which all panels share."""
 
-    points: Points
-    inches: float
-    """Width of a panel."""
-
-    @cached_property
-    def lines(self) -> list[dict[str, Scalar]]:
-        return panels.measured(self.points, "lines", ("panels", "x"))
-
-    @cached_property
-    def x(self) -> list[float]:
+    def __init__(self, points: Points, inches: float) -> None:
+        self.points = points
+        self.inches = inches
+        """Width of a panel."""
+        self.lines = figures.measured(points, "lines", ("panels", "x"))
+        numbers = figures.numbers(points, "x")
+        self.x = list(map(float, numbers or range(len(points.axis("x")))))
         """The place of each point of the axis x."""
-        keys, axis_points = labels.varying(self.points.axis("x")), self.points.axis("x")
-        if len(keys) == 1 and panels.numeric(values := [point[keys[0]] for point in axis_points]):
-            return [float(value) for value in values]
-        return [float(at) for at in range(len(axis_points))]
-
-    @cached_property
-    def named(self) -> bool:
+        self.named = not numbers
         """Whether the axis x shows names instead of numbers."""
-        return not panels.axis_label(self.points, "x")
+        self.handles = self._handles()
+        longest = max(map(len, self.handles))
+        self.columns = max(1, min(len(self.handles), int(figures.WIDTH / (0.6 + 0.065 * longest))))
+        """Columns of a legend above the panels."""
 
     def cells(self, panel: Coordinates) -> list[Point]:
         """Every cell of a panel."""
@@ -157,19 +127,18 @@ class _Drawing:
         """Draw one panel."""
         cells = self.cells(panel)
         if all(math.isnan(cell.mean) for cell in cells):
-            panels.blank(axis)
-            axis.set_xticks([])
+            figures.blank(axis)
             return
         self._across(axis)
         for kind in LEVELS:
             self._level(axis, panel, kind)
         for at, line in enumerate(self.lines):
             self._line(axis, self._along(panel, line), self.look(at))
-        self._limits(axis, panel, cells)
+        self._limits(axis, cells)
 
     def look(self, at: int) -> dict[str, Any]:
         """Colour and marker by line, dashes by the first key that varies (for example, the method)."""
-        first = labels.varying(self.lines)[0]
+        first = words.varying(self.lines)[0]
         groups = list(dict.fromkeys(line.get(first) for line in self.lines))
         group = groups.index(self.lines[at].get(first)) if 1 < len(groups) < len(self.lines) else 0
         count = len(style.COLOURS)
@@ -192,16 +161,12 @@ class _Drawing:
         if any(_by_run(cell) for _, cell in measured):
             self._single_runs(axis, measured, look["color"])
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
-        axis.plot(
-            [x for x, _ in printed],
-            [y for _, y in printed],
-            **PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]},
-            zorder=4,
-        )
+        hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+        axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
 
     def _single_runs(self, axis: Axes, measured: list[tuple[float, Point]], colour: str) -> None:
         places = {cell.text: x for x, cell in measured}
-        table = self.points.tables.measurements
+        table = self.points.table("measurements")
         table = table[table["coordinates"].isin(list(places)) & table["value"].notna()]
         for _, rows in table.groupby("seed"):
             run = sorted((places[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
@@ -223,12 +188,12 @@ class _Drawing:
     def _across(self, axis: Axes) -> None:
         """The axis x: names, or numbers with a tick at each one that has room."""
         if self.named:
-            panels.name_ticks(axis, panels.names(self.points, "x"), self.inches)
+            figures.name_ticks(axis, figures.names(self.points, "x"), self.inches)
             axis.set_xlim(-0.4, len(self.x) - 0.6)
             return
         steps = {round(after - before, 9) for before, after in pairwise(self.x)}
         even = len(self.x) > 2 and len(steps) == 1
-        spread = panels.logarithmic(self.x) and not even
+        spread = figures.logarithmic(self.x) and not even
         if spread:
             axis.set_xscale("log")
         elif even:  # the same axis in every panel, also where some places have no number
@@ -237,47 +202,37 @@ class _Drawing:
         axis.set_xlabel("")
         at = {x: math.log(x) if spread else x for x in self.x}
         low, high = min(at.values()), max(at.values())
-        ticks = panels.thinned({x: (place - low) / ((high - low) or 1.0) for x, place in at.items()})
+        ticks: list[float] = []
+        for x in sorted(at, key=lambda x: at[x]):
+            if not ticks or (at[x] - at[ticks[-1]]) / ((high - low) or 1.0) >= ROOM:
+                ticks.append(x)
         axis.xaxis.set_major_locator(FixedLocator(ticks) if len(self.x) <= 12 else MaxNLocator(5, integer=True))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: labels.number(normal(value))))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
         axis.xaxis.set_minor_locator(NullLocator())
 
-    def _limits(self, axis: Axes, panel: Coordinates, cells: list[Point]) -> None:
+    def _limits(self, axis: Axes, cells: list[Point]) -> None:
         """Limits of the axis y: the means, plus bands up to half the means' range, because wide ones hide the lines."""
         levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
-        means = [cell.mean for cell in cells] + [cell.published for cell in cells] + levels
+        means = [*levels, *(value for cell in cells for value in (cell.mean, cell.published))]
         means = [mean for mean in means if math.isfinite(mean)]
-        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
-        edges = [edge for edge in edges if math.isfinite(edge)]
+        edges = [edge for cell in cells for name in ("low", "high") if math.isfinite(edge := cell.number(name))]
         low, high = min(means), max(means)
         axis.set_ylabel("")
         if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
             axis.set_yscale("log")
-            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.yaxis.set_minor_formatter(NullFormatter())
+            figures.log_ticks(axis)
             axis.set_ylim(low / 1.3, high * 1.3)
             return
         room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
         axis.set_ylim(max(min([*edges, low]), low - room) - margin, min(max([*edges, high]), high + room) + margin)
 
-    @cached_property
-    def handles(self) -> dict[str, Line2D]:
+    def _handles(self) -> dict[str, Line2D]:
         """Entries of the legend: every line, the controls, and the published numbers."""
-        config, paper = self.points.context.results.config, self.points.context.paper
-        keys = labels.varying(self.lines)
-        entries = {
-            labels.drawn(config, paper, line, keys): Line2D([], [], **self.look(at))
-            for at, line in enumerate(self.lines)
-        }
+        keys, entries = words.varying(self.lines), {}
+        for at, line in enumerate(self.lines):
+            entries[figures.name_of(self.points, line, keys)] = Line2D([], [], **self.look(at))
         for kind, name in _levels(self.points).items():
             entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
         if any(math.isfinite(cell.published) for cell in self.points.every):
             entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
         return entries
-
-    @cached_property
-    def columns(self) -> int:
-        """Columns of a legend above the panels."""
-        longest = max(map(len, self.handles))
-        return max(1, min(len(self.handles), int(drawn.WIDTH / (0.6 + 0.065 * longest))))

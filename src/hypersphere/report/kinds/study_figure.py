@@ -1,43 +1,39 @@
 """A figure of an exact study."""
 
-import pandas as pd
+from typing import Any
+
 from matplotlib.figure import Figure
 
-from hypersphere.report import drawn, sliders, studies
-from hypersphere.report.shown import Context, Shown
+from hypersphere.report import figures, sliders, studies
+from hypersphere.report.artifact import Context
 
 OF = "study"
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
 
 
-def build(context: Context) -> None:
-    """Write ``results/<scale>/figures/<paper>/<artifact>.{svg,png,csv}``."""
-    table = studies.computed(context)
-    drawn.write(context, lambda: draw(context, table), studies.source(context))
+notes, numbers = studies.sentences, studies.source
 
 
-def shown(context: Context) -> Shown:
-    """The figure's heading and caption."""
-    table = studies.computed(context)
-    drawing: studies.Drawing = studies.drawn_by_study(context, table)
-    notes, heading = studies.sentences(context, drawing.note), studies.heading(context.artifact)
-    stops = sliders.packed(table, drawing.slider) if drawing.slider else None
-    return Shown(context.name, heading, notes, alt=" ".join(notes[:2]), inches=drawing.size[0], stops=stops)
+def about(context: Context) -> dict[str, Any]:
+    """What a page says of the drawing besides its notes: its width, a text for it, and its slider."""
+    drawing: studies.Drawing = studies.made(context)
+    stops = sliders.packed(studies.computed(context), drawing.slider) if drawing.slider else None
+    return {"alt": " ".join(notes(context)[:2]), "inches": drawing.size[0], "stops": stops}
 
 
 def finding(context: Context) -> str:
     """What the figure shows, in a sentence with its numbers; empty if its study names nothing."""
-    drawing: studies.Drawing = studies.drawn_by_study(context, studies.computed(context))
+    drawing: studies.Drawing = studies.made(context)
     return drawing.finding
 
 
-def draw(context: Context, table: pd.DataFrame) -> Figure:
+def draw(context: Context) -> Figure:
     """The drawing under its finding and what is measured, and over a line on its size."""
-    drawing: studies.Drawing = studies.drawn_by_study(context, table)
+    drawing: studies.Drawing = studies.made(context)
     subject = context.artifact.title
     subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
-    frame = drawn.Frame(drawing.finding or subject, subtitle, f"{studies.SIZE_NOTICE} {studies.repeated(table)}")
-    figure, part = drawn.framed(frame, *drawing.size)
+    small = f"{studies.SIZE_NOTICE} {studies.repeated(studies.computed(context))}"
+    figure, part = figures.framed(figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size)
     drawing.draw(part)
     return figure

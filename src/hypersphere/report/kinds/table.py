@@ -1,84 +1,73 @@
 """A table: points down, points across, a mean over seeds in each cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
-from hypersphere.config.coordinates import Coordinates, Scalar
-from hypersphere.report import labels, notes, words, writer
-from hypersphere.report.points import FIELDS, Point, Points
-from hypersphere.report.shown import Context, Grid, Head, Line, Shown, Text
+from hypersphere.config import coordinates
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.coordinates import Coordinates
+from hypersphere.report import notes as noted
+from hypersphere.report import words
+from hypersphere.report.artifact import Grid, Head, Line, Point, Points, Text
 
 OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "tables"
 FORMATS = ("csv", "md", "tex")
 
-
 LEVEL = " †"
 """Marks a cell that is not above one of its controls."""
 
-
-def build(context: Context) -> None:
-    """Write ``results/<scale>/tables/<paper>/<artifact>.{csv,md,tex}``.
-
-    Raises:
-        HypersphereError: a results file is missing.
-    """
-    points = Points(context)
-    writer.write(context, _shown(points), writer.as_csv(FIELDS, points.rows()))
+numbers = Points.means
 
 
-def shown(context: Context) -> Shown:
-    """The table as scorecard and paper show it.
-
-    Raises:
-        HypersphereError: a results file is missing.
-    """
-    return _shown(Points(context))
+def draw(points: Points) -> Grid:
+    """Headings, rows, and below them the controls."""
+    return _Layout(points).grid()
 
 
-def _shown(points: Points) -> Shown:
-    layout = _Layout(points)
-    return Shown(points.context.name, notes.heading(points), layout.notes(), layout.grid)
+def notes(points: Points) -> tuple[str, ...]:
+    """What a cell holds, with its marks."""
+    ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
+    spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
+    cells = f"Cells: {noted.measured(points)}{ends}, {spread}{_difference(points)}."
+    weak = any("low power" in cell.difference for cell in points.every)
+    levels = list(dict.fromkeys(filter(None, (point.summary.get("level") for point in points.every))))
+    low_power = "Low power: too few degrees of freedom." if weak else ""
+    if levels:
+        low_power += f" {LEVEL.strip()} {' or '.join(levels)}: no direction is read from it."
+    printed = noted.published(points, "The published column repeats")
+    return noted.of(points, cells, low_power, printed, figure=False)
 
 
-@dataclass
+def _difference(points: Points) -> str:
+    """The baseline of a table's cells, in words; empty if there is none."""
+    baseline = points.artifact.baseline
+    if baseline is None:
+        return ""
+    other, level = words.point(points.paper, coordinates.ordered(baseline), baseline), words.confidence(points.config)
+    return f"; below it, the difference from {other}, all else equal, with its {level} interval after Holm's correction"
+
+
 class _Layout:
     """The layout of a table."""
 
-    points: Points
-
-    @cached_property
-    def rows(self) -> list[dict[str, Scalar]]:
-        return self.points.axis("rows")
-
-    @cached_property
-    def columns(self) -> list[dict[str, Scalar]]:
-        return self.points.axis("columns")
-
-    @cached_property
-    def label_keys(self) -> list[tuple[str, ...]]:
+    def __init__(self, points: Points) -> None:
+        self.points = points
+        self.rows, self.columns = points.axis("rows"), points.axis("columns")
+        self.label_keys = words.together(words.varying(self.rows))
         """The coordinate keys of each column of labels."""
-        return labels.together(labels.varying(self.rows))
-
-    @cached_property
-    def has_published(self) -> list[bool]:
+        self.has_published = [any(points.at(row, column).beside for row in self.rows) for column in self.columns]
         """Whether the document prints a number for any cell of a column, on the dataset that was measured."""
-        return [any(self.points.at(row, column).beside for row in self.rows) for column in self.columns]
 
-    @cached_property
     def grid(self) -> Grid:
         """Headings, rows, and below them the controls."""
-        paper = self.points.context.paper
-        corner = tuple(labels.title(paper, keys) for keys in self.label_keys)
+        corner = tuple(_title(self.points.paper, keys[0]) for keys in self.label_keys)
         lines = [Line(self._labels(row), self._cells(self._across(row))) for row in self.rows]
         return Grid(self._head(), corner, (*lines, *self._controls()))
 
     def _labels(self, row: Coordinates) -> tuple[str, ...]:
-        config, paper = self.points.context.results.config, self.points.context.paper
-        return tuple(labels.standing(config, paper, row, keys) for keys in self.label_keys)
+        return tuple(words.standing(self.points.config, self.points.paper, row, keys) for keys in self.label_keys)
 
     def _across(self, row: Coordinates) -> list[Point]:
         return [self.points.at(row, column) for column in self.columns]
@@ -124,32 +113,23 @@ class _Layout:
 
     def _head(self) -> tuple[tuple[Head, ...], ...]:
         """A row of headings for each key that varies, and a last one for ``ours`` and ``published``."""
-        config, paper = self.points.context.results.config, self.points.context.paper
+        config, paper = self.points.config, self.points.paper
         widths = [2 if published else 1 for published in self.has_published]
         rows: list[tuple[Head, ...]] = []
         outer: list[tuple[str, ...]] = [() for _ in self.columns]
-        for keys in labels.together(labels.varying(self.columns)):
-            outer = [
-                (*above, labels.point(paper, column, keys)) for above, column in zip(outer, self.columns, strict=True)
-            ]
+        for keys in words.together(words.varying(self.columns)):
+            names = [words.point(paper, column, keys) for column in self.columns]
+            outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
             spans = groupby(zip(outer, widths, strict=True), key=lambda pair: pair[0])
             rows.append(tuple(Head(path[-1], "", sum(width for _, width in same)) for path, same in spans))
         last_row: list[Head] = []
         for column, published in zip(self.columns, self.has_published, strict=True):
-            last_row.append(Head(f"ours ({config.scale_name} scale)", labels.stand_in(config, paper, column)))
+            last_row.append(Head(f"ours ({config.scale_name} scale)", words.stand_in(config, paper, column)))
             last_row += [Head("published")] if published else []
         return (*rows, tuple(last_row))
 
-    def notes(self) -> tuple[str, ...]:
-        """The notes under the table."""
-        points = self.points
-        ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
-        spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
-        cells = f"Cells: {notes.measured(points)}{ends}, {spread}{notes.difference(points)}."
-        weak = any("low power" in cell.difference for cell in points.every)
-        low_power = "Low power: too few degrees of freedom." if weak else ""
-        levels = [point.summary.get("level") for point in points.every]
-        level = f"{LEVEL.strip()} {' or '.join(dict.fromkeys(filter(None, levels)))}: no direction is read from it."
-        low_power += f" {level}" if any(levels) else ""
-        printed = notes.published(points, "The published column repeats")
-        return notes.of(points, " ".join(filter(None, (cells, low_power, printed))), figure=False)
+
+def _title(paper: Paper, key: str) -> str:
+    """The heading of a column of labels: ``Method``, ``s``."""
+    label = words.key(paper, key)
+    return label[:1].upper() + label[1:] if "." not in key else label

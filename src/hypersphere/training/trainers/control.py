@@ -22,8 +22,8 @@ from hypersphere.methods.base import Batch
 from hypersphere.methods.curl import Agent
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import Keeper, Progress
-from hypersphere.training.contract import Execution, Outcome
+from hypersphere.training.checkpoint import Checkpointer, Progress
+from hypersphere.training.loop import Execution, Outcome
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
@@ -73,7 +73,6 @@ def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Ag
         (run.optimiser.name != "adam", "optimiser.name", "agents take adam"),
         (schedule.shape != "constant" or schedule.warmup, "schedule", "agents take shape: constant and warmup: 0"),
         (run.batch.size != run.batch.micro, "batch.micro", "agents take a batch in one pass"),
-        (execution.group.count > 1, "processes", "agents are trained by one"),
     ):
         if wrong:
             raise HypersphereError(f"run {run.name}: {field}: {problem}")
@@ -99,7 +98,7 @@ class _Episodes:
         assert isinstance(agent.encoder, PixelConvnet)
         self.side = agent.encoder.size
 
-    def take(self, progress: Progress, keeper: Keeper) -> dict[str, float]:
+    def take(self, progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
         """Take the next episode. Returns its row: mean loss and norm of its updates, and the sum of its rewards.
 
         An episode without updates, because the agent still acts at random, has the loss of one batch. The loss is not

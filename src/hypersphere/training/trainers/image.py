@@ -1,10 +1,10 @@
-"""Pretraining on images: which views a step sees.
+"""Pretraining on images: the part of a dataset that a run is trained on, and which views a step sees.
 
 Shapes: N images of a training set, n of a batch, v views of each, h = w pixels.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -14,13 +14,29 @@ from torch import Tensor
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
 from hypersphere.config.run import Run
-from hypersphere.datasets.types import CLASS
+from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.training import loop
-from hypersphere.training.contract import Execution, Outcome
-from hypersphere.training.images import Images, training_images
+from hypersphere.training.loop import Execution, Outcome
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
     from hypersphere.datasets.store import Prepared
+
+
+class Images(NamedTuple):
+    """Training images of h = w pixels."""
+
+    pixels: UInt8[np.ndarray, "N h w 3"]
+    labels: Int[np.ndarray, "N"]
+    """For objectives and methods that use labels."""
+    numbers: Int[np.ndarray, "N"]
+    """The images' original numbers, which key their views: an image has the same views in a part of a dataset as in the
+    whole."""
+
+
+def training_images(data: "Prepared", labels: str = CLASS) -> Images:
+    """The training split with its labels of this name; a dataset without them is a sentence."""
+    split = data.split(TRAIN)
+    return Images(split.images, split.labels[labels], split.index)
 
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:

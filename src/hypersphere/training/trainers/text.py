@@ -15,7 +15,7 @@ from hypersphere.config.run import Run
 from hypersphere.datasets.types import TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.training import loop
-from hypersphere.training.contract import Execution, Outcome
+from hypersphere.training.loop import Execution, Outcome
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
@@ -27,12 +27,13 @@ def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> 
 
 
 def train(run: Run, tokens: Int[np.ndarray, "N 2 L"], execution: Execution, folder: Path) -> Outcome:
-    """Train one run on pairs of sentences: see ``loop.train``. Row i of ``tokens`` is a sentence with the next one.
-
-    Raises:
-        HypersphereError: the data are no pairs of sentences, or use numbers of words that the encoder lacks.
-    """
-    _check(run, tokens)
+    """Train one run on pairs of sentences: see ``loop.train``. Row i of ``tokens`` is a sentence with the next one."""
+    where = f"run {run.name}: dataset {run.dataset.name}"
+    if tokens.ndim != 3 or tokens.shape[1] != 2:
+        raise HypersphereError(f"{where}: holds arrays {tokens.shape[1:]}, and no pairs of neighbouring sentences")
+    known, most = int(run.encoder.parameters.get("vocabulary", 0)), int(tokens.max())
+    if most >= known:
+        raise HypersphereError(f"{where}: has words up to number {most}, but encoder.vocabulary is {known}")
     return loop.train(run, Neighbours(tokens, execution.device), execution, folder)
 
 
@@ -51,12 +52,3 @@ class Neighbours:
     def views(self, index: Int[Tensor, "n"]) -> Int[Tensor, "2 n L"]:
         """The sentences of these pairs, then their neighbours."""
         return self.tokens[index.to(self.tokens.device)].transpose(0, 1)
-
-
-def _check(run: Run, tokens: Int[np.ndarray, "N 2 L"]) -> None:
-    where = f"run {run.name}: dataset {run.dataset.name}"
-    if tokens.ndim != 3 or tokens.shape[1] != 2:
-        raise HypersphereError(f"{where}: holds arrays {tokens.shape[1:]}, and no pairs of neighbouring sentences")
-    known, most = int(run.encoder.parameters.get("vocabulary", 0)), int(tokens.max())
-    if most >= known:
-        raise HypersphereError(f"{where}: has words up to number {most}, but encoder.vocabulary is {known}")

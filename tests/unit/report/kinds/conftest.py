@@ -18,7 +18,8 @@ from hypersphere.config.claims import load
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import CLAIMS, DISTRIBUTION, EFFECTS, PICTURES, POINTS, TABLES
-from hypersphere.report import shown
+from hypersphere.report import writer
+from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.simulations.pair_attraction import draw
@@ -220,12 +221,12 @@ class Made:
         """Write the files of artifacts, of all if none is named; the results folder."""
         results = self.results(*names)
         for name in names or self.plan.config.papers[PAPER].artifacts:
-            shown.build(results, PAPER, name)
+            writer.build(results, PAPER, name)
         return self.plan.config.results
 
-    def show(self, name: str) -> shown.Shown:
+    def show(self, name: str) -> Shown:
         """An artifact as others show it."""
-        return shown.show(self.results(name), PAPER, name)
+        return writer.show(self.results(name), PAPER, name)
 
 
 def sketch(table: pd.DataFrame, finding: str = "") -> Drawing:

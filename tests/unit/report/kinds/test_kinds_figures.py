@@ -1,6 +1,7 @@
 """Lines, grids and distributions: what is drawn, from which numbers, that it says its scale and can be read."""
 
 import csv
+import importlib
 import io
 import math
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from hypersphere.report import shown, style
-from hypersphere.report.points import FIELDS, Points
+from hypersphere.report import style
+from hypersphere.report.artifact import FIELDS, Points
 
 SMALLEST = 6.4  # points: what is still read in print
 PLAIN = "method=simclr;variant=plain;dataset=first"
@@ -26,9 +27,10 @@ def draw() -> Callable[[Any, str], Drawn]:
     """``draw(made, name)``: the figure, and its panels by heading and what goes up."""
 
     def _draw(made: Any, name: str) -> Drawn:
-        context = shown.context(made.results(name), "made_up", name)
+        paper = made.plan.config.papers["made_up"]
+        kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
         with style.applied():
-            figure = shown.kind(context.artifact).draw(Points(context))
+            figure = kind.draw(Points(made.results(name), paper, name))
             axes = figure.findobj(lambda one: isinstance(one, Axes) and one.get_label() != "<colorbar>")
         return figure, {f"{axis.get_title(loc='left')}|{axis.get_ylabel()}": axis for axis in axes}
 

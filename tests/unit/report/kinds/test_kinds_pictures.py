@@ -12,16 +12,16 @@ from matplotlib.figure import Figure
 
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import pictures as png
-from hypersphere.report import shown, style
+from hypersphere.report import style, writer
+from hypersphere.report.artifact import SINGLE, Points
 from hypersphere.report.kinds import pictures
-from hypersphere.report.points import Points
 
 
 def draw(made: Any) -> tuple[Figure, list[Axes]]:
     """The figure, and its panels that are shown."""
-    context = shown.context(made.results("faces"), "made_up", "faces")
+    points = Points(made.results("faces"), made.plan.config.papers["made_up"], "faces")
     with style.applied():
-        figure = pictures.draw(Points(context))
+        figure = pictures.draw(points)
     return figure, [axis for axis in figure.findobj(Axes) if axis.get_visible()]
 
 
@@ -74,7 +74,7 @@ def test_files_have_equal_bytes_and_another_pixel_is_seen(make: Any) -> None:
     assert first == second
     assert [name for name in first if first[name] == other[name]] == ["faces.csv"]
     rows = list(csv.DictReader(io.StringIO(first["faces.csv"].decode())))
-    assert tuple(rows[0]) == pictures.FIELDS
+    assert tuple(rows[0]) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")
     assert len(rows) == 24
     assert (rows[4]["row"], rows[4]["column"], rows[4]["caption"], rows[4]["seed"]) == ("dog", "1", "1.75", "4")
 
@@ -87,7 +87,7 @@ def files(made: Any, change: int) -> dict[str, bytes]:
     stack[50, 2, 1] += change
     png.write(folder / "pictures.png", [stack])
     reseal(folder)
-    shown.build(results, "made_up", "faces")
+    writer.build(results, "made_up", "faces")
     return {path.name: path.read_bytes() for path in (made.plan.config.results / "figures").rglob("faces.*")}
 
 
@@ -108,4 +108,4 @@ def test_an_altered_picture_is_refused(make: Any) -> None:
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
     with pytest.raises(HypersphereError, match=r"pictures\.png: the file's bytes are not those of its manifest"):
-        shown.build(results, "made_up", "faces")
+        writer.build(results, "made_up", "faces")

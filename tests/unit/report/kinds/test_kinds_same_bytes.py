@@ -15,11 +15,11 @@ from pathlib import Path
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
 from hypersphere.config import plan
-from hypersphere.report import shown
+from hypersphere.report import writer
 from hypersphere.report.results import Results
 results = Results(plan.make(Path(sys.argv[1]), {{"scale": "small"}}))
 for name in {NAMES}:
-    shown.build(results, "made_up", name)
+    writer.build(results, "made_up", name)
 print("loaded:", *[name for name in sys.argv[2:] if name in sys.modules])
 print("runs:", *[path for path in opened if "/results/small/runs" in path])
 """

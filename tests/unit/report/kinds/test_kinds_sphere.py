@@ -11,16 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from hypersphere.report import shown, style
+from hypersphere.report import style
+from hypersphere.report.artifact import SINGLE, Points
 from hypersphere.report.kinds import sphere
-from hypersphere.report.points import Points
 
 
 def draw(made: Any) -> tuple[Figure, list[Axes]]:
     """The figure, and its panels."""
-    context = shown.context(made.results("globes"), "made_up", "globes")
+    points = Points(made.results("globes"), made.plan.config.papers["made_up"], "globes")
     with style.applied():
-        figure = sphere.draw(Points(context))
+        figure = sphere.draw(points)
     return figure, figure.findobj(Axes)
 
 
@@ -88,7 +88,7 @@ def test_the_csv_has_every_point(make: Any) -> None:
     text = next(folder.rglob("globes.csv")).read_text()
     rows = list(csv.DictReader(io.StringIO(text)))
     table = made.tables["globes"]["points"]
-    assert tuple(rows[0]) == sphere.FIELDS
+    assert tuple(rows[0]) == (*SINGLE, "seed", "run", "image", "class", "x", "y", "z", "scale")
     assert [float(row["x"]) for row in rows] == pytest.approx(table["x"].tolist())
     assert [row["class"] for row in rows] == table["class"].astype(str).tolist()
     assert {row["scale"] for row in rows} == {"small"}

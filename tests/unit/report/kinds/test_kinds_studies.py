@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from hypersphere.errors import HypersphereError
-from hypersphere.report import shown, studies, style
+from hypersphere.report import studies, style, writer
+from hypersphere.report.artifact import Context, Grid
+from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.pair_attraction import draw
 
 
@@ -32,9 +34,9 @@ def test_notes_say_size_what_was_computed_and_what_its_claims_came_to(make: Any)
 
 def words(made: Any) -> list[str]:
     """Title, subtitle and small line of the drawing."""
-    context = shown.context(made.results("sketch"), "made_up", "sketch")
+    context = Context(made.results("sketch"), made.plan.config.papers["made_up"], "sketch")
     with style.applied():
-        figure = shown.kind(context.artifact).draw(context, studies.computed(context))
+        figure = study_figure.draw(context)
     return [text.get_text().replace("\n", " ") for text in figure.texts]
 
 
@@ -63,7 +65,7 @@ def test_a_table_is_given_its_claims_with_numbers_infinity_among_them(make: Any)
     ]
 
 
-def made_grid(made: Any, name: str) -> shown.Grid:
+def made_grid(made: Any, name: str) -> Grid:
     """A table's grid."""
     grid = made.show(name).grid
     assert grid is not None
@@ -81,4 +83,4 @@ def test_what_no_study_makes_at_a_scale_is_a_sentence(make: Any, monkeypatch: py
     results = made.results()
     monkeypatch.setattr(type(made.plan.config), "studied", lambda config, paper: {})
     with pytest.raises(HypersphereError, match="made_up: no exact study makes 'sketch' at scale small"):
-        shown.build(results, "made_up", "sketch")
+        writer.build(results, "made_up", "sketch")

@@ -10,24 +10,24 @@ import pytest
 
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
-from hypersphere.report import shown
-from hypersphere.report.points import FIELDS
+from hypersphere.report import writer
+from hypersphere.report.artifact import FIELDS, Grid, Text
 
 CUT = "method=simclr;variant=cut;dataset=first;measure=knn_top1"
 
 
-def columns(grid: shown.Grid) -> list[tuple[str, ...]]:
+def columns(grid: Grid) -> list[tuple[str, ...]]:
     """The headings over each column of cells."""
     rows = [[head.text for head in heads for _ in range(head.span)] for heads in grid.head]
     return list(zip(*rows, strict=True))
 
 
-def line(grid: shown.Grid, *labels: str) -> list[shown.Text]:
+def line(grid: Grid, *labels: str) -> list[Text]:
     """The cells of the row of those labels."""
     return next(list(one.cells) for one in grid.lines if one.labels == labels)
 
 
-def laid(made: Any, name: str) -> shown.Grid:
+def laid(made: Any, name: str) -> Grid:
     """A table's grid."""
     grid = made.show(name).grid
     assert grid is not None
@@ -43,8 +43,8 @@ def test_a_cell_is_mean_std_n_effect_and_holm_interval_and_the_published_number_
         ("Second-100", "ours (paper scale)"),
     ]
     plain, cut = (line(grid, "SimCLR", name) for name in ("default", "cut <c=3> | *"))
-    assert plain[:2] == [shown.Text("60.0 ± 0.9 (5)", "baseline"), shown.Text("61.25 ± 0.3")]
-    assert cut[:2] == [shown.Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), shown.Text("64.5")]
+    assert plain[:2] == [Text("60.0 ± 0.9 (5)", "baseline"), Text("61.25 ± 0.3")]
+    assert cut[:2] == [Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), Text("64.5")]
 
 
 def test_no_published_number_stands_beside_a_stand_in(make: Any) -> None:
@@ -66,7 +66,7 @@ def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: 
 def test_what_is_not_run_is_said_with_its_reason_and_keeps_its_published_number(make: Any) -> None:
     table = make().show("scores")
     assert table.grid is not None
-    assert line(table.grid, "SimCLR", "cut <c=3> | *")[2:] == [shown.Text("not run"), shown.Text("44.0")]
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[2:] == [Text("not run"), Text("44.0")]
     assert "Not run, of 12: 4 cells (nothing stands for unloaded at this scale)." in table.notes
 
 
@@ -88,8 +88,8 @@ def test_where_rows_are_datasets_each_has_its_controls(make: Any) -> None:
         "chance, Second-100",
     ]
     assert line(grid, "Second-100") == [
-        shown.Text("37.0 ± 0.9 (5)", "baseline"),
-        shown.Text("41.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"),
+        Text("37.0 ± 0.9 (5)", "baseline"),
+        Text("41.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"),
     ]
 
 
@@ -145,8 +145,8 @@ def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
     made.change("scores", "summary", CUT, n=3, n_diverged=2)
     made.change("scores", "summary", CUT.replace("first", "second"), mean=math.nan, std=math.nan, n=0, n_diverged=5)
     cells = line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")
-    assert cells[0] == shown.Text("64.0 ± 0.9 (3; 2 diverged)", "+4.0 [+2.5, +5.5] low power")
-    assert cells[1] == shown.Text("diverged")
+    assert cells[0] == Text("64.0 ± 0.9 (3; 2 diverged)", "+4.0 [+2.5, +5.5] low power")
+    assert cells[1] == Text("diverged")
 
 
 def test_a_cell_level_with_a_control_is_marked_and_the_mark_is_explained(make: Any) -> None:
@@ -185,7 +185,7 @@ def test_a_missing_or_altered_tidy_table_is_refused_and_nothing_is_written(make:
     path = made.plan.artifact_folder("made_up", "scores") / "summary.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("64", "65", 1), encoding="utf-8")
     with pytest.raises(DamagedError, match=r"summary\.csv: the file's bytes are not those of its manifest") as caught:
-        shown.build(results, "made_up", "scores")
+        writer.build(results, "made_up", "scores")
     assert caught.value.proofs == (tidy_manifest(path),)
     assert not (made.plan.config.results / "tables").exists()
 

@@ -17,8 +17,8 @@ from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, EFFECTS, SUMMARY
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import pages, paper, scorecard
+from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results
-from hypersphere.report.shown import Grid, Head, Line, Shown, Text
 
 REPOSITORY = Path(__file__).parents[4]
 PAPER = ("reproduction.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")

@@ -21,8 +21,8 @@ from hypersphere.methods.base import Batch
 from hypersphere.methods.curl import Agent
 from hypersphere.training import checkpoint, work
 from hypersphere.training.build import build_method
-from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.frozen import load_frozen
+from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers import control
 from hypersphere.training.trainers.control import train
 

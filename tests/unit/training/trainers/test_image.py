@@ -17,16 +17,16 @@ from hypersphere.augmentations.ops import make_views
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
+from hypersphere.datasets.store import Prepared
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import ENCODER, HEADS, heads_name, snapshot_name
-from hypersphere.training.contract import Execution, Outcome
-from hypersphere.training.images import training_images
+from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers import image as module
-from hypersphere.training.trainers.image import Views, train
+from hypersphere.training.trainers.image import Views, train, training_images
+from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ....of_images import METHODS
 from ..conftest import numbered, of_method
@@ -117,7 +117,7 @@ def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
     source, execution = Views(run, numbered(images), CPU), Execution(CPU, frozenset(), {})
     source.start(0)
     optimiser, index = optimisation.build(model, run.optimiser), torch.arange(16).flip(0)
-    views = loop.passes_of(source, [index], 0, run.batch.micro, execution.group)
+    views = loop.passes_of(source, [index], 0, run.batch.micro)
     loss, norm = loop._step(run, model.train(), optimiser, views, index, source.labels, (0, 0, 0), execution).tolist()
     return loss, norm
 
@@ -196,7 +196,7 @@ def test_a_method_is_told_what_it_sees_and_when(
     execute(make_run(seed=5), images, tmp_path)
     assert counts == [19, 3]
     assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
-    assert [batch.moment for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
+    assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
     for epoch in range(4):
         places = torch.cat([batch.places for batch in seen[4 * epoch : 4 * epoch + 4]])
         assert len(set(places.tolist())) == 16
@@ -238,7 +238,7 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
 
 
 def test_fewer_images_than_a_batch_is_said(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 images of noise"):
+    with pytest.raises(HypersphereError, match=r"batch\.size 8 is more than the 7 training examples of noise"):
         execute(make_run(), images[:7], tmp_path)
 
 
@@ -370,8 +370,59 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
         one, folder = Run.model_validate(fields | {"schedule": schedule}), tmp_path / str(epochs)
         train(one, data, Execution(CPU, frozenset({5}), {}), folder)
         found[epochs] = folder
-    snapshots = [found[20] / name for name in (snapshot_name(5), heads_name(5))]
+    snapshots = [found[20] / name for name in snapshot_names(5)]
     ends = [found[5] / name for name in (ENCODER, HEADS)]
     assert [path.read_bytes() for path in snapshots] == [path.read_bytes() for path in ends]
     histories = [(found[epochs] / "history.csv").read_text().splitlines() for epochs in (20, 5)]
     assert histories[0][:6] == histories[1]
+
+
+# What a run is trained on: the training split's images, main labels and original numbers, whatever else there is
+
+
+def prepared(folder: Path, splits: dict[str, list[str]]) -> Prepared:
+    """Two images a split, each array with numbers of its own, with labels of the names given."""
+    for i, (split, labels) in enumerate(splits.items()):
+        (folder / split).mkdir()
+        np.save(folder / split / "images.npy", np.full((2, 4, 4, 3), i, dtype=np.uint8))
+        np.save(folder / split / "index.npy", np.array([7, 9 + i]))
+        for j, label in enumerate(labels):
+            np.save(folder / split / f"labels-{label}.npy", np.array([0, 10 * i + j]))
+    about = {split: {"images": 2, "labels": labels, "attributes": []} for split, labels in splits.items()}
+    return Prepared(folder, {"name": "two", "splits": about})
+
+
+def test_training_split_and_main_labels(tmp_path: Path) -> None:
+    found = training_images(prepared(tmp_path, {"test": ["class"], "train": ["coarse", "class"]}))
+    assert (found.pixels == 1).all()
+    assert found.labels.tolist() == [0, 11]
+    assert found.numbers.tolist() == [7, 10]
+
+
+def test_other_labels_by_name(tmp_path: Path) -> None:
+    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
+    assert training_images(data, "digit_2").labels.tolist() == [0, 1]
+    with pytest.raises(HypersphereError, match=r"^dataset two: .*'digit_3'"):
+        training_images(data, "digit_3")
+
+
+@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 0]), ({"labels": "digit_2"}, [0, 1])])
+def test_a_method_is_trained_on_the_labels_that_it_names(
+    labels: dict[str, str],
+    expected: list[int],
+    make_run: MakeRun,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two sets of labels, which differ in the second image."""
+    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+    monkeypatch.setattr(module, "train", lambda run, images, *rest: images.labels.tolist())
+    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
+    np.save(tmp_path / "train" / "labels-class.npy", np.array([0, 0]))
+    assert module.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("splits", [{"test": ["class"]}, {"train": ["coarse"]}])
+def test_what_lacks_is_a_sentence(tmp_path: Path, splits: dict[str, list[str]]) -> None:
+    with pytest.raises(HypersphereError, match=r"^dataset two: .*(split 'train'|'class')"):
+        training_images(prepared(tmp_path, splits))

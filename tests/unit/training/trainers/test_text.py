@@ -20,8 +20,8 @@ from hypersphere.methods.base import Batch
 from hypersphere.methods.quick_thoughts import QuickThoughts
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.build import build_method
-from hypersphere.training.contract import Execution, Outcome
 from hypersphere.training.frozen import load_frozen
+from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers.text import train
 
 RUN: dict[str, Any] = {
@@ -209,7 +209,7 @@ def test_the_frozen_encoder_joins_both(tokens: np.ndarray, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 pairs of sentences of pairs"),
+        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 training examples of pairs"),
         (lambda tokens: tokens[:, :1], "no pairs of neighbouring sentences"),
         (lambda tokens: tokens + 1, "has words up to number 12, but encoder.vocabulary is 12"),
     ],

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hypersphere.report import theorems
+from hypersphere.report import claims
 
 
 @pytest.mark.parametrize(
@@ -16,15 +16,15 @@ from hypersphere.report import theorems
     ],
 )
 def test_a_finding(violated: float, worst: str, text: str) -> None:
-    assert theorems.finding({"draws": 10.0, "met": 9.0, "violated": violated, "measured": worst}) == text
+    assert claims.checked({"draws": 10.0, "met": 9.0, "violated": violated, "measured": worst}) == text
 
 
 def test_a_statement_that_was_not_drawn_for_was_not_checked() -> None:
     empty = dict.fromkeys(("draws", "met", "violated"), math.nan)
-    assert theorems.finding({**empty, "measured": ""}) == "not checked"
+    assert claims.checked({**empty, "measured": ""}) == "not checked"
 
 
 def test_a_counterexample() -> None:
-    found = theorems.counterexample('{"z": [[1.0, 0.0], [-0.5, 2]], "tau": 0.123456, "excess": 0.53857}')
+    found = claims.counterexample('{"z": [[1.0, 0.0], [-0.5, 2]], "tau": 0.123456, "excess": 0.53857}')
     assert found == "fails at z = ((1, 0), (−0.5, 2)), tau = 0.1235, by 0.539"
-    assert theorems.counterexample("") == ""
+    assert claims.counterexample("") == ""

@@ -12,7 +12,7 @@ from hypersphere import files
 from hypersphere.config import project as cfg
 from hypersphere.config.claims import load
 from hypersphere.errors import HypersphereError
-from hypersphere.report import outline, paper, style
+from hypersphere.report import paper, paper_text
 from hypersphere.theory.build import documents, statements
 
 REPOSITORY = Path(__file__).parents[4]
@@ -230,13 +230,6 @@ def test_drawings_stay_in_their_place_where_typst_cannot_move_them(make: Any, mo
     assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
 
 
-def test_paper_and_figures_share_a_typeface_that_is_there() -> None:
-    layout = (REPOSITORY / "paper" / "layout.typ").read_text(encoding="utf-8")
-    assert f'set text(font: ("{style.FONT}", ' in layout
-    assert paper.fonts() == style.fonts()
-    assert (paper.fonts() / f"{style.FONT}.ttf").is_file()
-
-
 @pytest.mark.parametrize(
     ("part", "message"),
     [
@@ -254,7 +247,7 @@ def test_a_wrong_outline_is_one_sentence(make: Any, part: dict[str, Any], messag
 
 def test_the_outline_of_the_repository_names_artifacts_and_claims_that_there_are() -> None:
     config = cfg.load(REPOSITORY, {"scale": "quick"})
-    for name, part in outline.load(config).items():
+    for name, part in paper_text.outline(config).items():
         known = {claim.id for claim in load(config.claims_file(name))}
         known |= {statement.id for statement in statements(name)} if name in documents() else set()
         assert set(part.telling) <= known

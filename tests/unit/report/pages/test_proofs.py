@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from hypersphere.errors import HypersphereError
-from hypersphere.report import claims, embedded, pages
+from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs, hosted
 
 
@@ -28,7 +28,6 @@ def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
     recorded = dataclasses.replace(proofs, plan=from_records)
     assert recorded.run("run") == [Link("run 1", "../../evidence/quick/runs.csv")]
     assert recorded.run("another") == []
-    assert recorded.folder("another") == ""
 
 
 def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
@@ -54,7 +53,7 @@ def picture(path: Path, text: str) -> str:
     """The data of a figure of 1600 by 400 pixels in two colours whose svg is this text."""
     path.write_text(text)
     Image.new("RGB", (1600, 400), "navy").save(path.with_suffix(".png"))
-    return embedded.data(path)
+    return scorecard.picture(path)
 
 
 def test_the_smaller_of_drawing_and_picture_is_in_the_page(tmp_path: Path) -> None:
@@ -63,13 +62,13 @@ def test_the_smaller_of_drawing_and_picture_is_in_the_page(tmp_path: Path) -> No
     kind, _, data = picture(tmp_path / "large.svg", f"<svg>{'x' * 100_000}</svg>").partition(",")
     assert kind == "data:image/webp;base64"
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
-        assert shown.size == (embedded.WIDTH, embedded.WIDTH // 4)
+        assert shown.size == (scorecard.WIDTH, scorecard.WIDTH // 4)
         assert shown.convert("RGB").getpixel((5, 5)) == pytest.approx((0, 0, 128), abs=10)
 
 
 def test_a_figure_without_a_picture_is_its_drawing(tmp_path: Path) -> None:
     (tmp_path / "one.svg").write_text("<svg/>")
-    assert embedded.data(tmp_path / "one.svg").startswith("data:image/svg+xml")
+    assert scorecard.picture(tmp_path / "one.svg").startswith("data:image/svg+xml")
 
 
 def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from hypersphere.report import drawn, style
+from hypersphere.report import figures, style
 
 SHIFT = 1e-5
 """Shares of a width: far more than a solver's last bits, and still a hundredth of a pixel."""
@@ -21,7 +21,7 @@ def line(shift: float) -> str:
     with style.applied():
         figure = Figure(figsize=(3, 2))
         figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0.1234567, 1 / 3, 0.3])
-        return drawn.as_svg(figure)
+        return figures.as_svg(figure)
 
 
 class Shaky(ConstrainedLayoutEngine):
@@ -41,14 +41,14 @@ def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
     """A figure with a colour bar and a legend outside of the axes: its files, itself, and what laid it out."""
     engine = Shaky(shift)
     with style.applied():
-        figure, part = drawn.framed(drawn.Frame("A heading", "what", "small print"), 4.0, 2.0)
+        figure, part = figures.framed(figures.Frame("A heading", "what", "small print"), 4.0, 2.0)
         figure.set_layout_engine(engine)
         axes = part.subplots()
         axes.plot([0, 1], [0.1, 0.7], label="a line")
         part.colorbar(axes.scatter([0, 1], [0, 1], c=[0, 1]), ax=axes)
         part.legend(loc="outside lower center")
         paths = [folder / f"{shift}.{form}" for form in ("svg", "png")]
-        drawn.save(figure, paths, "")
+        figures.save(figure, paths, "")
     return [path.read_bytes() for path in paths], figure, engine
 
 
@@ -57,7 +57,7 @@ def test_last_bits_of_a_layout_change_no_byte_of_the_files(tmp_path: Path) -> No
 
 
 def test_control_without_rounding_a_layout_shows_in_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "freeze", lambda figure: None)
+    monkeypatch.setattr(figures, "freeze", lambda figure: None)
     shaken, still = files(tmp_path, SHIFT)[0], files(tmp_path, 0.0)[0]
     assert [one != other for one, other in zip(shaken, still, strict=True)] == [True, True]
 
@@ -108,9 +108,9 @@ def test_every_area_that_is_used_is_defined() -> None:
 def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
     paths = [tmp_path / f"x.{form}" for form in ("svg", "png", "csv")]
     with style.applied():
-        figure, part = drawn.framed(drawn.Frame("A heading " * 12, "what", "small print " * 40), 4.0, 1.0)
+        figure, part = figures.framed(figures.Frame("A heading " * 12, "what", "small print " * 40), 4.0, 1.0)
         part.subplots().plot([0, 1])
-        drawn.save(figure, paths, "a\n1\n")
+        figures.save(figure, paths, "a\n1\n")
     svg = paths[0].read_text(encoding="utf-8")
     assert "dc:date" not in svg
     assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace("http://matplotlib.org/", "")

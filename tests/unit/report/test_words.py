@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hypersphere.config.artifacts import Paper
-from hypersphere.report import labels
+from hypersphere.report import words
 
 PAPER = Paper.model_validate(
     {
@@ -37,12 +37,12 @@ PAPER = Paper.model_validate(
     ],
 )
 def test_a_value_says_its_key_where_it_needs_one(key: str, given: Any, said: str) -> None:
-    assert labels.value(PAPER, key, given) == said
+    assert words.value(PAPER, key, given) == said
 
 
 def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks() -> None:
     point = {"method": "simclr", "dataset": "first", "epoch": 5, "target": "second"}
-    assert labels.point(PAPER, point, ("dataset", "logits.s", "epoch", "target")) == "FIRST-10 → Second-100, epoch 5"
+    assert words.point(PAPER, point, ("dataset", "logits.s", "epoch", "target")) == "FIRST-10 → Second-100, epoch 5"
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks()
     ],
 )
 def test_keys_that_vary_tell_points_apart(points: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
-    assert labels.varying(points) == keys
+    assert words.varying(points) == keys

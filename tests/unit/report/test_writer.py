@@ -7,7 +7,7 @@ import re
 import pytest
 
 from hypersphere.report import writer
-from hypersphere.report.shown import Grid, Head, Line, Text
+from hypersphere.report.artifact import Grid, Head, Line, Shown, Text, as_csv
 
 GRID = Grid(
     head=(
@@ -21,21 +21,18 @@ GRID = Grid(
     ),
 )
 NOTES = ("Scale x: 5 % & more.", "γ‖z‖² ≤ 1 | *starred* `code` [link](http://x.y)")
+SHOWN = Shown("x", "<b>T</b>", NOTES, GRID)
 
 
 def test_csv_keeps_all_digits_and_says_nothing_of_what_is_missing() -> None:
-    text = writer.as_csv(("a", "b"), [(1 / 3, float("nan")), (2.0, None), (True, "x,y")])
+    text = as_csv(("a", "b"), [(1 / 3, float("nan")), (2.0, None), (True, "x,y"), (float("inf"), 0)])
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows == [["a", "b"], ["0.3333333333333333", ""], ["2", ""], ["True", "x,y"]]
+    assert rows == [["a", "b"], ["0.3333333333333333", ""], ["2", ""], ["True", "x,y"], ["inf", "0"]]
     assert float(rows[1][0]) == 1 / 3
 
 
-def test_infinity_is_said() -> None:
-    assert writer.plain(float("inf")) == "inf"
-
-
 def test_markdown_has_one_cell_per_column_in_every_line() -> None:
-    lines = [line for line in writer.as_markdown("T", GRID, NOTES).splitlines() if line.startswith("|")]
+    lines = [line for line in writer.as_markdown(SHOWN).splitlines() if line.startswith("|")]
     assert [line.count("|") for line in lines] == [6] * 4
     assert lines[0] == (
         "| Method | Variant | A &#124; B<br>**ours**<br>measured on digits_lt | A &#124; B<br>**published** "
@@ -46,7 +43,7 @@ def test_markdown_has_one_cell_per_column_in_every_line() -> None:
 
 
 def test_no_html_and_no_mark_up_of_a_label_survives_in_markdown() -> None:
-    text = writer.as_markdown("<b>T</b>", GRID, NOTES)
+    text = writer.as_markdown(SHOWN)
     assert "<script>" not in text
     assert "<b>" not in text
     assert "&lt;script&gt;" in text
@@ -54,7 +51,7 @@ def test_no_html_and_no_mark_up_of_a_label_survives_in_markdown() -> None:
 
 
 def test_tex_rows_fill_the_columns_and_braces_balance() -> None:
-    text = writer.as_tex("T", GRID, NOTES, "tab:x")
+    text = writer.as_tex(SHOWN, "tab:x")
     assert "\\begin{tabular}{llrrl}" in text
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
     rows = [line for line in body.splitlines() if line.endswith(r"\\")]

@@ -7,6 +7,7 @@ import pytest
 
 from hypersphere.errors import HypersphereError
 from hypersphere.report import claims, scorecard
+from hypersphere.report.results import AGREE, DISAGREE
 
 from .reading import Page, plain, row, section, tones
 
@@ -229,7 +230,7 @@ def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, publishe
     trained = {"kind": "value", "study": "", "verdict": verdict}
     stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
     assert claims.tone(quick.plan.config, trained) == "neutral"
-    settled = verdict in (*claims.AGREE, *claims.DISAGREE)
+    settled = verdict in (*AGREE, *DISAGREE)
     for world, one in ((published, trained), (quick, stated), (published, stated), (quick, studied)):
         assert (claims.tone(world.plan.config, one) == "neutral") is not settled
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from hypersphere.report import words
+from hypersphere.report import notes, pages, words
 
 
 def protocol(world: Any, name: str) -> str:
     """Of an artifact of the fixture's first paper."""
-    return words.protocol(world.plan, world.plan.config.papers["alpha"], name)
+    return notes.protocol(world.plan, world.plan.config.papers["alpha"], name)
 
 
 def test_a_protocol_is_that_of_the_runs_at_this_scale(quick: Any, published: Any) -> None:
@@ -47,8 +47,8 @@ def test_one_epoch_is_singular_in_a_protocol(make: Any) -> None:
 
 def test_seeds_are_those_of_the_artifacts_own_list(quick: Any) -> None:
     config = quick.plan.config
-    assert words.seeds(config.scale.seeds.sweeps) == "n = 1 (seed 0)"
-    assert words.seeds_of_scale(quick.plan) == "n = 2 (seeds 0, 1); in sweeps n = 1 (seed 0)"
+    assert notes.seeds(config.scale.seeds.sweeps) == "n = 1 (seed 0)"
+    assert pages.scale(quick.results)["seeds"] == "n = 2 (seeds 0, 1); in sweeps n = 1 (seed 0)"
 
 
 def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
@@ -57,8 +57,9 @@ def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
     def conditions(**seeds: list[int]) -> str:
         rows = [{"coordinates": cell, "seed": float(seed)} for cell, some in seeds.items() for seed in some]
         rows.append({"coordinates": "chance", "seed": float("nan")})
-        about = SimpleNamespace(measurements=pd.DataFrame(rows), devices=lambda: "cpu", torch=lambda: "2")
-        return words.conditions(cast(Any, about)).partition(";")[0]
+        runs = pd.DataFrame([{"device": "cpu", "torch": "2"}])
+        about = SimpleNamespace(table={"measurements": pd.DataFrame(rows), "runs": runs}.get)
+        return notes.conditions(cast(Any, about)).partition(";")[0]
 
     assert conditions(a=[0, 1], b=[0, 1]) == "n = 2 (seeds 0, 1)"
     assert conditions(a=[0], b=[0]) == "n = 1 (seed 0)"
@@ -67,24 +68,19 @@ def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
 
 
 def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
-    assert words.seeds_of_scale(make(seeds=[4, 7]).plan) == "n = 2 (seeds 4, 7)"
+    assert pages.scale(make(seeds=[4, 7]).results)["seeds"] == "n = 2 (seeds 4, 7)"
 
 
-def test_what_stands_for_a_dataset(quick: Any) -> None:
-    config = quick.plan.config
-    said = {name: words.stand_in(config, name, "p") for name in ("photos", "faces", "undeclared")}
-    assert said == {
-        "photos": "measured on digits",
-        "faces": "not run at this scale",
-        "undeclared": "not run at this scale",
-    }
-    assert words.standing_in(config, "photos", config.papers["alpha"]) == "Photos (measured on digits)"
+def standing(world: Any, name: str) -> str:
+    """A dataset with what is measured in its place, in the fixture's first paper."""
+    config = world.plan.config
+    return words.standing(config, config.papers["alpha"], {"dataset": name}, ["dataset"])
 
 
-def test_a_dataset_that_nothing_loads_is_not_run_on_itself(make: Any) -> None:
-    config = make(other_datasets="themselves").plan.config
-    assert words.stand_in(config, "faces", "p") == "not run: no loader yet"
-
-
-def test_a_dataset_that_stands_for_itself_needs_no_word(make: Any) -> None:
-    assert words.stand_in(make(other_datasets="themselves").plan.config, "digits", "p") == ""
+def test_what_stands_for_a_dataset(quick: Any, make: Any) -> None:
+    assert standing(quick, "photos") == "Photos (measured on digits)"
+    assert standing(quick, "faces").endswith(" (not run at this scale)")
+    assert standing(quick, "undeclared") == "undeclared (not run at this scale)"
+    themselves = make(other_datasets="themselves")
+    assert standing(themselves, "faces").endswith(" (not run: no loader yet)")
+    assert "(" not in standing(themselves, "digits")

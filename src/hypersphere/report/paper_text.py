@@ -1,18 +1,51 @@
-"""What came of a document's claims, in sentences and rows for the paper. Every sentence follows the outcome."""
+"""The paper's outline, and what came of a document's claims in sentences and rows that follow the outcome."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from hypersphere import files
+from hypersphere.config.project import Config
+from hypersphere.config.validation import Strict, not_one_of, validate
+from hypersphere.errors import HypersphereError
 from hypersphere.report import words
-from hypersphere.report.claims import AGREE, DISAGREE, Apart, Entry, apart
+from hypersphere.report.claims import Apart, Entry, apart
+from hypersphere.report.results import AGREE, DISAGREE
 from hypersphere.wording import counted
+
+OUTLINE = "paper/outline.yaml"
 
 OUTCOMES = ("held", "failed", "open", "not run")
 """What a claim came to, in short. Below the published scale, what needs trained encoders is open or not run."""
 DIRECTIONS = {"same": "the published sign", "opposite": "the opposite sign", "unclear": "an interval across zero"}
 ALL = "held", "failed", "stayed open", "was not run"
 SOME = "held", "failed", "stayed open", "were not run"
+
+
+class Part(Strict):
+    """One document's place in the paper."""
+
+    short: str
+    """How the prose names the document."""
+    main: list[str]
+    """Its artifacts in the main part, in this order. All others are in the appendix."""
+    telling: list[str]
+    """Claims that the findings tell in words."""
+
+
+def outline(config: Config) -> dict[str, Part]:
+    """The part of each document. One that the outline lacks is named by its title, with all of it in the appendix."""
+    file = config.root / OUTLINE
+    listed = files.read_yaml(file)
+    if not isinstance(listed, dict):
+        raise HypersphereError(f"{file}: must map documents to their parts")
+    parts = {str(name): validate(Part, given, file, str(name)) for name, given in listed.items()}
+    for name, paper in config.papers.items():
+        part = parts.setdefault(name, Part(short=f"“{paper.title}”", main=[], telling=[]))
+        for artifact in part.main:
+            if artifact not in paper.artifacts:
+                raise HypersphereError(f"{file}: {name}: main: {not_one_of(artifact, paper.artifacts)}")
+    return parts
 
 
 def outcome(claim: Entry) -> str:
@@ -33,11 +66,6 @@ def printed(claims: Sequence[Entry]) -> list[Entry]:
     return [claim for claim in claims if claim.origin == "printed"]
 
 
-def corrected(claims: Sequence[Entry]) -> list[Entry]:
-    """The readings that errata correct."""
-    return [claim for claim in claims if claim.origin == "corrected"]
-
-
 def sentence(claims: Sequence[Entry], noun: str, plural: str) -> str:
     """``Of 13 printed theorems, 8 held and 5 failed.``, ``All 13 printed theorems held.``; empty without claims."""
     total, counts = len(claims), outcomes(claims)
@@ -55,19 +83,15 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def of_statements(kinds: Apart) -> list[str]:
-    """Theorems and identities as printed, and as corrected."""
-    fixed = corrected(kinds.stated)
+def of_exact(kinds: Apart) -> list[str]:
+    """Theorems and identities as printed and as corrected, and claims that exact studies answer."""
+    corrected = [claim for claim in kinds.stated if claim.origin == "corrected"]
+    noun = "printed {} on formulas, on small simulations or on the document's own numbers"
     return [
         sentence(printed(kinds.stated), "printed theorem or identity", "printed theorems and identities"),
-        sentence(fixed, "statement that an erratum corrects", "statements that errata correct"),
+        sentence(corrected, "statement that an erratum corrects", "statements that errata correct"),
+        sentence(printed(kinds.studied), noun.format("claim"), noun.format("claims")),
     ]
-
-
-def of_studies(kinds: Apart) -> list[str]:
-    """Claims that exact studies answer."""
-    noun = "printed {} on formulas, on small simulations or on the document's own numbers"
-    return [sentence(printed(kinds.studied), noun.format("claim"), noun.format("claims"))]
 
 
 def of_encoders(kinds: Apart, scale: str, settles: bool) -> list[str]:
@@ -79,14 +103,9 @@ def of_encoders(kinds: Apart, scale: str, settles: bool) -> list[str]:
     needs = "printed number or comparison needs a trained encoder"
     many = "printed numbers and comparisons need trained encoders"
     first = f"{counted(len(claims), needs, many)}; scale {scale} measured {len(measured) or 'none'} and settles none."
-    return [first, *directions(measured)]
-
-
-def directions(claims: Sequence[Entry]) -> list[str]:
-    """The signs of measured effects below the published scale, in a sentence."""
-    found = [claim.direction for claim in claims if claim.direction]
+    found = [claim.direction for claim in measured if claim.direction]
     said = [f"{found.count(name)} with {meaning}" for name, meaning in DIRECTIONS.items() if name in found]
-    return [f"Measured effects: {_listed(said)}."] if found else []
+    return [first, *([f"Measured effects: {_listed(said)}."] if said else [])]
 
 
 def quoted(text: str) -> str:
@@ -100,13 +119,15 @@ def telling(claims: Sequence[Entry], ids: Sequence[str]) -> list[dict[str, str]]
     Those that claims.csv lacks, because only a part was rebuilt, are left out.
     """
     named = {claim.id: claim for claim in claims}
-    return [_came(named[name]) for name in ids if name in named]
-
-
-def _came(claim: Entry) -> dict[str, str]:
-    came = outcome(claim)
-    evidence = {"failed": _evidence(claim), "open": claim.verdict}.get(came, "")
-    return {"outcome": came, "claim": quoted(claim.subject.rstrip(".")), "source": claim.source, "evidence": evidence}
+    return [
+        {
+            "outcome": outcome(claim),
+            "claim": quoted(claim.subject.rstrip(".")),
+            "source": claim.source,
+            "evidence": {"failed": _evidence(claim), "open": claim.verdict}.get(outcome(claim), ""),
+        }
+        for claim in (named[name] for name in ids if name in named)
+    ]
 
 
 def failures(kinds: Apart) -> list[dict[str, Any]]:
@@ -138,17 +159,13 @@ def _evidence(claim: Entry) -> str:
     return f"printed {claim.published}, ours {claim.ours}"
 
 
-def matrix(entries: Sequence[Entry], named: dict[str, str], count: Callable[[int], str]) -> list[dict[str, Any]]:
+def matrix(entries: Sequence[Entry], named: dict[str, str]) -> list[dict[str, Any]]:
     """Printed claims by document and outcome, and a last row for all documents: theorems, studies, encoders.
 
-    Args:
-        entries: every claim.
-        named: the short name of each document.
-        count: how a number is written.
+    ``named`` has the short name of each document.
     """
     rows = [(short, [claim for claim in entries if claim.paper == paper]) for paper, short in named.items()]
     return [
-        {"name": name, "counts": [[count(number) for number in outcomes(printed(kind)).values()] for kind in kinds]}
+        {"name": name, "counts": [list(map(str, outcomes(printed(kind)).values())) for kind in reversed(apart(own))]}
         for name, own in (*rows, ("all", list(entries)))
-        for kinds in [reversed(apart(own))]
     ]

@@ -1,0 +1,339 @@
+"""An artifact: its declaration, its points with our numbers and the printed ones, and what is shown of it."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from hypersphere.config import coordinates
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.cells import control
+from hypersphere.config.claims import Claim
+from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.measures import MEASURES, Measure
+from hypersphere.config.project import Config
+from hypersphere.provenance import columns, tables
+from hypersphere.report import words
+from hypersphere.report.results import Results, records
+
+IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
+OURS = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged")
+EFFECT = ("baseline", "effect", "low_holm", "high_holm", "p_holm", "low_power")
+FIELDS = (
+    *(*IDENTITY, *OURS, "baseline", "effect", "effect_low", "effect_high", "p_holm", "low_power"),
+    *("published", "published_std", "missing", "scale"),
+)
+"""Columns of the csv of a table, and of a figure that is drawn from means."""
+SINGLE = FIELDS[: FIELDS.index("mean")]
+"""The first columns of the csv of a figure that shows several values of a cell."""
+
+
+class Head(NamedTuple):
+    """One heading over ``span`` columns."""
+
+    text: str
+    note: str = ""
+    """The dataset it was measured on, if that is another one."""
+    span: int = 1
+
+
+class Text(NamedTuple):
+    """One cell: its number and a second, smaller line."""
+
+    main: str
+    second: str = ""
+
+
+class Line(NamedTuple):
+    """One row of a table."""
+
+    labels: tuple[str, ...]
+    cells: tuple[Text, ...]
+    control: bool = False
+    """Whether it is a control (chance, raw pixels, untrained). Controls come last, set apart."""
+
+
+class Grid(NamedTuple):
+    """The layout of a table, which its md and tex, the scorecard and the paper show."""
+
+    head: tuple[tuple[Head, ...], ...]
+    """Rows of headings over the cells, outermost first. Headings over the labels are in ``corner``."""
+    corner: tuple[str, ...]
+    """Headings of the label columns."""
+    lines: tuple[Line, ...]
+
+
+class Shown(NamedTuple):
+    """An artifact ready to be shown."""
+
+    id: str
+    title: str
+    notes: tuple[str, ...]
+    """Scale, what a cell contains, seeds, device, protocol. The first note names the scale."""
+    grid: Grid | None = None
+    """None for a figure, which is the file results/<scale>/figures/<paper>/<id>.svg."""
+    alt: str = ""
+    """Text for readers who cannot see the figure."""
+    inches: float = 7.2
+    """Width of a figure."""
+    stops: dict[str, Any] | None = None
+    """All stops of a figure with a slider (sliders.py)."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """One artifact, its paper, and the results that hold its numbers."""
+
+    results: Results
+    paper: Paper
+    name: str
+
+    @property
+    def config(self) -> Config:
+        """The config, with its scale."""
+        return self.results.config
+
+    @property
+    def artifact(self) -> Any:
+        """Its declaration: Measured or Studied."""
+        return self.paper.artifacts[self.name]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell: a mean over seeds, its effect over the baseline, and the published number beside it."""
+
+    coordinates: Coordinates
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    effect: Mapping[str, Any] = field(default_factory=dict)
+    claim: Claim | None = None
+    missing: str = ""
+    """Why it cannot be measured at this scale; empty if it can."""
+    is_baseline: bool = False
+    stands_in: bool = False
+    """Whether another dataset than the printed one was measured."""
+    control: bool = False
+
+    @property
+    def text(self) -> str:
+        """The coordinates as text."""
+        return coordinates.text(self.coordinates)
+
+    @property
+    def measure(self) -> Measure:
+        """The measure of the cell."""
+        return MEASURES[str(self.coordinates["measure"])]
+
+    @property
+    def label(self) -> str:
+        """The measure in print."""
+        return words.measure(str(self.coordinates["measure"]))
+
+    def number(self, name: str) -> float:
+        """A number of the summary; NaN if there is none."""
+        return float(self.summary.get(name, math.nan))
+
+    def count(self, name: str) -> int:
+        """A count of the summary; 0 if there is none."""
+        return words.whole(self.number(name))
+
+    @property
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return self.number("mean")
+
+    @property
+    def mean_text(self) -> str:
+        """The mean in print."""
+        return words.number(self.mean, self.measure.decimals)
+
+    @property
+    def beside(self) -> Claim | None:
+        """The claim that may be shown beside our number: it must be about the dataset that was measured."""
+        return None if self.stands_in else self.claim
+
+    @property
+    def published(self) -> float:
+        """The printed number to show beside ours; NaN if there is none."""
+        return math.nan if self.beside is None or self.beside.reported is None else self.beside.reported
+
+    @property
+    def ours(self) -> str:
+        """``83.2 ± 0.5 (5)``; n in parentheses."""
+        diverged, std = self.count("n_diverged"), self.number("std")
+        if math.isnan(self.mean):
+            was_run = self.control or self.summary  # a history, for example, has no value of epoch 0
+            return "diverged" if diverged else "–" if was_run else words.NOT_RUN
+        spread = "" if math.isnan(std) else f" ± {words.number(std, self.measure.decimals)}"
+        single = self.control and not spread  # chance and raw pixels are one number, not a mean of runs
+        count = "" if single else f" ({self.count('n')}{f'; {diverged} diverged' if diverged else ''})"
+        return self.mean_text + spread + count
+
+    @property
+    def difference(self) -> str:
+        """``+1.2 [+0.4, +2.0]``; ``baseline`` for the baseline; empty without a comparison."""
+        if self.is_baseline:
+            return "" if math.isnan(self.mean) else "baseline"
+        if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
+            return ""
+        kind = "" if self.effect.get("in_family") is False else "_holm"  # an A/A comparison has its own interval
+        bounds = words.interval(self.effect[f"low{kind}"], self.effect[f"high{kind}"], self.measure.decimals)
+        low_power = " low power" if self.effect["low_power"] else ""
+        return f"{words.signed(effect, self.measure.decimals)} {bounds}{low_power}"
+
+    @property
+    def printed(self) -> str:
+        """The published number to show beside ours, as printed, or an en dash."""
+        if self.beside is None or self.beside.reported is None:
+            return "–"
+        decimals, std = self.measure.decimals, self.beside.reported_std
+        spread = "" if std is None else f" ± {words.published(f'{std:.10g}', decimals)}"
+        return words.published(f"{self.beside.reported:.10g}", decimals) + spread
+
+    def fields(self, scale: str) -> list[Any]:
+        """The values of ``FIELDS``."""
+        identity = [self.coordinates.get(key, "") for key in coordinates.IDENTITY]
+        point = [self.text, *identity, coordinates.setting(self.coordinates), self.coordinates["measure"]]
+        measured = [*map(self.summary.get, OURS), *map(self.effect.get, EFFECT)]
+        printed = (self.claim.reported, self.claim.reported_std) if self.claim else (None, None)
+        return [*point, *measured, *printed, self.missing, scale]
+
+
+@dataclass(frozen=True)
+class Points(Context):
+    """Every point of an artifact made from runs, from results/<scale>/statistics/<paper>/<artifact>/."""
+
+    _known: dict[str, Point] = field(default_factory=dict)
+    _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A tidy table of the artifact, with the columns that provenance/columns.py describes."""
+        if name not in self._tables:
+            self._tables[name] = tables.read(self.checked(f"{name}.csv"), columns.TABLES[name])
+        return self._tables[name]
+
+    def checked(self, file: str) -> Path:
+        """One of the artifact's tidy files, as its manifest says."""
+        return self.results.checked(self.results.plan.artifact_folder(self.paper.paper, self.name) / file)
+
+    @cached_property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Means over seeds by coordinates, including controls (``method=control;…``)."""
+        return {row["coordinates"]: row for row in records(self.table("summary"))}
+
+    @cached_property
+    def compared(self) -> list[dict[str, Any]]:
+        """Every difference between two cells."""
+        return records(self.table("effects"))
+
+    @cached_property
+    def effects(self) -> dict[str, dict[str, Any]]:
+        """Differences from the baseline, by the coordinates of the cell."""
+        against = {coordinates.text(point): self.artifact.compared_with(point) for point in self.artifact.points}
+        baselines = {cell: coordinates.text(other) for cell, other in against.items() if other is not None}
+        return {
+            row["coordinates"]: row for row in self.compared if baselines.get(row["coordinates"]) == row["baseline"]
+        }
+
+    @cached_property
+    def axes(self) -> dict[str, list[dict[str, Scalar]]]:
+        """The points of each of its axes."""
+        axes: dict[str, list[dict[str, Scalar]]] = self.artifact.axes
+        return axes
+
+    def axis(self, name: str) -> list[dict[str, Scalar]]:
+        """The points of an axis; a single empty point if the artifact lacks this axis."""
+        return self.axes.get(name, [{}])
+
+    def at(self, *parts: Coordinates) -> Point:
+        """The cell at a point of every axis."""
+        given: dict[str, Scalar] = dict(self.artifact.fixed)
+        for part in parts:
+            given |= part
+        if self.artifact.measure:
+            given["measure"] = self.artifact.measure
+        return self._of(coordinates.ordered(given))
+
+    def _of(self, point: Coordinates) -> Point:
+        text, paper = coordinates.text(point), self.paper.paper
+        if text not in self._known:
+            baseline = self.artifact.baseline
+            self._known[text] = Point(
+                point,
+                self.summary.get(text, {}),
+                self.effects.get(text, {}) if baseline else {},
+                self.results.published.get((paper, self.name, text)),
+                self._missing.get(text, ""),
+                baseline is not None and self.artifact.compared_with(point) is None,
+                any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
+            )
+        return self._known[text]
+
+    @cached_property
+    def _missing(self) -> dict[str, str]:
+        return self.results.plan.missing(self.paper.paper, self.name)
+
+    @cached_property
+    def every(self) -> list[Point]:
+        """Every cell; the innermost axis varies fastest."""
+        return [self._of(point) for point in self.artifact.points]
+
+    def control(self, kind: str, under: Point) -> Point:
+        """The control (chance, pixels, untrained) for a cell."""
+        point = control(under.coordinates, kind)
+        return Point(point, self.summary.get(coordinates.text(point), {}), control=True)
+
+    @cached_property
+    def controls(self) -> list[Point]:
+        """Every measured control, each once."""
+        controls = [self.control(kind, cell) for kind in words.CONTROLS for cell in self.every]
+        return [control for control in {control.text: control for control in controls}.values() if control.summary]
+
+    @property
+    def fixed(self) -> dict[str, Scalar]:
+        """The coordinates that all cells share."""
+        first, *others = (cell.coordinates for cell in self.every)
+        return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+    def named(self, point: Coordinates, axis: str) -> str:
+        """The name of a point of an axis: what tells it from the others."""
+        return words.point(self.paper, point, words.varying(self.axis(axis)))
+
+    def means(self) -> str:
+        """The csv of every cell and control, with the columns ``FIELDS``."""
+        cells = (*self.every, *self.controls)
+        return as_csv(FIELDS, (point.fields(self.config.scale_name) for point in cells))
+
+    def single(self, table: str, names: Sequence[str]) -> str:
+        """The csv of a table with several rows for a cell: ``SINGLE``, the table's columns ``names``, the scale."""
+        scale, of_cell = self.config.scale_name, dict(iter(self.table(table).groupby("coordinates")))
+        rows = [
+            [*point.fields(scale)[: len(SINGLE)], *(row[name] for name in names), scale]
+            for point in self.every
+            for row in records(of_cell.get(point.text, pd.DataFrame()))
+        ]
+        return as_csv((*SINGLE, *names, "scale"), rows)
+
+
+def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Tidy lines under a header; a missing number is an empty field."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(fields)
+    writer.writerows([_plain(value) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _plain(value: Any) -> str:
+    """A value in a tidy table: all digits of a number, whole numbers without a point, nothing for NaN or None."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(int(value)) if value.is_integer() else repr(float(value))
+    return str(value)
