@@ -45,10 +45,10 @@ evidence: $(READY) ## tables, figures and scorecard from the records in evidence
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true
 
 restore: $(READY) ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
-	@python -m hypersphere.command.restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--scale $(SCALE))
+	@hypersphere restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--set scale=$(SCALE))
 
-plan: $(READY) ## what is done, what would run, and why; VERBOSE=1 lists every artifact, run and job
-	@hypersphere plan $(SETTINGS) $(if $(VERBOSE),--verbose)
+plan: $(READY) ## what is done, what would run, and why; VERBOSE=1 lists every artifact, run and job, FOLDER=1 the results folder alone
+	@hypersphere plan $(SETTINGS) $(if $(VERBOSE),--verbose) $(if $(FOLDER),--folder)
 
 verify: $(READY) ## compare results with their manifests, rebuild what follows; RERUN=<run> trains one again
 	@hypersphere verify $(SETTINGS) $(foreach r,$(RERUN),--rerun $(r))

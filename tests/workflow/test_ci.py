@@ -33,8 +33,8 @@ MAKE = """\
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and for which processor.
 echo "$*${ATEN_CPU_CAPABILITY:+ under $ATEN_CPU_CAPABILITY, $ONEDNN_MAX_CPU_ISA}" >> asked.log
 case "$*" in
-plan*smoke*) echo "results   results/smoke-0" ;;
-plan*) echo "results   results/quick-0" ;;
+plan*smoke*) echo "results/smoke-0" ;;
+plan*) echo "results/quick-0" ;;
 esac
 """
 
@@ -72,7 +72,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
     assert [line.split(" SET=")[0] for line in asked] == [
         *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
-        *("reproduce", "plan", "test-results", "evidence SCALE=laptop1", "plan SCALE=laptop1"),
+        *("reproduce", "plan FOLDER=1", "test-results", "evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
     assert settings == {"seeds=[0] leaves_out=[paper/table]", "evidence_only=true"}

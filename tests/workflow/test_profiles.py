@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from .conftest import MAKES_NOTHING, REPOSITORY, Checkout
+from .conftest import REPOSITORY, Checkout
 
 pytestmark = pytest.mark.tools
 
@@ -82,9 +82,7 @@ def test_the_slurm_profile_alone_does_not_limit_gpus_and_the_default_one_does(fr
 
 
 def test_profiles_agree_on_what_makes_a_job_run_again(fresh: Checkout) -> None:
-    """`hypersphere plan` and these tests give the triggers by hand; a profile with others would act otherwise."""
     for name in ("default", "slurm"):
         profile = yaml.safe_load((fresh.root / "profiles" / name / "config.yaml").read_text())
         assert profile["rerun-triggers"] == ["mtime", "params", "input", "code"]
         assert profile["rerun-incomplete"] is True
-    assert "--workflow-profile" in MAKES_NOTHING

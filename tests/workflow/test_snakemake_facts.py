@@ -103,3 +103,15 @@ def test_fact_7_a_snakefile_that_only_includes_another_does_nothing(
     )
     snakemake(standalone(f"include: 'inner.smk'\n{target}"), "--cores", "1")
     assert (tmp_path / "made.txt").exists() == own_target
+
+
+def test_a_priority_may_be_a_function_of_the_job(standalone: Standalone, tmp_path: Path) -> None:
+    """By which the most telling runs are trained first."""
+    place = standalone(
+        "rule all:\n    input: 'a.txt', 'b.txt', 'c.txt'\n"
+        "rule make:\n    output: '{name}.txt'\n"
+        "    priority: lambda wildcards: {'a': 0.1, 'b': 0.3, 'c': 0.2}[wildcards.name]\n"
+        "    shell: 'echo {wildcards.name} >> order.log; touch {output}'\n"
+    )
+    snakemake(place, "--cores", "1")
+    assert (tmp_path / "order.log").read_text().split() == ["b", "c", "a"]

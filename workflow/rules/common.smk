@@ -16,10 +16,21 @@ def prepared(names):
     return [f"{local(PLAN.data_folder(PLAN.datasets[name]))}/manifest.json" for name in sorted(names)]
 
 
-def probed(batch):
-    """The datasets that a batch's runs are probed on."""
-    needed = [one for run in batch.runs for one in PLAN.asked[run.name].values()]
-    return {dataset for one in needed for _, dataset in one.at}
+@cache
+def ranks():
+    """The order in which batches are trained if records are asked for: the most telling first."""
+    asked = any(target == "records" or target.endswith(".recorded.json") for target in workflow.dag_settings.targets)
+    return {batch.id: 1 / (rank + 2) for rank, batch in enumerate(campaign.order(PLAN, {}))} if asked else {}
+
+
+def urgency(wildcards):
+    """The priority of a batch's training. Without records, training takes longest and comes first."""
+    return ranks().get(wildcards.batch, 0) if ranks() else 1
+
+
+def at_once(wildcards):
+    """The priority of what follows: a batch is recorded before the next is trained."""
+    return 1 if ranks() else 0
 
 
 def measured_for(paper, artifact):

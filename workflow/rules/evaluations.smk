@@ -5,13 +5,14 @@
 rule evaluate:
     input:
         trained("{batch}"),
-        lambda wildcards: prepared(probed(BATCHES[wildcards.batch])),
+        lambda wildcards: prepared(markers.datasets_of(PLAN, BATCHES[wildcards.batch])),
     output:
         f"{RESULTS}/batches/{{batch}}.evaluated.json",
     log:
         f"{LOGS}/evaluate/{{batch}}.log",
     wildcard_constraints:
         batch=BATCH,
+    priority: at_once
     conda:
         "../../environment.yml"
     threads: SCALE.threads
@@ -25,6 +26,30 @@ rule evaluate:
         "hypersphere evaluate --batch {wildcards.batch} > {log} 2>&1"
 
 
+# The records themselves go to evidence/<scale>/, under a lock, where rows are only added.
+rule record:
+    input:
+        f"{RESULTS}/batches/{{batch}}.evaluated.json",
+        lambda wildcards: [
+            local(PLAN.evaluated_marker(raw_pixels(name)))
+            for name in markers.pixels_of(PLAN, BATCHES[wildcards.batch])
+        ],
+    output:
+        f"{RESULTS}/batches/{{batch}}.recorded.json",
+    log:
+        f"{LOGS}/record/{{batch}}.log",
+    wildcard_constraints:
+        batch=BATCH,
+    priority: at_once
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    shell:
+        "hypersphere pack --batch {wildcards.batch} > {log} 2>&1"
+
+
 rule evaluate_pixels:
     input:
         lambda wildcards: prepared([wildcards.dataset]),
@@ -34,6 +59,7 @@ rule evaluate_pixels:
         f"{LOGS}/evaluate/pixels-{{dataset}}.log",
     wildcard_constraints:
         dataset="|".join(PLAN.asked_of_pixels),
+    priority: at_once
     conda:
         "../../environment.yml"
     threads: SCALE.threads

@@ -12,7 +12,7 @@ rule pretrain:
         f"{LOGS}/pretrain/{{batch}}.log",
     wildcard_constraints:
         batch=BATCH,
-    priority: 1
+    priority: urgency
     conda:
         "../../environment.yml"
     threads: SCALE.threads

@@ -1,119 +1,423 @@
 """The command ``hypersphere``, which Snakemake's rules call and a person may call.
 
-Each command imports what it needs when it runs, so that ``hypersphere plan`` spends no seconds importing torch.
+A command is a function with its options. It imports what it needs when it runs, so that ``hypersphere plan`` spends no
+seconds importing torch.
 """
 
 import argparse
+import importlib
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypersphere import files, strict_yaml
-from hypersphere.command import steps
+from hypersphere.config import checks
 from hypersphere.config import plan as planning
+from hypersphere.config.artifacts import Studied
+from hypersphere.config.batching import BatchOfRuns
+from hypersphere.config.cells import PIXELS
 from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_made
+from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
+from hypersphere.wording import counted
 
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
 
+Option = tuple[tuple[str, ...], dict[str, Any]]
 
-Command = Callable[[Plan, argparse.Namespace], None]
-WithoutPlan = Callable[[argparse.Namespace], None]
-"""A command that works outside a project."""
+
+class Command(NamedTuple):
+    """One command: what it does, its options, and whether it works on a project's plan or anywhere."""
+
+    run: Callable[..., None]
+    help: str
+    options: tuple[Option, ...] = ()
+    of_plan: bool = True
+
+
+COMMANDS: dict[str, Command] = {}
+
+
+def option(*flags: str, **keywords: Any) -> Option:
+    return flags, keywords
+
+
+def command(help: str, *options: Option, of_plan: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function of (plan, arguments), or of the arguments alone, under the function's name."""
+
+    def add(run: Callable[..., None]) -> Callable[..., None]:
+        COMMANDS[run.__name__.replace("_", "-")] = Command(run, help, options, of_plan)
+        return run
+
+    return add
+
+
+BATCH = option("--batch", metavar="ID", help="a batch of runs, as the plan and the console name it")
+RUNS = option("run", nargs="*", metavar="RUN", help="names of runs; the digest may be left out")
+VERBOSE = option("--verbose", action="store_true", help="list every artifact, run and job, with reasons")
+
+
+@command(
+    "what is done, what would run, and why",
+    RUNS,
+    VERBOSE,
+    option("--claims", action="store_true", help="which published claims a cell would measure, and why not the others"),
+    option("--folder", action="store_true", help="print the results folder alone"),
+)
+def plan(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import preview
+    from hypersphere.provenance import state
+
+    if arguments.folder:
+        print(plan.config.results.relative_to(plan.config.root))
+    elif arguments.run:
+        for run in find_runs(plan, arguments.run):
+            print(f"{state.state(plan, run.name):<10} {run.name}")
+    else:
+        lines = preview.claims(plan, arguments.verbose) if arguments.claims else preview.jobs(plan, arguments.verbose)
+        for line in lines:
+            print(line)
+
+
+@command(
+    "what the runs would cost in time, energy, money and disk",
+    VERBOSE,
+    *(
+        option(f"--{name}", type=float, metavar="X", help=help)
+        for name, help in {
+            "tflops": "10^12 floating-point operations a second that a device sustains in training",
+            "bandwidth": "10^12 bytes a second that its memory sustains",
+            "watts": "that it draws",
+            "price": "of an hour of it, in any currency; without it no money is shown",
+        }.items()
+    ),
+    option("--csv", metavar="FILE", help="write every artifact's numbers, in plain units"),
+)
+def cost(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import rates
+
+    chosen = rates.of(plan, arguments)  # before torch is imported
+    if arguments.csv is not None and (not arguments.csv or Path(arguments.csv).is_dir()):
+        raise HypersphereError(f"cost: --csv: must be a file, not a folder (given: '{arguments.csv}')")
+    from hypersphere.command import cost
+
+    costs = cost.of(plan, chosen)
+    for line in cost.lines(costs, arguments.verbose):
+        print(line)
+    if arguments.csv is not None:
+        cost.write(costs, Path(arguments.csv))
+
+
+@command("make datasets ready under data/processed", option("dataset", nargs="+"))
+def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.datasets import store
+
+    root = plan.config.settings.data_root
+    datasets = {name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)}
+    for name in arguments.dataset:
+        if name not in datasets:
+            raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
+        folder = store.prepare(datasets[name], plan.config.root / "data", Path(root) if root else None)
+        checks.check_sizes(plan, [datasets[name].name])
+        print(folder)
+
+
+@command(
+    "train runs that are not finished",
+    BATCH,
+    RUNS,
+    option("--save-every", type=float, default=60.0, metavar="SECONDS", help="between resume states (default: 60)"),
+)
+def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.training import pretrain
+
+    if not arguments.batch and not arguments.run:
+        raise HypersphereError("pretrain: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
+    runs = find_runs(plan, arguments.run)
+    if arguments.batch:
+        pretrain.pretrain_batch(plan, find_batch(plan, arguments.batch), arguments.save_every)
+    if runs:
+        pretrain.pretrain(plan, runs, arguments.save_every)
+
+
+@command("list saved encoders, and which of them the plan needs", RUNS)
+def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.training import snapshots
+
+    names = [run.name for run in find_runs(plan, arguments.run)]
+    for line in snapshots.table(plan, names or list(plan.runs)):
+        print(line)
+
+
+@command(
+    "probe runs, a batch of them, or raw pixels",
+    BATCH,
+    option("--pixels", metavar="DATASET", help="probe raw pixels instead of an encoder"),
+    RUNS,
+)
+def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.probes import evaluate
+
+    pixels, name = arguments.pixels, arguments.batch
+    if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
+        pixels, name = name, None
+    if not pixels and not name and not arguments.run:
+        raise HypersphereError("evaluate: name runs, a batch with --batch, or a dataset with --pixels")
+    dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
+    if dataset and dataset not in plan.asked_of_pixels:
+        raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
+    if name:
+        evaluate.evaluate_batch(plan, find_batch(plan, name))
+    if arguments.run:
+        evaluate.evaluate_runs(plan, find_runs(plan, arguments.run))
+    if dataset:
+        evaluate.evaluate_pixels(plan, dataset)
+
+
+@command("run the exact studies of papers (default: of all)", option("paper", nargs="*"))
+def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.simulations import build
+
+    for paper in arguments.paper:
+        check_paper(plan, paper, "simulate")
+    for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
+        build.build(plan, paper)
+
+
+@command("judge and draw the results of a paper's exact studies", option("paper"))
+def studies(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.report import writer
+    from hypersphere.report.results import Results
+    from hypersphere.statistics import claims
+
+    check_paper(plan, arguments.paper, "studies")
+    claims.build_studies(plan, arguments.paper)
+    results = Results(plan)
+    for artifact in plan.config.studied(arguments.paper):
+        writer.build(results, arguments.paper, artifact)
+
+
+@command(
+    "write tables or figures, and the tidy tables that they show",
+    option("artifact", nargs="+", metavar="PAPER/ARTIFACT"),
+)
+def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.report import writer
+    from hypersphere.report.results import Results
+    from hypersphere.statistics import claims, measure
+
+    for paper, artifact in find_artifacts(plan, arguments.artifact):
+        measure.build(plan, paper, artifact)
+        claims.build_artifact(plan, paper, artifact)
+        writer.build(Results(plan), paper, artifact)
+
+
+@command("compare the measurements with every published claim, and count the verdicts")
+def claims(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.report import claims as shown
+    from hypersphere.report.results import Results
+    from hypersphere.statistics import claims
+
+    claims.build(plan)
+    for line in shown.in_words(shown.entries(Results(plan))):
+        print(line)
+
+
+@command(
+    "compare results with their manifests, and rebuild what follows from them",
+    option("--rerun", action="append", default=[], metavar="RUN", help="train this run again"),
+    option("--mend", action="store_true", help="forget what is damaged, so that `make reproduce` makes it again"),
+)
+def verify(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import verify
+
+    verify.verify(plan, arguments.rerun, mend=arguments.mend)
+
+
+@command("fetch a release's results with DVC, check them, and have Snakemake take them as up to date")
+def restore(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import restore
+
+    restore.restore(plan)
+
+
+@command("write one evidence record per finished run", BATCH, RUNS)
+def pack(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.provenance import evidence, markers
+
+    if not arguments.batch and not arguments.run:
+        raise HypersphereError("pack: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
+    batch = find_batch(plan, arguments.batch) if arguments.batch else None
+    runs = find_runs(plan, arguments.run)
+    for run in (*(batch.runs if batch else ()), *runs):
+        print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
+    if batch:
+        markers.write(markers.recorded(plan, batch.id), markers.behind_records(plan, batch))
+
+
+@command(
+    "take in records of runs that were finished elsewhere",
+    option("action", choices=["import"]),
+    option("folder", metavar="DIR", help="a folder of records"),
+)
+def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.provenance import evidence
+
+    taken = evidence.take_in(plan, Path(arguments.folder))
+    for record in taken:
+        print(f"{record.name} {record.key}")
+    print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")
+
+
+@command(
+    "choose the tuned values of a study's arms from the records of its tuning runs",
+    option("study", metavar="DOCUMENT/STUDY", help="for example ours/step_size"),
+)
+def select(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.config.study import selection_file, write_selection
+    from hypersphere.statistics import selection
+
+    studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
+    if arguments.study not in studies:
+        raise HypersphereError(f"select: {not_one_of(arguments.study, studies)}")
+    paper, _, name = arguments.study.partition("/")
+    settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
+    curve = selection.select(planning.make(plan.config.root, settings), paper, name)
+    path = selection_file(plan.config.root, paper, name)
+    write_selection(path, curve)
+    for one in curve:
+        print(f"{'*' if one.chosen else ' '} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
+    print(path)
+
+
+@command(
+    "pack sources, evidence and results into one reproducible zip",
+    option("--to", metavar="FILE", help="the zip to write (default: hypersphere-<version>-<scale>.zip)"),
+    option("--weights", action="store_true", help="add the runs, with their weights"),
+)
+def archive(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.provenance import archive
+
+    print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
+
+
+@command("check every file of such a zip", option("file", metavar="FILE"), of_plan=False)
+def check_archive(arguments: argparse.Namespace) -> None:
+    from hypersphere.provenance import archive
+
+    print(archive.check(Path(arguments.file)))
+
+
+@command(
+    "train, probe and pack pending runs, the most telling first",
+    option("--minutes", type=float, required=True, metavar="M", help="after which it stops"),
+    option("--jobs", type=int, metavar="N", help="runs at a time (default: all cores, or GPUs)"),
+    option("--part", default="1/1", metavar="K/N", help="the K-th of N parts that share no run"),
+)
+def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import campaign
+
+    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
+        raise HypersphereError("campaign: --minutes and --jobs must be positive")
+    campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
+
+
+@command(
+    "how many runs a printed mean accuracy can be of",
+    option("mean", metavar="MEAN", help="an accuracy in percent, with all its printed decimals"),
+    option("std", nargs="?", metavar="STD", help="its standard deviation over runs"),
+    option("--n-test", type=int, required=True, metavar="T", help="test images"),
+    of_plan=False,
+)
+def grim(arguments: argparse.Namespace) -> None:
+    from hypersphere.command import grim
+
+    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
+        print(line)
+
+
+@command(
+    "where a number comes from: runs, weights, data, code, machine, command",
+    option("name", metavar="NAME", help="a run's name, or a claim's id"),
+)
+def trace(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import trace
+
+    for line in trace.lines(plan, arguments.name):
+        print(line)
+
+
+def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
+    """The command that calls the ``build`` of a module with the plan."""
+    return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
+
+
+COMMANDS |= {
+    "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
+    "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
+    "paper": Command(_build("report.paper"), "write the reproduction paper as a PDF"),
+}
+
+
+def find_batch(plan: Plan, name: str) -> BatchOfRuns:
+    """The batch of that id, or the one that trains the run of that name."""
+    return plan.batch_of(name) if name in plan.runs else plan.batch(name)
+
+
+def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:
+    """The runs of those names, each once; a batch's id stands for its runs."""
+    batches = {batch.id: batch for batch in plan.batches}
+    runs = [run for name in names for run in (batches[name].runs if name in batches else [plan.run(name)])]
+    return list({run.name: run for run in runs}.values())
+
+
+def check_paper(plan: Plan, name: str, command: str) -> None:
+    if name not in plan.config.papers:
+        raise HypersphereError(f"{command}: {not_one_of(name, plan.config.papers)}")
+
+
+def find_artifacts(plan: Plan, words: Sequence[str]) -> list[tuple[str, str]]:
+    """The papers and ids of artifacts, which are given as ``margins/table2 lmcl/fig4``, or one as ``margins table2``.
+
+    Each must be made from runs at this scale.
+    """
+    found = []
+    for word in ["/".join(words)] if len(words) == 2 and not any("/" in word for word in words) else words:
+        paper, _, name = word.partition("/")
+        check_paper(plan, paper, "artifact")
+        declared = plan.config.papers[paper].artifacts
+        if name not in declared:
+            raise HypersphereError(f"artifact: {not_one_of(f'{paper}/{name}', [f'{paper}/{one}' for one in declared])}")
+        if isinstance(declared[name], Studied):
+            raise HypersphereError(
+                f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
+            )
+        if reason := why_not_made(plan, paper, name):
+            raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
+        found.append((paper, name))
+    return found
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """The parser, and the names of the commands."""
+    """The parser, and the parsers of the commands by name."""
     parser = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-
-    def add(name: str, run: Command, description: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
-        command = commands.add_parser(name, help=description, description=description, epilog=EPILOG)
-        command.set_defaults(call=run)
-        command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
-        for flags, keywords in options:
-            command.add_argument(*flags, **keywords)
-
-    def add_without_plan(
-        name: str, run: WithoutPlan, description: str, *options: tuple[tuple[str, ...], dict[str, Any]]
-    ) -> None:
-        command = commands.add_parser(name, help=description, description=description)
-        command.set_defaults(call_without_plan=run)
-        for flags, keywords in options:
-            command.add_argument(*flags, **keywords)
-
-    batch = (("--batch",), {"metavar": "ID", "help": "a batch of runs, as the plan and the console name it"})
-    runs = (("run",), {"nargs": "*", "metavar": "RUN", "help": "names of runs; the digest may be left out"})
-    seconds = {"type": float, "default": 60.0, "metavar": "SECONDS", "help": "between resume states (default: 60)"}
-    verbose = (("--verbose",), {"action": "store_true", "help": "list every artifact, run and job, with reasons"})
-    claimed = {"action": "store_true", "help": "which published claims a cell would measure, and why not the others"}
-    add("plan", steps.plan, "what is done, what would run, and why", verbose, (("--claims",), claimed))
-    add("cost", steps.cost, "what the runs would cost in time, energy, money and disk", verbose, *_rates())
-    add("prepare", steps.prepare, "make datasets ready under data/processed", (("dataset",), {"nargs": "+"}))
-    add("pretrain", steps.pretrain, "train runs that are not finished", batch, runs, (("--save-every",), seconds))
-    add("snapshots", steps.snapshots, "list saved encoders, and which of them the plan needs", runs)
-    pixels = (("--pixels",), {"metavar": "DATASET", "help": "probe raw pixels instead of an encoder"})
-    add("evaluate", steps.evaluate, "probe runs, a batch of them, or raw pixels", batch, pixels, runs)
-    add("theory", steps.theory, "check every theorem and identity against draws and counterexamples")
-    add("simulate", steps.simulate, "run the exact studies of papers (default: of all)", (("paper",), {"nargs": "*"}))
-    add("studies", steps.studies, "judge and draw the results of a paper's exact studies", (("paper",), {}))
-    add(
-        "artifact",
-        steps.artifact,
-        "write tables or figures, and the tidy tables that they show",
-        (("artifact",), {"nargs": "+", "metavar": "PAPER/ARTIFACT"}),
-    )
-    add("claims", steps.claims, "compare the measurements with every published claim, and count the verdicts")
-    add("scorecard", steps.scorecard, "write one page with every claim and its verdict")
-    add("paper", steps.paper, "write the reproduction paper as a PDF")
-    again = (("--rerun",), {"action": "append", "default": [], "metavar": "RUN", "help": "train this run again"})
-    forget = {"action": "store_true", "help": "forget what is damaged, so that `make reproduce` makes it again"}
-    checked = "compare results with their manifests, and rebuild what follows from them"
-    add("verify", steps.verify, checked, again, (("--mend",), forget))
-    add("pack", steps.pack, "write one evidence record per finished run", (("run",), {"nargs": "+", "metavar": "RUN"}))
-    taken = (("action",), {"choices": ["import"]}), (("folder",), {"metavar": "DIR", "help": "a folder of records"})
-    add("evidence", steps.evidence, "take in records of runs that were finished elsewhere", *taken)
-    study = (("study",), {"metavar": "DOCUMENT/STUDY", "help": "for example ours/step_size"})
-    add("select", steps.select, "choose the tuned values of a study's arms from the records of its tuning runs", study)
-    packed = (("--to",), {"metavar": "FILE", "help": "the zip to write (default: hypersphere-<version>-<scale>.zip)"})
-    heavy = (("--weights",), {"action": "store_true", "help": "add the runs, with their weights"})
-    add("archive", steps.archive, "pack sources, evidence and results into one reproducible zip", packed, heavy)
-    add_without_plan(
-        "check-archive", steps.check_archive, "check every file of such a zip", (("file",), {"metavar": "FILE"})
-    )
-    minutes = (("--minutes",), {"type": float, "required": True, "metavar": "M", "help": "after which it stops"})
-    jobs = (("--jobs",), {"type": int, "metavar": "N", "help": "runs at a time (default: all cores, or GPUs)"})
-    part = (("--part",), {"default": "1/1", "metavar": "K/N", "help": "the K-th of N parts that share no run"})
-    add("campaign", steps.campaign, "train, probe and pack pending runs, the most telling first", minutes, jobs, part)
-    size = (("--n-test",), {"type": int, "required": True, "metavar": "T", "help": "test images"})
-    number = {"metavar": "MEAN", "help": "an accuracy in percent, with all its printed decimals"}
-    std = (("std",), {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"})
-    add_without_plan(
-        "grim", steps.grim, "how many runs a printed mean accuracy can be of", (("mean",), number), std, size
-    )
-    named = (("name",), {"metavar": "NAME", "help": "a run's name, or a claim's id"})
-    add("trace", steps.trace, "where a number comes from: runs, weights, data, code, machine, command", named)
-    return parser, commands.choices
-
-
-def _rates() -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The options of ``cost``."""
-    tflops = "10^12 floating-point operations a second that a device sustains in training"
-    numbers = {
-        "tflops": tflops,
-        "bandwidth": "10^12 bytes a second that its memory sustains",
-        "watts": "that it draws",
-        "price": "of an hour of it, in any currency; without it no money is shown",
-    }
-    options = [((f"--{name}",), {"type": float, "metavar": "X", "help": help}) for name, help in numbers.items()]
-    return [*options, (("--csv",), {"metavar": "FILE", "help": "write every artifact's numbers, in plain units"})]
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, one in COMMANDS.items():
+        epilog = EPILOG if one.of_plan else None
+        subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=epilog)
+        if one.of_plan:
+            subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        for flags, keywords in one.options:
+            subparser.add_argument(*flags, **keywords)
+    return parser, subparsers.choices
 
 
 def _version() -> str:
@@ -142,11 +446,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(words)
     stop.exit_in_order()
     try:
-        if "call_without_plan" in parsed:
-            parsed.call_without_plan(parsed)
-            return 0
-        parsed.overrides = parse_settings(parsed.settings)
-        parsed.call(planning.make(_root(), parsed.overrides), parsed)
+        called = COMMANDS[parsed.command]
+        if called.of_plan:
+            called.run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
+        else:
+            called.run(parsed)
     except HypersphereError as error:
         if isinstance(error, DamagedError):
             error.disprove()
@@ -155,15 +459,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"hypersphere: {files.reason(error)}", file=sys.stderr)
         return 2
+    except SystemExit:  # at a SIGTERM
+        print("hypersphere: stopped by SIGTERM", file=sys.stderr)
+        raise
     return 0
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """The values of ``--set KEY=VALUE``, by key.
-
-    Raises:
-        HypersphereError: a setting has no value, or its value is not YAML.
-    """
+    """The values of ``--set KEY=VALUE``, by key."""
     overrides = {}
     for setting in settings:
         key, equals, value = setting.partition("=")

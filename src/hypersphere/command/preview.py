@@ -1,24 +1,29 @@
-"""``hypersphere plan``: what is done, and what would run and why, by Snakemake's dry run."""
+"""``hypersphere plan``: what is done, what would run and why, and what would measure each claim."""
 
 import json
 import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hypersphere.config.artifacts import Studied
 from hypersphere.config.checks import check_texts
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
-from hypersphere.config.reasons import why_not_made
+from hypersphere.config.claims import Claim, load
+from hypersphere.config.plan import Plan
+from hypersphere.config.reasons import why_not_made, why_not_measured
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
+from hypersphere.provenance.state import State, state
 
 GROUPS = 6
 """Groups of jobs that the summary lists."""
 FAMILIES = ("artifact", "simulate", "studies")
 """Kinds of job with a rule for each artifact or paper: ``artifact_margins_table2``."""
+WORDS = {State.MISSING: "to train"}
+"""States of runs that the listing has another word for."""
 
 
 def kind_of_job(rule: str) -> str:
@@ -34,22 +39,36 @@ class Job(NamedTuple):
     reason: str
 
 
-def show(plan: Plan, overrides: dict[str, Any], verbose: bool = False) -> None:
-    """Print a summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well."""
+def jobs(plan: Plan, verbose: bool = False) -> Iterator[str]:
+    """A summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well."""
     check_texts(plan)
-    jobs = dry_run(plan.config.root, overrides)
-    for line in summary(plan, jobs):
-        print(line)
-    for error in markers.lost(plan):
-        print(f"lost      {error}")
+    found = dry_run(plan.config.root, plan.config.overrides)
+    states = {name: state(plan, name) for name in plan.runs}
+    yield from summary(plan, found, states)
+    yield from (f"lost      {error}" for error in markers.lost(plan))
     if not verbose:
-        print("`hypersphere plan --verbose` lists every artifact, run and job, with reasons")
+        yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
         return
-    for line in (*artifacts(plan), *_runs(plan), *_jobs(jobs)):
-        print(line)
+    yield from artifacts(plan)
+    yield from ("", f"runs ({len(plan.runs)}, in {len(plan.batches)} batches)")
+    yield from (f"  {_word(one):<10} {name}" for name, one in states.items())
+    if plan.unmeasured:
+        yield from ("", f"runs that cannot be measured yet ({len(plan.unmeasured)})")
+        yield from (f"  {name}: {reason}" for name, reason in plan.unmeasured.items())
+    grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for job in found:
+        grouped[job.rule, _general(job.reason)].append(job.output)
+    yield from ("", f"jobs that would run ({len(found)})") if found else ()
+    for (rule, reason), outputs in grouped.items():
+        yield f"  {rule} ({len(outputs)}): {reason}"
+        yield from (f"    {output}" for output in outputs)
 
 
-def summary(plan: Plan, jobs: list[Job]) -> list[str]:
+def _word(one: State) -> str:
+    return WORDS.get(one, one)
+
+
+def summary(plan: Plan, jobs: list[Job], states: dict[str, State]) -> Iterator[str]:
     """About a dozen lines: the scale, how many artifacts, runs and jobs there are, and why jobs would run.
 
     An artifact that was asked for by name and is not made has a line with the reason.
@@ -62,100 +81,59 @@ def summary(plan: Plan, jobs: list[Job]) -> list[str]:
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
-    states = Counter(_state(plan.run_folder(name)) for name in plan.runs)
-    counted = ", ".join(f"{count} {state}" for state, count in states.items()) or "none"
-    lines = [
-        f"scale     {config.scale_name}: {scale.describe}",
-        f"results   {config.results.relative_to(config.root)}",
-        f"seeds     of tables {_listed(scale.seeds.tables)}; of sweeps {_listed(scale.seeds.sweeps)}",
-        f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made",
-        f"runs      {counted} (in {len(plan.batches)} batches)",
-    ]
+    counts = Counter(map(_word, states.values()))
+    counted = ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
+    tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
+    yield f"scale     {config.scale_name}: {scale.describe}"
+    yield f"results   {config.results.relative_to(config.root)}"
+    yield f"seeds     of tables {tables}; of sweeps {sweeps}"
+    yield f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made"
+    yield f"runs      {counted} (in {len(plan.batches)} batches)"
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
-    lines += [f"not made  {key}: {named[key]}" for key in config.settings.only if key in named]
+    yield from (f"not made  {key}: {named[key]}" for key in config.settings.only if key in named)
     if not jobs:
-        return [*lines, "jobs      nothing would run: every result is up to date"]
+        yield "jobs      nothing would run: every result is up to date"
+        return
     grouped = Counter((kind_of_job(job.rule), _general(job.reason)) for job in jobs).most_common()
-    more = len(grouped) - GROUPS
-    return [
-        *lines,
-        f"jobs      {len(jobs)} would run",
-        *(f"  {kind} ({count}): {reason}" for (kind, reason), count in grouped[:GROUPS]),
-        *([f"  and {more} more groups"] if more > 0 else []),
-    ]
-
-
-def _listed(seeds: list[int]) -> str:
-    return ", ".join(map(str, seeds))
+    yield f"jobs      {len(jobs)} would run"
+    yield from (f"  {kind} ({count}): {reason}" for (kind, reason), count in grouped[:GROUPS])
+    if len(grouped) > GROUPS:
+        yield f"  and {len(grouped) - GROUPS} more groups"
 
 
 def _general(reason: str) -> str:
-    """A reason without the files that it names."""
+    """A job's reason without the files that it names."""
     return re.sub(r": \S.*", "", reason)
 
 
-def artifacts(plan: Plan) -> list[str]:
+def artifacts(plan: Plan) -> Iterator[str]:
     """A line for each artifact made from runs: its cells, how many can be measured, and why others cannot."""
-    lines = ["", "artifacts made from runs"]
+    yield from ("", "artifacts made from runs")
     for paper, document in plan.config.papers.items():
-        lines += [f"  {f'{paper}/{name}':<34} {_artifact(plan, paper, name)}" for name in document.measured]
-    return lines
+        for name in document.measured:
+            about = f"not made: {why_not_made(plan, paper, name)}"
+            if not why_not_made(plan, paper, name):
+                points = plan.missing(paper, name)
+                missing = [reason for reason in points.values() if reason]
+                rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
+                runs = len(plan.runs_of(paper, name))
+                about = f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
+            yield f"  {f'{paper}/{name}':<34} {about}"
 
 
-def _artifact(plan: Plan, paper: str, name: str) -> str:
-    reason = why_not_made(plan, paper, name)
-    if reason:
-        return f"not made: {reason}"
-    points = plan.missing(paper, name)
-    missing = [reason for reason in points.values() if reason]
-    rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
-    return f"{len(points)} cells, {len(points) - len(missing)} measured by {len(plan.runs_of(paper, name))} runs{rest}"
-
-
-def _runs(plan: Plan) -> list[str]:
-    lines = ["", f"runs ({len(plan.runs)}, in {len(plan.batches)} batches)"]
-    lines += [f"  {_state(plan.run_folder(name)):<10} {name}" for name in plan.runs]
-    if plan.unmeasured:
-        lines += ["", f"runs that cannot be measured yet ({len(plan.unmeasured)})"]
-        lines += [f"  {name}: {reason}" for name, reason in plan.unmeasured.items()]
-    return lines
-
-
-def _jobs(jobs: list[Job]) -> list[str]:
-    """The jobs' outputs, grouped by rule and reason."""
-    grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for job in jobs:
-        grouped[job.rule, _general(job.reason)].append(job.output)
-    lines = ["", f"jobs that would run ({len(jobs)})"] if jobs else []
-    for (rule, reason), outputs in grouped.items():
-        lines += [f"  {rule} ({len(outputs)}): {reason}", *(f"    {output}" for output in outputs)]
-    return lines
-
-
-def _state(folder: Path) -> str:
-    manifest = folder / MANIFEST
-    if not manifest.is_file():
-        return "begun" if any(folder.glob(f"{UNFINISHED}*/{RESUME}")) else "to train"
-    try:
-        return str(json.loads(manifest.read_text())["status"])
-    except (ValueError, KeyError):
-        return "damaged"
+def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
+    """Snakemake with the project's own profile (profiles/default) and these settings; what it says is captured."""
+    settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
+    command = [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
 def dry_run(root: Path, overrides: dict[str, Any], options: Sequence[str] = ()) -> list[Job]:
-    """The jobs that Snakemake would start, with its reason for each.
-
-    Raises:
-        HypersphereError: Snakemake is missing or fails; the sentence is its last line.
-    """
-    settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--workflow-profile", "none"]
-    command += ["--rerun-triggers", "mtime", "params", "input", "code", "--rerun-incomplete", "--nolock"]
-    command += ["--max-checksum-file-size", "1GB", *options]
-    command += ["--config", *settings] if settings else []
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    """The jobs that Snakemake would start, with its reason for each."""
+    done = snakemake(root, overrides, "--dry-run", "--cores", "1", "--nolock", "--quiet", "host", *options)
     if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
+        said = (done.stdout + done.stderr).strip().splitlines()
+        lines = [line for line in said if not line.startswith("Using workflow specific profile")] or ["no output"]
         raise HypersphereError(f"snakemake --dry-run: {lines[-1].strip()}")
     return parse(done.stdout + done.stderr)
 
@@ -170,3 +148,69 @@ def parse(text: str) -> list[Job]:
         if rule and output and reason:
             jobs.append(Job(rule[1], output[1], reason[1]))
     return jobs
+
+
+CELL, STUDY, DRAWS, NOTHING = "a cell", "exact study", "draws", "nothing"
+"""What would measure a claim: a cell of a table or figure made from runs; an exact study; random draws and round
+inputs, for a statement; or nothing at this scale."""
+
+
+class Bound(NamedTuple):
+    """A claim, and what would measure it."""
+
+    paper: str
+    claim: Claim
+    by: str
+    why: str
+    """Why nothing would; empty otherwise."""
+
+
+def bound(plan: Plan) -> list[Bound]:
+    """Every claim of the documents in the order of its file; ``only`` restricts them to its artifacts."""
+    found = []
+    for paper, document in plan.config.papers.items():
+        for claim in load(plan.config.claims_file(paper)):
+            if not plan.config.chosen(paper, claim.artifact):
+                continue
+            by, why = DRAWS, ""
+            if claim.kind != "theorem":
+                why = why_not_measured(plan, paper, claim)
+                studied = not why and isinstance(document.artifacts[claim.artifact], Studied)
+                by = NOTHING if why else STUDY if studied else CELL
+            found.append(Bound(paper, claim, by, why))
+    return found
+
+
+def claims(plan: Plan, verbose: bool = False) -> Iterator[str]:
+    """Counts of claims by document, kind and origin, and why nothing would measure some; with ``verbose``, of each."""
+    found = bound(plan)
+    unmeasured = [one for one in found if one.by == NOTHING]
+    yield f"scale     {plan.config.scale_name}: {plan.config.scale.describe}"
+    yield f"claims    {len(found)}, of which nothing at this scale would measure {len(unmeasured)}"
+    yield ""
+    yield from _table("document", [(one.paper, one.by) for one in found])
+    yield ""
+    yield from _table("kind, origin", [(f"{one.claim.kind}, {one.claim.origin}", one.by) for one in found])
+    if unmeasured:
+        yield from ("", "why nothing would")
+        without_coordinates = (
+            re.sub(r"(has the coordinates|does not compare|one number with) .*", r"\1 …", one.why) for one in unmeasured
+        )
+        yield from (f"  {count:>5}  {reason}" for reason, count in Counter(without_coordinates).most_common())
+    if verbose:
+        yield ""
+        yield from (f"  {one.paper}/{one.claim.artifact} {one.claim.id}: {one.why}" for one in unmeasured)
+    elif unmeasured:
+        yield "`hypersphere plan --claims --verbose` lists each of them with its reason"
+
+
+def _table(title: str, counted: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Numbers of claims: rows by name, columns by what would measure them."""
+    numbers = Counter(counted)
+    names = list(dict.fromkeys(name for name, _ in numbers))
+    width = max(map(len, [title, *names]))
+    ways = (CELL, STUDY, DRAWS, NOTHING)
+    yield f"{title:<{width}}  {'claims':>6}  " + "  ".join(f"{way:>11}" for way in ways)
+    for name in names:
+        counts = [numbers[name, way] for way in ways]
+        yield f"{name:<{width}}  {sum(counts):>6}  " + "  ".join(f"{count:>11}" for count in counts)

@@ -45,7 +45,10 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     """Before jobs run: show the console, check what they need, and forget what is lost."""
-    console.attach(logger, plan, recovery.join(Path.cwd()))
+    if not any(isinstance(handler, console.Handler) for handler in logger.handlers):
+        logger.addHandler(console.Handler(plan))
+    if note := recovery.join(Path.cwd()):
+        print(note, file=sys.stderr, flush=True)
     recovery.check_writable(plan)
     if plan.config.settings.device == "cuda" and local:
         from hypersphere.training import device  # it imports torch, which nothing else here does

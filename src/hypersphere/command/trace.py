@@ -3,38 +3,30 @@
 import difflib
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 from hypersphere.config import records
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import read_manifest
+from hypersphere.provenance import state
+from hypersphere.provenance.state import State
 
 
 def lines(plan: Plan, name: str) -> Iterator[str]:
-    """What is known of a claim, by its id, or of a run, by its name.
-
-    Raises:
-        HypersphereError: it is neither.
-    """
-    claims = {claim.id: (paper, claim) for paper in plan.config.papers for claim in _claims(plan, paper)}
-    if name not in claims:
-        try:
-            run = plan.run(name)
-        except HypersphereError as error:
-            near = difflib.get_close_matches(name, claims, 1)
-            hint = f"; did you mean the claim {near[0]}?" if near else ""
-            raise HypersphereError(f"trace: {error}; no claim of paper/claims/ has this id either{hint}") from None
-        yield from _run(plan, run)
+    """What is known of a claim, by its id, or of a run, by its name."""
+    papers = plan.config.papers
+    claims = {claim.id: (paper, claim) for paper in papers for claim in load(plan.config.claims_file(paper))}
+    if name in claims:
+        yield from _claim(plan, *claims[name])
         return
-    paper, claim = claims[name]
-    yield from _claim(plan, paper, claim)
-
-
-def _claims(plan: Plan, paper: str) -> list[Claim]:
-    return load(plan.config.claims_file(paper))
+    try:
+        run = plan.run(name)
+    except HypersphereError as error:
+        near = difflib.get_close_matches(name, claims, 1)
+        hint = f"; did you mean the claim {near[0]}?" if near else ""
+        raise HypersphereError(f"trace: {error}; no claim of paper/claims/ has this id either{hint}") from None
+    yield from _run(plan, run)
 
 
 def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:
@@ -57,13 +49,21 @@ def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:
 
 
 def _run(plan: Plan, run: Run) -> Iterator[str]:
+    settings = {"scale": plan.config.settings.scale} | plan.config.overrides
+    given = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
     yield f"run       {run.name}"
-    yield f"command   {shlex.join(_command(plan, run.name))}"
-    found = list(_origins(plan, run))
-    for where, origin in found or [("", {})]:
-        if not origin:
-            yield "made      not yet"
-            return
+    yield f"command   {shlex.join(['hypersphere', 'pretrain', run.name, *given])}"
+    folder, evidence = plan.run_folder(run.name), plan.config.evidence
+    here = state.look(folder)
+    if here.state is State.DAMAGED:
+        yield f"damaged   {here.problem}"
+    origins = [(str(folder.relative_to(plan.config.root)), here.manifest)] if here.done else []
+    table = (evidence / "runs.csv").relative_to(plan.config.root)
+    found = records.read_all(evidence, plan.config.expected).get(run.name, ())
+    origins += [(f"{table}, key {record.key}", record.model_dump()) for record in found]
+    if not origins:
+        yield "made      not yet"
+    for where, origin in origins:
         yield f"made      {where}"
         yield f"  status  {origin['status']} after {origin['epochs']} epochs, {origin['seconds']:.0f} s"
         yield f"  code    {origin['code']}"
@@ -74,20 +74,3 @@ def _run(plan: Plan, run: Run) -> Iterator[str]:
         yield f"  device  {device['name']} ({machine['machine']}, {machine['platform']}, Python {machine['python']})"
         yield f"  with    {', '.join(f'{name} {version}' for name, version in sorted(machine['packages'].items()))}"
         yield f"  how     {', '.join(f'{key} {value}' for key, value in sorted(origin['numerics'].items()))}"
-
-
-def _origins(plan: Plan, run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The run's own manifest, and its records of evidence."""
-    folder = plan.run_folder(run.name)
-    if (folder / "manifest.json").is_file():
-        yield str(folder.relative_to(plan.config.root)), read_manifest(folder)
-    for record in records.read_all(plan.config.evidence, plan.config.expected).get(run.name, ()):
-        path = plan.config.evidence / "runs.csv"
-        yield f"{path.relative_to(plan.config.root)}, key {record.key}", record.model_dump()
-
-
-def _command(plan: Plan, name: str) -> list[str]:
-    settings = [f"{key}={value}" for key, value in plan.config.overrides.items() if key != "scale"]
-    return ["hypersphere", "pretrain", name, "--set", f"scale={plan.config.settings.scale}"] + [
-        part for setting in settings for part in ("--set", setting)
-    ]

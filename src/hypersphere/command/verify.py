@@ -4,40 +4,45 @@ Every prepared dataset, run and evaluation is compared with its manifest, and it
 data. All later results, and the runs that are named, are made again in a temporary folder and compared byte by byte.
 """
 
-from collections.abc import Callable
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hypersphere.command import rebuilt
+from hypersphere.command import preview
 from hypersphere.config import plan as planning
+from hypersphere.config.batching import BatchOfRuns
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, manifest, markers
+from hypersphere.provenance import digests, manifest, markers, state
 from hypersphere.wording import counted
 
+FOLDERS = ("statistics", "simulations", "tables", "figures")
+"""Folders of the results that hold nothing but what is rebuilt here."""
+KEPT = ("runs", "evaluations", "batches")
+"""Folders of the results that are not rebuilt."""
 Checks = list[Callable[[], None]]
 
 
-def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool = True, mend: bool = False) -> None:
+def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
     """Check all results of a scale, train and probe the runs of ``rerun`` again, and print the differences.
 
     Args:
         plan: of the scale.
         rerun: names of runs.
-        overrides: settings of the command line.
         rebuild: whether to make later results again; those of another machine may differ in bytes on this one.
         mend: forget what is damaged, so that one ``make reproduce`` makes it again; otherwise nothing is changed.
-
-    Raises:
-        HypersphereError: something is missing or differs, and was not forgotten; a sentence about each was printed.
     """
     if not plan.config.results.is_dir():
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
     wrong: list[HypersphereError] = []
-    for kind, checks in _checks(plan, [plan.run(name).name for name in rerun], overrides, rebuild).items():
+    for kind, checks in _checks(plan, [plan.run(name).name for name in rerun], rebuild).items():
         before = len(wrong)
         for check in checks:
             try:
@@ -58,16 +63,16 @@ def verify(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: boo
         raise HypersphereError(f"verify: {wrong[0]}{more}{remedy}")
 
 
-def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bool) -> dict[str, Checks]:
+def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     chosen = [key for key in plan.made if plan.config.chosen(*key)] if plan.records is None else []
     runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
     pixels = {name for key in chosen for name in plan.pixels_of(*key)}
-    probed = {target for name in runs for asked in plan.asked[name].values() for _, target in asked.at}
-    datasets = {run.dataset.name for run in runs.values()} | probed
+    batches = {batch.id: batch for batch in map(plan.batch_of, runs)}
+    datasets = pixels.union(*(markers.datasets_of(plan, batch) for batch in batches.values()))
     checks: dict[str, Checks] = {
         "datasets": [partial(_dataset, plan, plan.datasets[name]) for name in sorted(datasets)],
         "runs": [partial(_run, plan, name) for name in runs],
-        "markers": [partial(_markers, plan, name) for name in {plan.batch_of(name).id: name for name in runs}.values()],
+        "markers": [partial(_markers, plan, batch) for batch in batches.values()],
         "evaluations": [
             *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
             *(partial(_pixels, plan, name, digest) for name in sorted(pixels) for digest in plan.asked_of_pixels[name]),
@@ -76,9 +81,9 @@ def _checks(plan: Plan, rerun: list[str], overrides: dict[str, Any], rebuild: bo
     if rebuild:
         every = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
         few = "statistics, tables and figures of what was chosen, rebuilt"
-        checks[few if plan.config.settings.only else every] = [partial(rebuilt.check, plan, overrides)]
+        checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
     if rerun:
-        checks["trained and probed again"] = [partial(_rerun, plan, name, overrides) for name in rerun]
+        checks["trained and probed again"] = [partial(_rerun, plan, name) for name in rerun]
     return checks
 
 
@@ -91,30 +96,30 @@ def _dataset(plan: Plan, dataset: Dataset) -> None:
 def _run(plan: Plan, name: str) -> None:
     from hypersphere.datasets import store
 
-    run, folder = plan.run(name), plan.run_folder(name)
-    recorded = manifest.check_run(plan, name)
+    run, folder, proof = plan.run(name), plan.run_folder(name), plan.marker(plan.batch_of(name))
+    found = state.look(folder)
+    if not found.done:
+        raise DamagedError(f"{found.problem}; run again, or: hypersphere pretrain {name}", proof)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(folder / planning.MANIFEST, recorded, expected, plan.marker(plan.batch_of(name)))
+    _check_same(folder / MANIFEST, found.manifest, expected, proof)
 
 
-def _markers(plan: Plan, name: str) -> None:
-    """Check the two markers of the batch that trains a run, which Snakemake alone reads."""
-    batch = plan.batch_of(name)
-    markers.check_marker(plan, batch)
-    markers.check_evaluated_marker(plan, batch.id, [run.name for run in batch.runs])
+def _markers(plan: Plan, batch: BatchOfRuns) -> None:
+    """Check the two markers of a batch, which Snakemake alone reads."""
+    markers.check(plan.marker(batch))
+    markers.check(plan.evaluated_marker(batch.id))
 
 
 def _evaluation(plan: Plan, name: str, digest: str) -> None:
     from hypersphere.probes import evaluate
 
     run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
-    try:
-        trained = manifest.read_manifest(plan.run_folder(name))
-    except HypersphereError as error:
-        raise DamagedError(str(error), plan.marker(plan.batch_of(name))) from None
+    trained = state.look(plan.run_folder(name), 0)
+    if not trained.done:
+        raise DamagedError(trained.problem, plan.marker(plan.batch_of(name)))
     expected = {
-        "weights": evaluate.inputs(run, asked, trained),
+        "weights": evaluate.inputs(run, asked, trained.manifest),
         "code": digests.protocol_digest(asked.protocol, run),
         "at": [list(at) for at in sorted(asked.at)],
     }
@@ -134,20 +139,19 @@ def _check_same(path: Path, recorded: dict[str, Any], expected: dict[str, Any], 
         raise DamagedError(sentence, proof)
 
 
-def _rerun(plan: Plan, name: str, overrides: dict[str, Any]) -> None:
+def _rerun(plan: Plan, name: str) -> None:
     from hypersphere.probes import evaluate
     from hypersphere.training import pretrain, snapshots
 
     recorded = manifest.check_files(plan.run_folder(name))
-    with rebuilt.elsewhere(plan, overrides) as again:
+    with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
         try:
-            rebuilt.compare(
-                plan.run_folder(name), again.run_folder(name), ("**/*.safetensors", "history.csv", "run.yaml")
-            )
+            trained = ("**/*.safetensors", "history.csv", "run.yaml")
+            _compare(plan.run_folder(name), again.run_folder(name), trained)
             evaluate.evaluate_runs(again, [again.run(name)])
             asked = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
-            rebuilt.compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
+            _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{_other_machine(recorded)}") from None
 
@@ -157,3 +161,119 @@ def _other_machine(recorded: dict[str, Any]) -> str:
     ours, theirs = digests.environment(), recorded["environment"]
     other = [key for key in ("python", "packages", "machine", "processor_flags") if ours.get(key) != theirs.get(key)]
     return f"; made with other {', '.join(other)}, for which equal bytes are not promised" if other else ""
+
+
+def _rebuild(plan: Plan) -> None:
+    """Have Snakemake make all that follows from runs and evaluations again in another folder, and compare the bytes.
+
+    With the setting ``only``, just what it chooses. Files that differ, belong to no artifact, or cannot be made again
+    because what they are made from is damaged, are the proofs of the error.
+    """
+    with elsewhere(plan, *KEPT) as again:
+        before, after = plan.config.results, again.config.results
+        unproven, reasons = _make(again)
+        made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
+        differing = sorted(
+            name for name in made if name not in unproven and _bytes(before / name) != _bytes(after / name)
+        )
+        rebuilt = _names(tuple(f"{folder}/**/*" for folder in FOLDERS), before)
+        strays = [] if plan.config.settings.only else [name for name in rebuilt if name not in {*made, *unproven}]
+        sentences = [
+            *([f"{', '.join(differing)}: differ when made again"] if differing else []),
+            *([f"{', '.join(strays)}: nothing of this checkout makes them"] if strays else []),
+            *([f"{counted(len(unproven), 'file')} cannot be made again ({'; '.join(reasons)})"] if unproven else []),
+            *([] if made or unproven else ["has no file to compare"]),
+        ]
+        if sentences:
+            wrong = [before / name for name in (*differing, *strays, *unproven)]
+            raise DamagedError(f"{before}: {'; '.join(sentences)}", *wrong)
+
+
+def _make(plan: Plan) -> tuple[list[str], list[str]]:
+    """Have Snakemake run all rules but those that prepare, train and measure.
+
+    Returns:
+        The files, relative to the results, that could not be made, and the reasons.
+    """
+    root, results, papers = plan.config.root, plan.config.results, plan.config.papers
+    _mark(plan)
+    rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
+    rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
+    allowed = ("--allowed-rules", *rules) if plan.records is None else ()  # from records nothing is trained anyway
+    given = plan.config.overrides
+    done = preview.snakemake(root, given, "--cores", "all", *allowed)
+    if not done.returncode:
+        return [], []
+    logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]
+    said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
+    if not logs:
+        raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+    _mark(plan)  # a job that meets damage removes a marker
+    jobs = preview.dry_run(root, given, allowed)
+    left = [root / name for job in jobs for name in job.output.split(", ")]
+    names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
+    return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
+
+
+def _mark(plan: Plan) -> None:
+    """Make markers that are lost, which `verify` names: what follows is made from the evaluations themselves."""
+    (plan.config.results / "batches").mkdir(exist_ok=True)
+    for key in plan.made:
+        batches, pixels = plan.batches_of(*key), map(raw_pixels, plan.pixels_of(*key))
+        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
+            if not marker.exists():  # else the file that it links to would be touched
+                marker.touch()
+
+
+def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
+    """The files under any of the folders that match a pattern, relative to it."""
+    return sorted(
+        {
+            path.relative_to(side).as_posix()
+            for side in sides
+            for pattern in patterns
+            for path in side.glob(pattern)
+            if path.is_file() and not path.name.startswith(".")
+        }
+    )
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
+    """Compare the files of two folders that match the patterns; the sentence names those that differ."""
+    names = _names(patterns, before, after)
+    if not names:
+        raise HypersphereError(f"{before}: has no file to compare")
+    differing = [name for name in names if _bytes(before / name) != _bytes(after / name)]
+    if differing:
+        raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again")
+
+
+@contextmanager
+def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
+    """The same plan in a temporary folder with all of the project, and of its results the ``kept`` parts.
+
+    These are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
+    the temporary folder are replaced by those of the project.
+    """
+    with tempfile.TemporaryDirectory(prefix="hypersphere-verify-") as temporary:
+        root = Path(temporary).resolve()
+        for path in plan.config.root.iterdir():
+            if path.name in ("config", "paper"):  # typst reads no link that leaves its folder
+                shutil.copytree(path, root / path.name)
+            elif path.name not in ("results", "logs") and not path.name.startswith("."):
+                (root / path.name).symlink_to(path)
+        overrides = {**plan.config.overrides, "data_root": plan.config.settings.data_root}
+        other = planning.make(root, overrides)
+        other.config.results.mkdir(parents=True)
+        for name in kept:
+            if (plan.config.results / name).is_dir():
+                shutil.copytree(plan.config.results / name, other.config.results / name, copy_function=os.symlink)
+        try:
+            yield other
+        except HypersphereError as error:
+            error.args = (str(error).replace(str(root), str(plan.config.root)),)
+            raise

@@ -1,5 +1,6 @@
-"""Sources of images: a file here for each that YAML can name, and the prepared form of all on disk (``store``).
+"""Sources of images and sentences: a file here for each that YAML can name, and the prepared form of all (``store``).
 
-Folders hold what the sources share: ``reading`` of published files, ``composing`` and ``corrupting`` of images,
-``preparing`` of files on disk, and ``showing`` in docs/. All random choices are keyed.
+Every source is called with ``root``, the data folder that holds its files, and ``download``: whether what is missing
+there may be fetched into it; otherwise it is only read. Its other arguments are those of YAML. Folders hold what the
+sources share: ``reading`` of published files and ``corrupting`` of images. All random choices are keyed.
 """

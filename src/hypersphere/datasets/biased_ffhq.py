@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Folder
-from hypersphere.datasets.reading.class_folders import images
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.image_files import images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -28,14 +28,8 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
     """19,200 training images, of which 96 conflict, 1,000 validation and 1,000 test images; attribute ``conflicting``.
 
     Args:
-        root: the data folder.
-        download: not used: the authors' archive is at https://github.com/kakaoenterprise/Learning-Debiased-Disentangled.
         path: the authors' folder below ``root``.
         size: side of the square to which images (128 × 128) are resized, pixels.
-
-    Raises:
-        HypersphereError: a folder is missing or empty, or an image's name does not say its age and gender, or says
-            another than its folders; or, when an image is read, it is damaged.
     """
     splits = {}
     for part, name in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
@@ -44,12 +38,12 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
             raise HypersphereError(
                 f"{folder}: no such folder; biased_ffhq reads {SHARE}, valid and test of {root / path}"
             )
-        splits[part] = _split(Folder(folder), size, sorted_by_bias=part == TRAIN)
+        splits[part] = _split(Shelf(folder), size, sorted_by_bias=part == TRAIN)
     about = published.table()["biased_ffhq"].about()
     return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)
 
 
-def _split(shelf: Folder, size: int, sorted_by_bias: bool) -> Split:
+def _split(shelf: Shelf, size: int, sorted_by_bias: bool) -> Split:
     """One part, with ages as classes. If it is sorted by bias, the folders must agree with the names."""
     names = [name for name in shelf.names() if not name.endswith("/")]
     if not names:

@@ -12,9 +12,10 @@ import numpy as np
 from jaxtyping import Float, Int64, UInt8
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
-from hypersphere.datasets.composing import bases, biased
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.types import CLASS, Arrays, Pieces, Split
+from hypersphere.datasets import composing
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.part import part
+from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
 # Red, green and blue, 0 … 1: the ten mean colours in the published code, in the order of its classes.
@@ -55,8 +56,6 @@ def colored_mnist(
     """Coloured ink on black. Labels: ``class``, the digit, and ``bias``, the colour; attribute: ``conflicting``.
 
     Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
         conflicting_percent: share of each class's training images, percent, whose colour is another class's. In the
             test split every class has all colours equally often.
         base: MNIST, or scikit-learn's digits on a canvas with clutter.
@@ -65,33 +64,22 @@ def colored_mnist(
         train_per_class: training images per digit; 0: all of MNIST, or 240 from scikit-learn.
         test_per_class: test images per digit; 0: all of MNIST, or 100 from scikit-learn.
         seed: of all draws.
-
-    Raises:
-        HypersphereError: the share is above 100, there is no such strength of noise, or a file is missing or damaged.
     """
-    biased.check_percent(conflicting_percent, "colored_mnist")
     if noise > len(NOISE):
         raise HypersphereError(f"colored_mnist: noise: must be from 1 to {len(NOISE)} (given: {noise})")
-    plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
-    splits = {}
-    for part, split in plain.splits.items():
-        labels = split.labels[CLASS]
-        bias = biased.assign(labels, len(COLOURS), conflicting_percent, seed, part)
-        splits[part] = biased.biased(_coloured(split, bias, NOISE[noise - 1], seed, part), labels, bias)
-    names = {CLASS: plain.class_names[CLASS], biased.BIAS: NAMES}
-    about = {
-        **plain.about,
-        "source": f"{plain.about['source']}; coloured as by Nam et al. 2020, "
-        f"{conflicting_percent:g} % of the training images against their class",
-        "citation": f"{plain.about['citation']}; J. Lee, E. Kim, J. Lee, J. Lee, J. Choo, Learning debiased "
-        "representation via disentangled feature augmentation, NeurIPS 2021",
-    }
-    return Arrays(splits, names, about)
+    plain = part(
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+    )
+
+    def coloured(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:
+        return _coloured(split, bias, NOISE[noise - 1], seed, name)
+
+    return composing.biased(plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020")
 
 
-def _coloured(split: Split, bias: Int64[np.ndarray, "N"], scale: float, seed: int, part: str) -> Pieces:
+def _coloured(split: Split, bias: Int64[np.ndarray, "N"], scale: float, seed: int, name: str) -> Pieces:
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
-        draws = Draws(numbers, seed, ("colored_mnist", part))
+        draws = Draws(numbers, seed, ("colored_mnist", name))
         colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + scale * draws.normal("colour", 3), 0, 1)
         images = np.empty((len(numbers), *split.images.shape[1:]), np.uint8)
         for start in range(0, len(numbers), BATCH):

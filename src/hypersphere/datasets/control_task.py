@@ -26,16 +26,11 @@ def control_task(
     of the simulator and the renderer: another release, or another renderer, is other data.
 
     Args:
-        root: not used.
-        download: not used; nothing is fetched.
         domain: of the DeepMind Control Suite (Tassa et al. 2018): ``cartpole``.
         task: of that domain: ``swingup``.
         action_repeat: environment steps for which an action is held (CURL's appendix has one for each task).
         size: pixels of a frame's side.
         shadows: render shadows and reflections, as the suite does.
-
-    Raises:
-        HypersphereError: no such task, or this machine cannot simulate or render it.
     """
     environment = Environment(Settings(domain, task, size, action_repeat, shadows))
     frames = [environment.reset(0, "frames")]

@@ -13,36 +13,21 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
-from hypersphere.datasets.composing import bases, biased
+from hypersphere.datasets import composing
 from hypersphere.datasets.corrupting.apply import check, corrupt
-from hypersphere.datasets.types import CLASS, Arrays, Pieces, Split
+from hypersphere.datasets.part import part
+from hypersphere.datasets.types import Arrays, Pieces, Split
 
 ORIGINAL = "original"
 """No corruption."""
 TYPES = {
     0: (
-        "snow",
-        "frost",
-        "fog",
-        "brightness",
-        "contrast",
-        "spatter",
-        "elastic_transform",
-        "jpeg_compression",
-        "pixelate",
-        "saturate",
+        *("snow", "frost", "fog", "brightness", "contrast"),
+        *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
     ),
     1: (
-        "gaussian_noise",
-        "shot_noise",
-        "impulse_noise",
-        "speckle_noise",
-        "gaussian_blur",
-        "defocus_blur",
-        "glass_blur",
-        "motion_blur",
-        "zoom_blur",
-        ORIGINAL,
+        *("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
+        *("gaussian_blur", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur", ORIGINAL),
     ),
 }
 """The corruption of each class, by the names that Nam et al. give their two lists."""
@@ -64,8 +49,6 @@ def corrupted_cifar(
     """Labels: ``class`` and ``bias``, the corruption; attribute: ``conflicting``, whether they differ.
 
     Args:
-        root: the folder that holds CIFAR-10.
-        download: fetch it if it is not there; False: only read.
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In
             the test split every class has all ten corruptions equally often.
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
@@ -75,38 +58,29 @@ def corrupted_cifar(
         train_per_class: training images per class; 0: all of CIFAR-10, or 240 from scikit-learn.
         test_per_class: test images per class; 0: all of CIFAR-10, or 100 from scikit-learn.
         seed: of all draws.
-
-    Raises:
-        HypersphereError: the share is above 100, there is no such severity, or the source is missing or damaged.
     """
-    biased.check_percent(conflicting_percent, "corrupted_cifar")
     corruptions = TYPES[type]
     check(corruptions[0], severity, "corrupted_cifar")
-    plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
-    splits = {}
-    for part, split in plain.splits.items():
-        labels = split.labels[CLASS]
-        bias = biased.assign(labels, len(corruptions), conflicting_percent, seed, part)
-        splits[part] = biased.biased(_corrupted(split, bias, corruptions, severity, seed, part), labels, bias)
-    about = {
-        **plain.about,
-        "source": f"{plain.about['source']}; corrupted after Hendrycks and Dietterich 2019, "
-        f"{conflicting_percent:g} % of the training images against their class",
-        "citation": f"{plain.about['citation']}; J. Lee, E. Kim, J. Lee, J. Lee, J. Choo, Learning debiased "
-        "representation via disentangled feature augmentation, NeurIPS 2021",
-    }
-    return Arrays(splits, {CLASS: plain.class_names[CLASS], biased.BIAS: corruptions}, about)
+    plain = part(
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+    )
+
+    def corrupted(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:
+        return _corrupted(split, bias, corruptions, severity, seed, name)
+
+    how = "corrupted after Hendrycks and Dietterich 2019"
+    return composing.biased(plain, corruptions, conflicting_percent, seed, corrupted, how)
 
 
 def _corrupted(
-    split: Split, bias: Int64[np.ndarray, "N"], corruptions: tuple[str, ...], severity: int, seed: int, part: str
+    split: Split, bias: Int64[np.ndarray, "N"], corruptions: tuple[str, ...], severity: int, seed: int, split_name: str
 ) -> Pieces:
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
         images = np.array(split.images[numbers])
         for place, name in enumerate(corruptions):
             chosen = np.flatnonzero(bias[numbers] == place)
             if name != ORIGINAL and len(chosen):
-                images[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, part)
+                images[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, split_name)
         return images
 
     n, height, width, _ = split.images.shape

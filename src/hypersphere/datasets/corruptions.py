@@ -12,10 +12,9 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from pydantic import NonNegativeInt
 
-from hypersphere.datasets.composing import bases
-from hypersphere.datasets.corrupting import official, official_tiny
-from hypersphere.datasets.corrupting.apply import check, corrupt
-from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
+from hypersphere.datasets.corrupting import official
+from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, check, corrupt
+from hypersphere.datasets.part import part
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -36,9 +35,6 @@ def corruptions(
     """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
 
     Args:
-        root: the folder that holds the clean set and, for official files, ``CIFAR-10-C``, ``CIFAR-10-C.tar`` or the
-            like.
-        download: fetch what is not there (an archive has 1.8 or 2.9 GB); False: only read.
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
         only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C.
@@ -46,10 +42,6 @@ def corruptions(
         train_per_class: training images per class; 0: all.
         test_per_class: test images per class; 0: all. Only for made ones.
         seed: of the choice of images and of all draws.
-
-    Raises:
-        HypersphereError: there is no such corruption; there are no official files of the base, or they would be
-            shrunk; a file is missing or damaged.
     """
     tiny = base == "tiny_imagenet" and origin == "official"
     names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
@@ -59,44 +51,37 @@ def corruptions(
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):
         raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
-    plain = bases.load(root, download, bases.Wanted(base, side, train_per_class, test_per_class, seed))
-    test = plain.splits[TEST]
+    plain = part(
+        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+    )
+    test, clean = plain.splits[TEST], plain.about
+    ways = [(name, severity) for name in names for severity in SEVERITIES]
+    if origin == "made":
+        corrupted = {way: Split(_made(test, *way, seed), test.labels) for way in ways}
+        about = {
+            "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
+            "licence": clean["licence"],
+            "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
+        }
+        return _joined(plain, corrupted, about)
     if tiny:
         ids = [name.split()[0] for name in plain.class_names[CLASS]]
-        corrupted = {_split(*at): split for at, split in official_tiny.load(root, download, names, ids).items()}
-    elif origin == "official":
-        images = official.load(root, download, base, names, test.labels[CLASS])
-        corrupted = {_split(*at): Split(_rows(images[at[0]], at[1]), test.labels) for at in _ways(names)}
+        corrupted = official.load_tiny(root, download, names, ids)
     else:
-        corrupted = {_split(*at): Split(_made(test, *at, seed), test.labels) for at in _ways(names)}
-    about = _about(base, plain.about) if origin == "official" else _made_about(plain.about)
-    return plain._replace(splits={**plain.splits, **corrupted}, about=about)
-
-
-def _about(base: str, clean: dict[str, str]) -> dict[str, str]:
-    """Of the benchmark's own files, beside the clean set's."""
+        images = official.load(root, download, base, names, test.labels[CLASS])
+        corrupted = {way: Split(_rows(images[way[0]], way[1]), test.labels) for way in ways}
     own = published.table()[f"{base}_c"].about()
-    return {
+    about = {
         "source": f"{own['source']}; clean images: {clean['source']}",
         "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
         "citation": f"{own['citation']}; {clean['citation']}",
     }
+    return _joined(plain, corrupted, about)
 
 
-def _made_about(clean: dict[str, str]) -> dict[str, str]:
-    return {
-        "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
-        "licence": clean["licence"],
-        "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
-    }
-
-
-def _ways(names: tuple[str, ...]) -> list[tuple[str, int]]:
-    return [(name, severity) for name in names for severity in SEVERITIES]
-
-
-def _split(name: str, severity: int) -> str:
-    return f"{name}-{severity}"
+def _joined(plain: Arrays, corrupted: dict[tuple[str, int], Split], about: dict[str, str]) -> Arrays:
+    named = {f"{name}-{severity}": split for (name, severity), split in corrupted.items()}
+    return plain._replace(splits={**plain.splits, **named}, about=about)
 
 
 def _rows(images: UInt8[np.ndarray, "5N H W 3"], severity: int) -> Pieces:

@@ -70,8 +70,6 @@ def digits(
     """Images of one digit: ten upright classes, or sixteen of four digits each turned by 0, 90, 180 or 270 degrees.
 
     Args:
-        root: not used; the scans come with scikit-learn.
-        download: not used.
         task: upright: ten classes, one per digit. turned: sixteen classes, four digits in four orientations.
         canvas: side of an image, pixels.
         shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.
@@ -83,9 +81,6 @@ def digits(
         train_per_class: training images per class (scans are reused at other places and with other clutter).
         test_per_class: test images per class.
         seed: of the division of the scans and of all draws.
-
-    Raises:
-        HypersphereError: the canvas is too small for the digits.
     """
     if canvas < SIDE:
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")

@@ -5,7 +5,6 @@ beside it ``imagelabels.mat`` and ``setid.mat``. ``scipy.io.loadmat`` builds arr
 """
 
 import io
-import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +14,8 @@ from pydantic import PositiveInt
 from scipy.io import loadmat
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Folder, Shelf, Tar
-from hypersphere.datasets.reading.class_folders import Labelled, split
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -24,7 +23,6 @@ FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
 LABELS, PARTS = "imagelabels.mat", "setid.mat"
 LISTED = "flowers-102"
 CLASSES, TOTAL = 102, 8_189
-NAME = re.compile(r"image_\d{5}\.jpg")
 OFFICIAL = {"train": "trnid", "val": "valid", "test": "tstid"}
 """The authors' parts -> their names in setid.mat: 1,020, 1,020 and 6,149 images."""
 
@@ -40,15 +38,10 @@ def flowers102(
     """Photographs, each cut to its central square and resized; within a split in the order of their official numbers.
 
     Args:
-        root: the folder that holds ``flowers-102``.
-        download: fetch what is missing into it; False: only read.
         size: side of the square, pixels.
         train: the authors' part that is our ``train``. Theirs of that name has ten images of each class, and their
             ``test`` between 20 and 238: on the latter the norms paper's code trains, and evaluates on ``val``.
         test: the authors' part that is our ``test``.
-
-    Raises:
-        HypersphereError: a file is missing, damaged or of another version; or, when an image is read, it is damaged.
     """
     if train == test:
         raise HypersphereError(f"flowers102: train and test: name the same part, {train}; training images are no test")
@@ -56,12 +49,11 @@ def flowers102(
     labels = _matrix(folder / LABELS, "labels", about, download) - 1
     if len(labels) != TOTAL or not ((labels >= 0) & (labels < CLASSES)).all():
         raise HypersphereError(f"{folder / LABELS}: labels: must be {TOTAL} numbers from 1 to {CLASSES}")
-    shelf: Shelf
     if (folder / IMAGES).is_dir():
-        shelf = Folder(folder / IMAGES)
+        shelf = Shelf(folder / IMAGES)
     else:
         published.require(about.files[ARCHIVE], folder / ARCHIVE, download, unpacked=IMAGES)
-        shelf = Tar(folder / ARCHIVE, IMAGES, lambda name: NAME.fullmatch(name) is not None)
+        shelf = Shelf(folder / ARCHIVE, IMAGES)
     known = set(shelf.names())
     splits = {}
     for ours, theirs in ((TRAIN, train), (TEST, test)):

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import PositiveInt
 
-from hypersphere.datasets.reading.archives import Folder
-from hypersphere.datasets.reading.class_folders import ENDINGS, Labelled, classes_of, images, labelled
-from hypersphere.datasets.reading.class_folders import split as split_of
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.image_files import ENDINGS, Labelled, classes_of, images, labelled
+from hypersphere.datasets.reading.image_files import split as split_of
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -31,24 +31,18 @@ def folder(
     """Images of a folder, each cut to its central square and resized.
 
     Args:
-        root: the data folder.
-        download: not used.
         path: the images' folder below ``root``; hidden files in it are ignored.
         size: side of the square, pixels.
         test: name of the folder that is the split ``test``, ``val`` for example.
         licence: of the images, for the manifest.
         citation: of the images, for the manifest.
-
-    Raises:
-        HypersphereError: the folder is missing, a class has no images, or a split has other classes than ``train``;
-            or, when an image is read, it is damaged.
     """
     parts = PurePosixPath(path).parts
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts:
         raise HypersphereError(f"folder: path: must be a folder below the data folder (given: {path})")
     if not (root / path).is_dir():
         raise HypersphereError(f"{root / path}: no such folder; folder: path: names a folder below the data folder")
-    shelf = Folder(root / path)
+    shelf = Shelf(root / path)
     names = shelf.names()
     about = {"source": f"the folder {path}", "licence": licence, "citation": citation}
     if not any(name.startswith(f"{TRAIN}/") and name.count("/") > 1 for name in names):
@@ -72,7 +66,7 @@ def folder(
     return Arrays(splits, {CLASS: tuple(classes)}, about)
 
 
-def _split(shelf: Folder, name: str, members: list[str], classes: list[str], size: int) -> Split:
+def _split(shelf: Shelf, name: str, members: list[str], classes: list[str], size: int) -> Split:
     """A split with classes, or one of images alone."""
     if name != TRAIN and all(member.count("/") == 1 for member in members):
         plain = Labelled([member for member in members if member.lower().endswith(ENDINGS)], [])

@@ -10,12 +10,12 @@ from pathlib import Path
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Folder
-from hypersphere.datasets.reading.class_folders import labelled, split
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.image_files import labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
-LIST = Path(__file__).parents[3] / "data" / "imagenet100.txt"
+LIST = published.DATA / "imagenet100.txt"
 LISTED = "{path}"
 FOLDERS = {TRAIN: "train", TEST: "val"}
 
@@ -24,14 +24,8 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
     """About 126,700 training images and 5,000 test images (ImageNet's validation images), in the order of WordNet ids.
 
     Args:
-        root: the data folder.
-        download: not used: ImageNet must be asked for at https://www.image-net.org.
         path: the folder of ImageNet below ``root``.
         size: side of the square to which each image is cut and resized, pixels.
-
-    Raises:
-        HypersphereError: the folder or the folder of a class is missing or has no images; or, when an image is read, it
-            is damaged.
     """
     ids = class_ids()
     splits = {}
@@ -45,19 +39,15 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
         missing = [identifier for identifier in ids if not (folder / identifier).is_dir()]
         if missing:
             raise HypersphereError(f"{folder / missing[0]}: no such folder; {len(missing)} of {len(ids)} are missing")
-        shelf = Folder(folder)
-        names = [f"{identifier}/{name}" for identifier in ids for name in Folder(folder / identifier).names() or [""]]
+        shelf = Shelf(folder)
+        names = [f"{identifier}/{name}" for identifier in ids for name in Shelf(folder / identifier).names() or [""]]
         splits[part] = split(shelf, labelled(shelf, names, 0, ids), size)
     about = published.table()["imagenet100"].about()
     return Arrays(splits, {CLASS: tuple(ids)}, about)
 
 
 def class_ids() -> list[str]:
-    """WordNet ids of the hundred classes, sorted.
-
-    Raises:
-        HypersphereError: the list is missing.
-    """
+    """WordNet ids of the hundred classes, sorted."""
     try:
         return sorted(LIST.read_text(encoding="ascii").split())
     except OSError as error:

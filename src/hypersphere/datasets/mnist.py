@@ -1,11 +1,10 @@
 """MNIST in torchvision's folder: 70,000 handwritten digits of 28 × 28 pixels, 60,000 of them for training.
 
 The four files are in ``MNIST/raw`` of a data folder, gzipped as published or unpacked. Either way the sha256 of the
-unpacked bytes is compared with the constants below.
+unpacked bytes is compared with data/checksums.csv.
 """
 
 import gzip
-import hashlib
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -26,13 +25,6 @@ FILES = {
     TRAIN: ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
     TEST: ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
 }
-# sha256 of the unpacked files, whose gzip archives have the md5 that torchvision publishes.
-SHA256 = {
-    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-}
 
 
 class Scans(NamedTuple):
@@ -43,15 +35,7 @@ class Scans(NamedTuple):
 
 
 def mnist(root: Path, download: bool = True) -> Arrays:
-    """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels.
-
-    Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
-
-    Raises:
-        HypersphereError: a file is missing or damaged, or cannot be fetched.
-    """
+    """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
     splits = {}
     for part, scans in load(root, download).items():
         splits[part] = Split(_rgb(scans.pixels), {CLASS: scans.digit})
@@ -60,7 +44,7 @@ def mnist(root: Path, download: bool = True) -> Arrays:
 
 
 def load(root: Path, download: bool = True) -> dict[str, Scans]:
-    """The grey scans of both parts, by name of the split. Arguments and errors are those of ``mnist``."""
+    """The grey scans of both parts, by name of the split. Arguments are those of ``mnist``."""
     found = {}
     for part, (images, labels) in FILES.items():
         digit = np.frombuffer(_content(root, labels, download), np.uint8, offset=LABELS).astype(np.int64)
@@ -88,11 +72,6 @@ def _content(root: Path, name: str, download: bool) -> bytes:
         raise HypersphereError(f"{path}: damaged: cannot be unpacked ({error}); put the official file there") from None
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    actual = hashlib.sha256(content).hexdigest()
-    if actual != SHA256[name]:
-        remedy = "delete it and run again to download it" if download else "put the official file there"
-        raise HypersphereError(
-            f"{path}: damaged: {len(content)} bytes unpacked, with sha256 {actual[:12]}…, not {SHA256[name][:12]}…; "
-            f"{remedy}"
-        )
+    if problem := published.damage(content, str(FOLDER / name)):
+        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
     return content

@@ -24,8 +24,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.composing.placing import apart, cells, corners
+from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -33,6 +32,8 @@ from hypersphere.errors import HypersphereError
 PROBE = "probe"
 """The split of labelled training images with one digit."""
 SIZES = {TRAIN: 60_000, TEST: 10_000}
+TRIES = 32
+"""Pairs of places that are drawn at once."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
 
@@ -77,8 +78,6 @@ def multidigits(
     and ``class``, which is ``digit_1``.
 
     Args:
-        root: the folder that holds ``MNIST/raw``.
-        download: fetch missing files into it; False: only read.
         scans: MNIST's (28 px), or those of scikit-learn (8 px), of each digit two thirds for train and the rest for
             test.
         canvas: side of an image, pixels.
@@ -89,12 +88,19 @@ def multidigits(
         train: number of training images; 0: 60,000.
         test: number of test images; 0: 10,000.
         seed: of the places and of the further digits.
-
-    Raises:
-        HypersphereError: the canvas is too small for the digits, or a file is missing or damaged.
     """
     sides = (side, second_side) if second_side else (side,) * count
-    _check(canvas, sides, count, placement, bool(second_side))
+    if max(sides) > canvas:
+        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
+    if second_side and (count > 2 or placement == "grid"):
+        raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
+    if second_side and sum(sides) > canvas:
+        raise HypersphereError(
+            f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {side} and {second_side} px need "
+            f"not overlap (given: {canvas})"
+        )
+    if placement == "grid" and count > (room := (canvas // side) ** 2):
+        raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
     found = _load(scans, root, download, seed)
     sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
     splits = {}
@@ -112,22 +118,6 @@ def multidigits(
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _check(canvas: int, sides: tuple[int, ...], count: int, placement: str, two_sizes: bool) -> None:
-    if max(sides) > canvas:
-        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
-    if two_sizes:
-        if count > 2 or placement == "grid":
-            raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
-        if sum(sides) > canvas:
-            raise HypersphereError(
-                f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {sides[0]} and {sides[1]} px "
-                f"need not overlap (given: {canvas})"
-            )
-    elif placement == "grid" and count > (canvas // sides[0]) ** 2:
-        cells_ = (canvas // sides[0]) ** 2
-        raise HypersphereError(f"multidigits: count: the grid has {cells_} cells of {sides[0]} px (given: {count})")
-
-
 def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]:
     """The scans of both parts."""
     if scans == "mnist":
@@ -139,7 +129,11 @@ def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]
 
 
 def _split(scans: Scans, scene: Scene, n: int) -> Split:
-    shown = _shown(scans, scene, np.arange(n, dtype=np.int64))
+    numbers = np.arange(n, dtype=np.int64)
+    shown = numbers[:, None] % len(scans.digit)  # the number of each digit's scan
+    if len(scene.sides) > 1:
+        further = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
+        shown = np.column_stack([shown, further])
     labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(scene.sides))}
     sized = {side: resized(scans.pixels, side) for side in set(scene.sides)}
 
@@ -158,23 +152,47 @@ def _draws(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Draws:
     return Draws(numbers, scene.seed, ("multidigits", scene.part))
 
 
-def _shown(scans: Scans, scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits"]:
-    """The number of each digit's scan."""
-    shown = np.empty((len(numbers), len(scene.sides)), np.int64)
-    shown[:, 0] = numbers % len(scans.digit)
-    if len(scene.sides) > 1:
-        shown[:, 1:] = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
-    return shown
-
-
 def _places(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
     """Row and column of each digit's upper left corner."""
     draws = _draws(scene, numbers)
     if scene.placement == "apart":
         return apart(draws, scene.canvas, *scene.sides)
-    if scene.placement == "grid":
-        return cells(draws, scene.canvas, scene.sides[0], len(scene.sides))
-    return corners(draws, scene.canvas, scene.sides[0], len(scene.sides))
+    place = cells if scene.placement == "grid" else corners
+    return place(draws, scene.canvas, scene.sides[0], len(scene.sides))
+
+
+def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
+    """Row and column of ``count`` squares, uniform over the canvas and independent: they may overlap."""
+    return draws.below("corners", canvas - side + 1, count, 2)
+
+
+def cells(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
+    """Row and column of ``count`` different cells of a grid, all choices and orders equally likely.
+
+    The grid is in the middle of the canvas, if its cells leave a rim.
+    """
+    along = canvas // side
+    chosen = np.argsort(draws.uniform("cells", along**2), axis=1, kind="stable")[:, :count]
+    return (canvas - along * side) // 2 + side * np.stack(np.divmod(chosen, along), axis=2)
+
+
+def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarray, "N 2 2"]:
+    """Row and column of two squares that do not overlap, uniform over all such pairs of places.
+
+    Pairs are drawn until one fits: ``TRIES`` at a time. The sides must sum to at most the canvas, or none would.
+    """
+    found = np.zeros((len(draws.numbers), 2, 2), np.int64)
+    limits = np.array([[canvas - first + 1], [canvas - second + 1]])
+    left, turn = np.arange(len(found)), 0
+    while len(left):
+        rest = Draws(draws.numbers[left], draws.seed, draws.purpose)
+        pairs = (rest.uniform(f"pair {turn}", TRIES, 2, 2) * limits).astype(np.int64)
+        one, other = pairs[:, :, 0], pairs[:, :, 1]
+        fits = ((one + first <= other) | (other + second <= one)).any(axis=2)
+        lucky = np.flatnonzero(fits.any(axis=1))
+        found[left[lucky]] = pairs[lucky, fits[lucky].argmax(axis=1)]
+        left, turn = np.delete(left, lucky), turn + 1
+    return found
 
 
 def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UInt8[np.ndarray, "side side"]]:

@@ -27,14 +27,9 @@ def sentences(
     The attributes ``words`` and ``unknown`` count the words of the first sentence, and those that the vocabulary lacks.
 
     Args:
-        root: the data folder.
-        download: not used; nothing is fetched.
         corpus: ``novels``, ``chapters`` or a folder below ``root``.
         vocabulary: numbers of words in use; the most frequent ones of the part to train on, by number from 2 on.
         length: L, words of a sentence that are kept.
-
-    Raises:
-        HypersphereError: a text is missing or damaged, or too short; or the corpus cannot be redistributed.
     """
     divided = corpora.divided(root, corpus)
     known = divided.vocabulary(vocabulary)

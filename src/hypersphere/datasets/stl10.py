@@ -4,19 +4,16 @@ The files are in ``stl10_binary`` of a data folder, or else in the official ``st
 place. Images are read a few at a time, so that the 100,000 unlabelled ones, 2.8 GB, never need that memory.
 """
 
-import tarfile
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from jaxtyping import Int64
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import BROKEN
-from hypersphere.datasets.reading.decoding import resize_all
+from hypersphere.datasets.reading.archives import Shelf, readable
+from hypersphere.datasets.reading.image_files import resize_all
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -30,53 +27,46 @@ IMAGES = {TRAIN: 5_000, TEST: 8_000, UNLABELED: 100_000}
 CLASSES = 10
 AT_ONCE = 256
 """Images that are read at once, 7 MB."""
-LONGEST = 2**20
-"""Bytes that are read of a file of labels or names."""
-
-Open = Callable[[], IO[bytes]]
 
 
 def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabeled: bool = True) -> Arrays:
     """5,000 training, 8,000 test and 100,000 unlabelled images.
 
     Args:
-        root: the folder that holds ``stl10_binary``, or else ``stl10_binary.tar.gz``.
-        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
         size: side of an image, pixels; below 96, images are resized (bilinear, antialiased).
         unlabeled: whether there is a split ``unlabeled``.
-
-    Raises:
-        HypersphereError: a file is missing, damaged, or of another size than published; a label is out of range.
     """
     about = published.table()["stl10"]
-    if not (root / FOLDER).is_dir():
+    if (root / FOLDER).is_dir():
+        shelf = Shelf(root / FOLDER)
+    else:
         published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-    names = _read(root, "class_names.txt").decode("ascii", errors="replace").split()
+        shelf = Shelf(root / ARCHIVE, FOLDER, in_order=True)
+    names = shelf.read("class_names.txt").decode("ascii", errors="replace").split()
     if len(names) != CLASSES:
-        raise HypersphereError(
-            f"{_place(root, 'class_names.txt')}: names {len(names)} classes, and STL-10 has {CLASSES}"
-        )
+        raise HypersphereError(f"{shelf.place}/class_names.txt: names {len(names)} classes, and STL-10 has {CLASSES}")
     splits = {}
     for part in (TRAIN, TEST):
-        splits[part] = Split(_images(root, part, size), {CLASS: _labels(root, part)})
+        splits[part] = Split(_images(shelf, part, size), {CLASS: _labels(shelf, part)})
     if unlabeled:
-        splits[UNLABELED] = Split(_images(root, UNLABELED, size), {})
+        splits[UNLABELED] = Split(_images(shelf, UNLABELED, size), {})
     return Arrays(splits, {CLASS: tuple(names)}, about.about())
 
 
-def _images(root: Path, part: str, size: int) -> Pieces:
+def _images(shelf: Shelf, part: str, size: int) -> Pieces:
     """A split's images. The file stores an image as colours, columns, rows."""
     file = f"{part}_X.bin"
-    place, count = _place(root, file), IMAGES[part]
-    opened, length = _open(root, file)
+    count = IMAGES[part]
+    opened, length = shelf.open(file)
     if length != count * BYTES:
         raise HypersphereError(
-            f"{place}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have {count * BYTES:,}"
+            f"{shelf.place}/{file}: has {length:,} bytes, and {count:,} images of {SIDE} × {SIDE} pixels have "
+            f"{count * BYTES:,}"
         )
 
     def read(numbers: Int64[np.ndarray, "K"]) -> np.ndarray:
         made = np.empty((len(numbers), size, size, 3), np.uint8)
-        try:
+        with readable(f"{shelf.place}/{file}"):  # the shelf is kept, because the archive closes with it
             for start, stop in _runs(numbers):
                 opened.seek(int(numbers[start]) * BYTES)
                 content = opened.read((stop - start) * BYTES)
@@ -84,8 +74,6 @@ def _images(root: Path, part: str, size: int) -> Pieces:
                     raise EOFError("it ends early")
                 images = np.frombuffer(content, np.uint8).reshape(-1, 3, SIDE, SIDE).transpose(0, 3, 2, 1)
                 made[start:stop] = resize_all(np.ascontiguousarray(images), size)
-        except BROKEN as error:
-            raise HypersphereError(f"{place}: cannot be read ({' '.join(str(error).split())})") from None
         return made
 
     return Pieces((count, size, size, 3), read)
@@ -101,48 +89,13 @@ def _runs(numbers: Int64[np.ndarray, "K"]) -> list[tuple[int, int]]:
     return list(pairwise([*starts, len(numbers)]))
 
 
-def _labels(root: Path, part: str) -> Int64[np.ndarray, "N"]:
+def _labels(shelf: Shelf, part: str) -> Int64[np.ndarray, "N"]:
     """A split's classes; the file counts from 1."""
-    labels = np.frombuffer(_read(root, f"{part}_y.bin"), np.uint8).astype(np.int64) - 1
-    place = _place(root, f"{part}_y.bin")
+    file = f"{part}_y.bin"
+    labels = np.frombuffer(shelf.read(file), np.uint8).astype(np.int64) - 1
     if len(labels) != IMAGES[part]:
-        raise HypersphereError(f"{place}: has {len(labels):,} labels for {IMAGES[part]:,} images")
+        raise HypersphereError(f"{shelf.place}/{file}: has {len(labels):,} labels for {IMAGES[part]:,} images")
     if not ((labels >= 0) & (labels < CLASSES)).all():
         wrong = labels[(labels < 0) | (labels >= CLASSES)][0] + 1
-        raise HypersphereError(f"{place}: has the label {wrong}, and labels are from 1 to {CLASSES}")
+        raise HypersphereError(f"{shelf.place}/{file}: has the label {wrong}, and labels are from 1 to {CLASSES}")
     return labels
-
-
-def _read(root: Path, file: str) -> bytes:
-    """A small file's content."""
-    opened, length = _open(root, file)
-    if length > LONGEST:
-        raise HypersphereError(f"{_place(root, file)}: has {length:,} bytes, and should be a small file")
-    try:
-        return opened.read()
-    except BROKEN as error:
-        raise HypersphereError(f"{_place(root, file)}: cannot be read ({' '.join(str(error).split())})") from None
-
-
-def _open(root: Path, file: str) -> tuple[IO[bytes], int]:
-    """A file of the folder or the archive, opened, and its length in bytes."""
-    try:
-        if (root / FOLDER).is_dir():
-            path = root / FOLDER / file
-            return path.open("rb"), path.stat().st_size
-        tar = tarfile.open(root / ARCHIVE, "r:gz")  # noqa: SIM115  (it closes with what is read from it)
-        for member in tar:
-            if member.name.removeprefix("./") == f"{FOLDER}/{file}" and member.isfile():
-                opened = tar.extractfile(member)
-                assert opened is not None
-                return opened, member.size
-    except FileNotFoundError:
-        raise HypersphereError(f"{_place(root, file)}: the file is missing") from None
-    except BROKEN as error:
-        raise HypersphereError(f"{_place(root, file)}: cannot be read ({' '.join(str(error).split())})") from None
-    raise HypersphereError(f"{_place(root, file)}: is not in the archive")
-
-
-def _place(root: Path, file: str) -> str:
-    """Where a file is, for errors."""
-    return str(root / FOLDER / file) if (root / FOLDER).is_dir() else f"{root / ARCHIVE}: {FOLDER}/{file}"

@@ -7,8 +7,8 @@ images' numbers in the source's split, which key the draws of views). The bytes 
 machine that prepared it or on the copy of the source.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,11 +18,10 @@ import numpy as np
 from filelock import FileLock
 from jaxtyping import Int32, Int64, Shaped, UInt8
 
-from hypersphere import files
+from hypersphere import files, prng
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
-from hypersphere.datasets.preparing import fitting, imbalance, pieces
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import listing
 
@@ -31,6 +30,12 @@ SCHEMA = 2
 """Version of the folder's layout: a folder with another version is prepared again."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
+WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
+"""Allowed names of splits, labels and attributes, because files are named after them."""
+CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
+"""Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
+PIECE = 2**25
+"""Bytes of images that are read at once."""
 
 
 class Named(dict[str, Any]):
@@ -75,11 +80,7 @@ class Prepared:
         return tuple(sorted(self.manifest["splits"]))
 
     def split(self, name: str) -> PreparedSplit:
-        """Memory-map a split.
-
-        Raises:
-            HypersphereError: no such split; or later, on access to labels or an attribute that it does not have.
-        """
+        """Memory-map a split."""
         dataset = f"dataset {self.manifest['name']}"
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
         labels = {label: self._map(name, LABELS.format(label)) for label in about["labels"]}
@@ -96,19 +97,11 @@ class Prepared:
         return mapped
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
-        """Names of the classes of these labels, from label 0 on.
-
-        Raises:
-            HypersphereError: there are no labels of this name.
-        """
+        """Names of the classes of these labels, from label 0 on."""
         return tuple(Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label])
 
     def classes(self, label: str = CLASS) -> int:
-        """Number of classes of these labels.
-
-        Raises:
-            HypersphereError: there are no labels of this name.
-        """
+        """Number of classes of these labels."""
         return len(self.class_names(label))
 
 
@@ -121,10 +114,6 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         dataset: what to prepare.
         data: the repository's ``data`` folder; downloads go to ``data/raw``.
         data_root: a folder that already holds the source, and is only read; None: download.
-
-    Raises:
-        HypersphereError: the dataset has no loader; or its source is missing or damaged, cannot be downloaded, has too
-            few images, or returns inconsistent arrays.
     """
     if dataset.source is None:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
@@ -133,48 +122,100 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     listed = listing.of_source(dataset.source, root)
     if _whole(folder, listed):
         return folder
-    with _locked(folder):
+    with files.writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(folder.with_name(f".{folder.name}.lock")).acquire()
+    with held:
         if _whole(folder, listed):  # another process prepared it while we waited
             return folder
         files.sweep(folder.parent, folder.name)
         source = registry.load("datasets", dataset.source.name)
         arrays = source(root, download=download, **dataset.source.parameters)
-        fitting.check(arrays, f"datasets/{dataset.source.name}")
+        check(arrays, f"datasets/{dataset.source.name}")
         with files.replacing_folder(folder) as temporary:
             _write(temporary, dataset, arrays, listed)
     return folder
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
-    with files.writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+def check(arrays: Arrays, source: str) -> None:
+    """Refuse arrays of a source that do not belong together; the sentence names ``source``, split and array."""
+    if TRAIN not in arrays.splits:
+        raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
+    for name, split in arrays.splits.items():
+        if problem := next(_problems(name, split, arrays), None):
+            raise HypersphereError(f"{source}: split {name}: {problem}")
+
+
+def _problems(name: str, split: Split, arrays: Arrays) -> Iterator[str]:
+    for word in (name, *split.labels, *split.attributes):
+        if not WORD.fullmatch(word):
+            yield f"'{word}': a name consists of lower-case letters, digits, - and _"
+    shape = arrays.splits[TRAIN].images.shape[1:]
+    expected = CONTENT.get(len(shape), np.dtype(np.uint8))
+    if split.images.shape[1:] != shape or split.images.dtype != expected:
+        yield f"images are {split.images.dtype} {split.images.shape[1:]}, not {expected} {shape}"
+    for name, values in (*split.labels.items(), *split.attributes.items()):
+        if values.shape != split.images.shape[:1]:
+            yield f"{name}: has shape {values.shape}, but there are {len(split.images)} images"
+    for name, values in split.labels.items():
+        classes = len(arrays.class_names.get(name, ()))
+        if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
+            yield f"labels {name}: must be integers (int64) from 0 to below {classes}, the number of class_names"
+    for name, values in split.attributes.items():
+        if values.dtype.hasobject:
+            yield f"attribute {name}: must be booleans, numbers or words, not Python objects"
+
+
+def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
+    """How many training images of each class an imbalance keeps, largest first (norms paper, Sec. 6).
+
+    Read as "class i keeps int(head · ratio^-i) images, i from 0", the paper's numbers give 14,736 images of CIFAR-10
+    (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): the "roughly 15K" of its text.
+    """
+    return [int(imbalance.head * imbalance.ratio**-i) for i in range(classes)]
+
+
+def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -> Int64[np.ndarray, "K"]:
+    """Original numbers of the images that an imbalance keeps, ascending.
+
+    The paper does not say which are kept; here a keyed permutation per class decides, or, with ``keep: first``, the
+    official order, as in the authors' code. Either way a smaller head or a larger ratio keeps a subset.
+    """
+    kept = []
+    for label, count in enumerate(images_per_class(imbalance, classes)):
+        members = np.flatnonzero(labels == label)
+        if not 1 <= count <= len(members):
+            raise HypersphereError(
+                f"imbalance: head {imbalance.head} and ratio {imbalance.ratio:g} keep {count} images of class {label}; "
+                f"it has {len(members)}, and must keep at least one"
+            )
+        if imbalance.keep == "drawn":
+            members = members[prng.permutation(len(members), imbalance.seed, "imbalance", label)]
+        kept.append(members[:count])
+    return np.sort(np.concatenate(kept)).astype(np.int64)
 
 
 def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -> None:
     """Write the arrays, then the manifest that describes them."""
     kept = _kept(dataset, arrays)
     described = {}
-    for name, split in arrays.splits.items():
-        for file in _write_split(folder / name, split, kept[name]):
-            path = folder / name / file
-            described[f"{name}/{file}"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
+    for part, split in arrays.splits.items():
+        (folder / part).mkdir()
+        write_images(folder / part / "images.npy", split.images, kept[part])
+        named = {LABELS.format(name): labels[kept[part]] for name, labels in split.labels.items()}
+        named |= {ATTRIBUTE.format(name): values[kept[part]] for name, values in split.attributes.items()}
+        named["index"] = kept[part]
+        for name, content in named.items():
+            np.save(folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+        for name in ("images", *named):
+            path = folder / part / f"{name}.npy"
+            described[f"{part}/{name}.npy"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
         "splits": {
-            name: {
-                "images": len(kept[name]),
-                "labels": sorted(split.labels),
-                "attributes": sorted(split.attributes),
-            }
+            name: {"images": len(kept[name]), "labels": sorted(split.labels), "attributes": sorted(split.attributes)}
             for name, split in arrays.splits.items()
         },
         "counts": {
@@ -204,20 +245,32 @@ def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]
         if name not in kept or CLASS not in arrays.splits[name].labels:
             field = "imbalance" if name == TRAIN else "test_per_class"
             raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
-        kept[name] = imbalance.choose(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
+        kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
     return kept
 
 
-def _write_split(folder: Path, split: Split, kept: Int64[np.ndarray, "K"]) -> list[str]:
-    """Write the kept images' arrays, and return the names of their files."""
-    folder.mkdir()
-    pieces.write(folder / "images.npy", split.images, kept)
-    arrays = {LABELS.format(name): labels[kept] for name, labels in split.labels.items()}
-    arrays |= {ATTRIBUTE.format(name): values[kept] for name, values in split.attributes.items()}
-    arrays["index"] = kept
-    for name, content in arrays.items():
-        np.save(folder / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
-    return ["images.npy", *(f"{name}.npy" for name in arrays)]
+def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept: Int64[np.ndarray, "K"]) -> None:
+    """Write the images of these numbers, which ascend, as an array [K, H, W, 3]; tokens as [K, S, L], int32.
+
+    The bytes are those of ``numpy.save``. They are written a piece at a time, so that memory never holds a split, and
+    not through a memory map, because on a full disk a map kills the process where a write is an error.
+    """
+    shape = images.shape[1:]
+    step = max(1, PIECE // max(1, int(np.prod(shape)) * images.dtype.itemsize))
+    with path.open("wb") as handle:
+        descr = np.lib.format.dtype_to_descr(images.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}
+        np.lib.format.write_array_header_1_0(handle, header)
+        for start in range(0, len(kept), step):
+            numbers = kept[start : start + step]
+            piece = images[numbers]
+            if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
+                announced = (len(numbers), *shape)
+                raise HypersphereError(
+                    f"{path.parent.name}: the images from number {numbers[0]} on are {piece.dtype} {piece.shape}, not "
+                    f"{images.dtype} {announced}, as the source announced"
+                )
+            handle.write(np.ascontiguousarray(piece).data)
 
 
 def _whole(folder: Path, listed: str | None) -> bool:
@@ -233,11 +286,7 @@ def _whole(folder: Path, listed: str | None) -> bool:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """A prepared dataset's manifest.
-
-    Raises:
-        DamagedError: it is missing, unreadable or altered, or the folder's layout is of another version.
-    """
+    """The manifest of a prepared dataset; a DamagedError if it is missing, altered or of another version."""
     path = folder / MANIFEST
     try:
         manifest = files.read_sealed(path)
@@ -254,24 +303,17 @@ def _advice(folder: Path) -> str:
 
 
 def verify(folder: Path) -> dict[str, Any]:
-    """Check that a prepared dataset's files have the sizes and sha256 of its manifest, and return the manifest.
+    """Check that a prepared dataset's files have the sha256 of its manifest, and return the manifest.
 
     Raises:
-        DamagedError: a file is missing or its bytes differ from the manifest's.
+        DamagedError: a file is missing or altered.
     """
     manifest = read_manifest(folder)
     for name, about in manifest["files"].items():
-        problem = _problem(folder / name, about)
-        if problem:
-            raise DamagedError(f"{folder / name}: {problem}; {_advice(folder)}", folder / MANIFEST)
+        path = folder / name
+        if problem := _hashed(path, about["sha256"], path.stat().st_mtime_ns if path.is_file() else 0):
+            raise DamagedError(f"{path}: {problem}; {_advice(folder)}", folder / MANIFEST)
     return manifest
-
-
-def _problem(path: Path, about: dict[str, Any]) -> str | None:
-    status = path.stat() if path.is_file() else None
-    if status is not None and status.st_size != about["bytes"]:
-        return f"has {status.st_size} bytes, not {about['bytes']}"
-    return _hashed(path, about["sha256"], status.st_mtime_ns if status else 0)
 
 
 @cache
@@ -281,9 +323,5 @@ def _hashed(path: Path, expected: str, changed_ns: int) -> str | None:
 
 
 def open(folder: Path) -> Prepared:
-    """Check a prepared dataset's files and return it; splits are memory-mapped on access.
-
-    Raises:
-        DamagedError: a file is missing or altered; the sentence says what to run.
-    """
+    """Check a prepared dataset's files and return it; splits are memory-mapped on access."""
     return Prepared(folder, verify(folder))

@@ -30,15 +30,10 @@ def text_task(
     ``words`` and ``unknown`` count an example's words, and those that the vocabulary lacks.
 
     Args:
-        root: the data folder.
-        download: not used; nothing is fetched.
         task: MR, CR, SUBJ, MPQA, TREC and MSRP; ``speech`` and ``neighbours`` are made of chapters in this repository.
         corpus: whose words are known, as the source ``sentences`` takes it.
         vocabulary: as that source has it.
         length: words of a sentence that are kept.
-
-    Raises:
-        HypersphereError: a file is missing or damaged, or has another number of examples.
     """
     found = text_tasks.task(root, task)
     known = corpora.divided(root, corpus).vocabulary(vocabulary)

@@ -6,8 +6,8 @@ The labels of its test images were never published. Papers test on the validatio
 from pathlib import Path
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Folder, Shelf, Zip
-from hypersphere.datasets.reading.class_folders import Labelled, split
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
@@ -20,23 +20,13 @@ ANNOTATIONS = "val/val_annotations.txt"
 
 
 def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
-    """100,000 training and 10,000 test images, 64 × 64; classes in the order of their WordNet ids.
-
-    Args:
-        root: the folder that holds ``tiny-imagenet-200``, or else ``tiny-imagenet-200.zip``.
-        download: fetch the archive into ``root`` if neither is there, or if the archive is damaged; False: only read.
-
-    Raises:
-        HypersphereError: the source is missing, damaged, incomplete or laid out in another way; or, when an image is
-            read, it is damaged.
-    """
+    """100,000 training and 10,000 test images, 64 × 64; classes in the order of their WordNet ids."""
     about = published.table()["tiny_imagenet"]
-    shelf: Shelf
     if (root / FOLDER).is_dir():
-        shelf = Folder(root / FOLDER)
+        shelf = Shelf(root / FOLDER)
     else:
         published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-        shelf = Zip(root / ARCHIVE, FOLDER)
+        shelf = Shelf(root / ARCHIVE, FOLDER)
     ids = sorted(_lines(shelf, "wnids.txt"))
     if len(set(ids)) != CLASSES:
         raise HypersphereError(

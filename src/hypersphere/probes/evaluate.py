@@ -26,7 +26,7 @@ from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen, Pixels, Probed, open_for_probes
 from hypersphere.probes.result import NotFiniteError, ProbeResult
-from hypersphere.provenance import digests, pictures
+from hypersphere.provenance import digests, markers, pictures
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.training import device as devices
@@ -51,22 +51,25 @@ Measurements = dict[str, Found]
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
     """Evaluate a batch's runs by all their protocols, and write the marker that Snakemake waits for."""
-    files.write_json(plan.evaluated_marker(batch.id), evaluate_runs(plan, batch.runs))
+    evaluate_runs(plan, batch.runs)
+    proofs = [path for run in batch.runs for path in markers.evaluations(plan, run.name, plan.asked[run.name])]
+    markers.write(plan.evaluated_marker(batch.id), proofs)
 
 
-def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """Evaluate runs by all their protocols: the sha256 of each evaluation's file, by run and protocol."""
+def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
+    """Evaluate runs by all their protocols."""
     make_deterministic(plan.config.scale.threads)
     known: Measurements = {}
     with devices.acquire(plan.config.settings.device) as device:
-        return {run.name: _evaluate_run(plan, run, device, known) for run in runs}
+        for run in runs:
+            _evaluate_run(plan, run, device, known)
 
 
 def evaluate_pixels(plan: Plan, dataset: str) -> None:
     """Evaluate a dataset's raw pixels by all their protocols, and write the marker that Snakemake waits for."""
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
-        subject, checksums, data = raw_pixels(dataset), {}, _open(plan, dataset)
+        subject, data = raw_pixels(dataset), _open(plan, dataset)
         frozen = Frozen(Pixels(), None, data, device)
         for digest, protocol in plan.asked_of_pixels[dataset].items():
             path = plan.evaluation(subject, digest)
@@ -74,13 +77,13 @@ def evaluate_pixels(plan: Plan, dataset: str) -> None:
             if not is_current(path, about):
                 found = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, found.rows, {}, about, device)
-            checksums[digest] = files.sha256(path)
-    files.write_json(plan.evaluated_marker(subject), checksums)
+    markers.write(plan.evaluated_marker(subject), markers.evaluations(plan, subject, plan.asked_of_pixels[dataset]))
 
 
-def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Measurements) -> dict[str, str]:
+def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Measurements) -> None:
+    """Evaluate a run by all its protocols, each unless its file is current."""
     manifest = check_run(plan, run.name)
-    encoders, checksums = _Encoders(plan, run, device), {}
+    encoders = _Encoders(plan, run, device)
     for digest, asked in plan.asked[run.name].items():
         path = plan.evaluation(run.name, digest)
         about = _about(plan, asked.protocol, run, inputs(run, asked, manifest), asked.at)
@@ -88,8 +91,6 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Measurement
             rows, tables = _measure(encoders, asked, manifest, known)
             _write(path, rows, tables, about, device)
             print(f"{run.name}: {asked.protocol.probe and asked.protocol.probe.name} measured", flush=True)
-        checksums[digest] = files.sha256(path)
-    return checksums
 
 
 def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:

@@ -15,11 +15,7 @@ LOCK_SECONDS = 60.0
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold the lock of the run in ``folder``, which is created if it does not exist.
-
-    Raises:
-        HypersphereError: another process holds it, or the folder cannot be written.
-    """
+    """Hold the lock of the run in ``folder``, which is created if it does not exist."""
     lock = FileLock(folder / ".lock")
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

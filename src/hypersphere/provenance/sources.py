@@ -36,6 +36,8 @@ SILENT = frozenset(
         # A resume state returns the bits that it was given: training that was interrupted ends with the same bytes as
         # training that was not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
         "training.checkpoint",
+        # What is finished, and what Snakemake knows of it.
+        *(f"provenance.{module}" for module in ("markers", "state")),
     )
 )
 """Modules that decide no byte of any result."""

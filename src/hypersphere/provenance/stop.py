@@ -16,7 +16,8 @@ from types import FrameType
 from hypersphere.errors import HypersphereError
 
 PARENT = "HYPERSPHERE_PARENT"
-"""Environment variable with the process that a job must not outlive, as ``<host>:<process id>``, set by Snakemake."""
+"""Environment variable with the processes that a job must not outlive: ``<host>:<process id>`` of a campaign and of
+its Snakemake, separated by commas."""
 EVERY = 1.0
 """Seconds between two checks of the parent."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -75,13 +76,14 @@ def _leave(number: int, frame: FrameType | None) -> None:
 def exit_in_order() -> None:
     """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
     signal.signal(signal.SIGTERM, _leave)
-    host, _, parent = os.environ.get(PARENT, "").rpartition(":")
-    if host == platform.node() and parent.isdigit():
-        threading.Thread(target=_watch, args=(int(parent),), daemon=True).start()
+    named = [one.rpartition(":") for one in os.environ.get(PARENT, "").split(",")]
+    parents = [int(number) for host, _, number in named if host == platform.node() and number.isdigit()]
+    if parents:
+        threading.Thread(target=_watch, args=(parents,), daemon=True).start()
 
 
-def _watch(parent: int) -> None:
-    while _alive(parent):
+def _watch(parents: list[int]) -> None:
+    while all(map(_alive, parents)):
         time.sleep(EVERY)
     print("note: the Snakemake that started this job is gone; stopping", flush=True)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -99,4 +101,5 @@ def _alive(process: int) -> bool:
 
 def name_parent() -> None:
     """Tell the jobs that this process starts not to outlive it."""
-    os.environ[PARENT] = f"{platform.node()}:{os.getpid()}"
+    others = [one for one in os.environ.get(PARENT, "").split(",") if one]
+    os.environ[PARENT] = ",".join([*others, f"{platform.node()}:{os.getpid()}"])

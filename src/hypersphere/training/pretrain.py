@@ -19,8 +19,8 @@ from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, lock, stop
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance import digests, lock, markers, state, stop
+from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint, snapshots
 from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
@@ -38,12 +38,7 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
     A run's entry in the marker omits snapshots that the plan does not need, because another plan may do without them.
     """
     pretrain(plan, batch.runs, save_every)
-    entries = {}
-    for run in batch.runs:
-        manifest = read_manifest(plan.run_folder(run.name))
-        entries[run.name] = {key: manifest[key] for key in ("status", "epochs", "code", "data")}
-        entries[run.name]["files"] = snapshots.without_unneeded(plan, run, manifest["files"])
-    files.write_json(plan.marker(batch), entries)
+    markers.write(plan.marker(batch), [plan.run_folder(run.name) / MANIFEST for run in batch.runs])
 
 
 def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
@@ -134,13 +129,12 @@ def _in_a_sentence(error: Exception, run: Run, device: torch.device) -> Hypersph
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
     """Whether ``folder`` holds a result of this code and data, unaltered, with the snapshots of these epochs."""
-    if not (folder / MANIFEST).exists():
+    found = state.look(folder)
+    if found.state is State.DAMAGED:
+        print(f"note: training again: {found.problem}", flush=True)
+    if not found.done:
         return False
-    try:
-        manifest = check_files(folder)
-    except HypersphereError as error:
-        print(f"note: training again: {error}", flush=True)
-        return False
+    manifest = found.manifest
     required = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
     return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest["files"].keys()
 
@@ -155,16 +149,16 @@ def _make_ready(folder: Path, unfinished: Path, identity: dict[str, Any]) -> Non
         print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
     for place in (folder, unfinished, unfinished / "snapshots"):
         files.sweep(place)
-    state = unfinished / RESUME
+    saved = unfinished / RESUME
     try:
-        if state.exists():
-            state.open("rb").close()
+        if saved.exists():
+            saved.open("rb").close()
     except (IsADirectoryError, PermissionError) as error:  # the next state can be written there only if this one goes
-        print(f"note: {state}: the resume state cannot be read ({error.strerror}); starting over", flush=True)
-        if state.is_dir():
-            shutil.rmtree(state)
+        print(f"note: {saved}: the resume state cannot be read ({error.strerror}); starting over", flush=True)
+        if saved.is_dir():
+            shutil.rmtree(saved)
         else:
-            state.unlink()
+            saved.unlink()
 
 
 def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path, folder: Path) -> None:

@@ -9,22 +9,11 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import read_manifest
 from hypersphere.training.weights import snapshot_names
 
 _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
-
-
-def without_unneeded(plan: Plan, run: Run, listed: dict[str, str]) -> dict[str, str]:
-    """The files in a run's manifest without the snapshots that the plan does not need.
-
-    Records that say which files of a run they were made from list only these, so that they do not depend on a snapshot
-    that nothing reads.
-    """
-    unneeded = {name for epoch in _epochs(listed) - {*plan.kept_epochs(run)} for name in snapshot_names(epoch)}
-    return {name: sha256 for name, sha256 in listed.items() if name not in unneeded}
 
 
 def existing(folder: Path) -> set[int]:

@@ -1,20 +1,25 @@
 """A campaign takes the most telling runs first, packs what is finished, and loses nothing when time is over."""
 
+import os
 import shutil
+import signal
+import subprocess
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
-from filelock import FileLock, Timeout
 
+from hypersphere import files
 from hypersphere.command import campaign
 from hypersphere.config import plan as planning
-from hypersphere.config import records
 from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.probes import evaluate
+from hypersphere.provenance import evidence, markers, state, stop
 
-LAPTOP = {"scale": "laptop"}
+LAPTOP = {"scale": "laptop", "runs_per_job": 1}
 
 
 @pytest.fixture
@@ -29,15 +34,18 @@ def plan(root: Path) -> Plan:
     return planning.make(root, LAPTOP)
 
 
+def taken(plan: Plan, part: tuple[int, int] = campaign.WHOLE) -> list[str]:
+    """The names of the runs that a campaign takes, in its order."""
+    return [run.name for batch in campaign.pending(plan, part) for run in batch.runs]
+
+
 def artifacts_of(plan: Plan, runs: list[str]) -> list[set[str]]:
     """The artifacts that show each run."""
     return [{name for paper, name in plan.made if run in plan.runs_of(paper, name)} for run in runs]
 
 
 def test_every_pending_run_comes_once(plan: Plan) -> None:
-    names = [run.name for run in campaign.pending(plan)]
-    assert sorted(names) == sorted(plan.runs)
-    assert len(set(names)) == len(names)
+    assert sorted(taken(plan)) == sorted(plan.runs)
 
 
 @pytest.mark.parametrize("telling", ["upright", "turned"])
@@ -58,14 +66,15 @@ def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
         fields.pop("leaves_out", None)
         scale.write_text(yaml.safe_dump(fields))
     plan = planning.make(root, LAPTOP | {"only": ["embedding_norms"]})
-    monkeypatch.setattr(campaign, "_claims", lambda plan: {("embedding_norms", telling): 7})
-    datasets = [run.dataset.name for run in campaign.pending(plan)]
+    told = Counter({("embedding_norms", telling): 7})
+    monkeypatch.setattr(campaign, "Counter", lambda found: told)
+    datasets = [plan.runs[name].dataset.name for name in taken(plan)]
     assert datasets == sorted(datasets, key=lambda name: name != telling)
     assert set(datasets) == {"upright", "turned"}
 
 
 def test_a_cell_gets_its_first_seed_before_another_gets_its_second(plan: Plan) -> None:
-    runs = campaign.pending(plan)
+    runs = [plan.runs[name] for name in taken(plan)]
     shown = artifacts_of(plan, [run.name for run in runs])
     seeds = [run.seed for run, names in zip(runs, shown, strict=True) if "table5" in names]
     assert seeds == sorted(seeds)
@@ -74,72 +83,102 @@ def test_a_cell_gets_its_first_seed_before_another_gets_its_second(plan: Plan) -
 
 def test_only_restricts_it(root: Path) -> None:
     plan = planning.make(root, LAPTOP | {"only": ["embedding_norms/table5"]})
-    assert {run.name for run in campaign.pending(plan)} == plan.runs_of("embedding_norms", "table5").keys()
+    assert {*taken(plan)} == plan.runs_of("embedding_norms", "table5").keys()
 
 
-def test_finished_runs_are_packed_and_not_taken_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = planning.make(root, LAPTOP)
-    done = list(plan.batches[0].runs[:2])
-    monkeypatch.setattr(campaign, "pending", lambda plan, part: done)
-    campaign.run(plan, LAPTOP, minutes=10, jobs=1)
-    known = records.read_all(plan.config.evidence)
-    assert known.keys() == {run.name for run in done}
-    assert "already finished" in (root / "logs" / "laptop" / "campaign" / f"{done[0].name}.log").read_text()
-    monkeypatch.undo()
-    assert not known.keys() & {run.name for run in campaign.pending(plan)}
-    assert len(campaign.pending(plan)) == len(plan.runs) - 2
+def test_what_is_recorded_is_not_taken_again(plan: Plan) -> None:
+    done = plan.batches[0].runs[0]
+    evidence.pack(plan, done)
+    assert sorted(taken(plan)) == sorted(plan.runs.keys() - {done.name})
 
 
-def test_time_that_is_over_packs_nothing_and_fails_nothing(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
-    campaign.run(plan, LAPTOP, minutes=0.001, jobs=1)
-    assert "0 runs packed" in capsys.readouterr().out
+class Snakemake:
+    """Stands in for Snakemake: a shell that makes what it is asked for, or sleeps until it is asked to stop."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
+        self.commands: list[list[str]] = []
+        start = subprocess.Popen
+
+        def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+            self.commands.append(command)
+            return start(["bash", "-c", does, *command], **options)
+
+        monkeypatch.setattr(campaign.subprocess, "Popen", popen)
+
+    def targets(self, call: int = -1) -> list[str]:
+        return [word for word in self.commands[call] if word.startswith(("results/", "data/"))]
+
+
+MAKE = 'for word in "$@"; do case $word in results/*) mkdir -p $(dirname $word); touch $word;; esac; done'
+
+
+def test_snakemake_makes_the_records_of_all_that_is_pending(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A marker without its record, as after a table was taken back, stands for nothing."""
+    stale = markers.recorded(plan, plan.batches[0].id)
+    files.write_text(stale, "stale")
+    made = Snakemake(monkeypatch, MAKE)
+    campaign.run(plan, minutes=1, jobs=2)
+    assert len(made.commands) == 1
+    assert len(made.targets()) == len(plan.batches)
+    assert stale.read_text() == ""
+    assert made.commands[0][made.commands[0].index("--cores") :][:2] == ["--cores", "2"]
+    assert 'scale="laptop"' in made.commands[0]
+    assert f"{len(plan.batches)} batches recorded, 0 left" in capsys.readouterr().out
+
+
+def test_what_parts_share_is_made_first(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Snakemake(monkeypatch, MAKE)
+    campaign.run(plan, minutes=1, jobs=1, part=(1, 2))
+    shared, own = made.targets(0), made.targets(1)
+    assert all("/manifest.json" in word or "/pixels-" in word for word in shared)
+    assert len(own) == len(plan.batches) / 2
+
+
+def test_time_that_is_over_stops_snakemake_and_fails_nothing(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Snakemake(monkeypatch, "sleep 600")
+    campaign.run(plan, minutes=0.001, jobs=1)
+    assert "0 batches recorded" in capsys.readouterr().out
     assert not plan.config.evidence.exists()
 
 
-def test_a_run_that_fails_is_named_and_the_others_are_packed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = planning.make(root, LAPTOP)
-    runs = list(plan.batches[0].runs[:2])
-    table = next((plan.config.results / "evaluations" / runs[0].name).glob("*.json"))
-    table.unlink()
-    table.mkdir()  # it cannot be replaced
-    monkeypatch.setattr(campaign, "pending", lambda plan, part: runs)
-    with pytest.raises(HypersphereError, match=f"campaign: failed: {runs[0].name}; their logs say why"):
-        campaign.run(plan, LAPTOP, minutes=10, jobs=2)
-    assert records.read_all(plan.config.evidence).keys() == {runs[1].name}
+def test_a_signal_stops_snakemake_and_is_the_status(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    Snakemake(monkeypatch, f"kill -TERM {os.getpid()}; sleep 600")
+    with pytest.raises(stop.StoppedError, match="stopped by SIGTERM") as caught:
+        campaign.run(plan, minutes=1, jobs=1)
+    assert caught.value.status == 128 + signal.SIGTERM
 
 
-def test_raw_pixels_are_measured_by_one_process_at_a_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of one dataset share their measurement, which a process that makes it again would take from the others."""
-    plan, measured = planning.make(root, LAPTOP), []
-
-    def measure(plan: Plan, dataset: str) -> None:
-        other = FileLock(plan.config.results / "evaluations" / f".pixels-{dataset}.lock")
-        with pytest.raises(Timeout):
-            other.acquire(timeout=0)
-        measured.append(dataset)
-
-    monkeypatch.setattr(evaluate, "evaluate_pixels", measure)
-    campaign._complete(plan, plan.batches[0].runs[0].name)
-    assert measured == ["turned", "upright"]  # it transfers to the other
+def test_a_failure_is_said(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    Snakemake(monkeypatch, "exit 1")
+    with pytest.raises(HypersphereError, match="campaign: some runs failed"):
+        campaign.run(plan, minutes=1, jobs=1)
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) -> None:
-    parts = [[run.name for run in campaign.pending(plan, (number, count))] for number in range(1, count + 1)]
+    parts = [taken(plan, (number, count)) for number in range(1, count + 1)]
     assert sorted(name for part in parts for name in part) == sorted(plan.runs)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
-    order = [run.name for run in campaign.pending(plan)]
+    order = taken(plan)
     assert all(part == [name for name in order if name in part] for part in parts)
 
 
-def test_a_part_stays_the_same_while_others_finish_their_runs(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_stays_the_same_while_others_finish_their_runs(plan: Plan) -> None:
     """Tasks of a job array start one after another; later ones find records of the earlier ones' runs."""
-    before = [run.name for run in campaign.pending(plan, (2, 2))]
-    done = campaign.pending(plan, (1, 2))[0].name
-    monkeypatch.setattr(campaign, "_is_recorded", lambda plan, run, known: bool(known) and run.name == done)
-    monkeypatch.setattr(records, "read_all", lambda folder, expected: {done: {}})
-    assert [run.name for run in campaign.pending(plan, (2, 2))] == before
-    assert done not in [run.name for run in campaign.pending(plan)]  # the control: there is one run less
+    before = taken(plan, (2, 2))
+    done = plan.runs[next(name for name in taken(plan, (1, 2)) if plan.runs[name] in finished_runs(plan))]
+    evidence.pack(plan, done)
+    assert taken(plan, (2, 2)) == before
+    assert done.name not in taken(plan)  # the control: there is one run less
+
+
+def finished_runs(plan: Plan) -> list[Run]:
+    """The runs whose folder holds a result."""
+    return [run for run in plan.runs.values() if state.look(plan.run_folder(run.name)).done]
 
 
 @pytest.mark.parametrize("text", ["", "2", "0/8", "9/8", "1/0", "a/b", "1/2/3", "-1/2", "1 /2"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.command import cli, names, steps
+from hypersphere.command import cli
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
@@ -64,34 +64,28 @@ def test_a_batch_may_be_named_by_its_id_or_by_one_of_its_runs(planned: Callable[
     for batch in plan.batches:
         short = batch.id.rpartition("-")[0]
         for name in (batch.id, short, *(run.name for run in batch.runs)):
-            assert names.find_batch(plan, name) == batch
+            assert cli.find_batch(plan, name) == batch
 
 
 def test_runs_may_be_named_with_or_without_digest_and_by_their_batch(planned: Callable[..., Plan]) -> None:
     plan = planned()
     batch = plan.batches[0]
     first = batch.runs[0]
-    assert names.find_runs(plan, [first.name.rpartition("-")[0]]) == [first]
-    assert names.find_runs(plan, [batch.id, first.name]) == list(batch.runs)
+    assert cli.find_runs(plan, [first.name.rpartition("-")[0]]) == [first]
+    assert cli.find_runs(plan, [batch.id, first.name]) == list(batch.runs)
     with pytest.raises(HypersphereError, match="no run 'simclr-defalt-cats-s0' at scale small; did you mean"):
-        names.find_runs(plan, ["simclr-defalt-cats-s0"])
-
-
-def test_a_dataset_may_be_named_by_its_folder(planned: Callable[..., Plan]) -> None:
-    plan = planned()
-    for dataset in plan.datasets.values():
-        assert names.find_dataset(plan, dataset.name) == names.find_dataset(plan, dataset.folder) == dataset
+        cli.find_runs(plan, ["simclr-defalt-cats-s0"])
 
 
 @pytest.mark.parametrize("words", [("p", "table"), ("p/table",)])
 def test_an_artifact_may_be_named_in_one_word(planned: Callable[..., Plan], words: tuple[str, ...]) -> None:
-    assert names.find_artifacts(planned(), words) == [("p", "table")]
+    assert cli.find_artifacts(planned(), words) == [("p", "table")]
 
 
 def test_a_study_is_told_from_a_table_of_runs(planned: Callable[..., Plan]) -> None:
     study = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
     with pytest.raises(HypersphereError, match="p/s is an exact study; `hypersphere studies p` makes it"):
-        names.find_artifacts(planned(paper={"artifacts.s": study}), ["p/s"])
+        cli.find_artifacts(planned(paper={"artifacts.s": study}), ["p/s"])
 
 
 @pytest.mark.parametrize(
@@ -116,5 +110,15 @@ def test_pretrain_takes_the_names_that_the_console_prints(
     trained: list[str] = []
     monkeypatch.setattr(pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs))
     batch = plan.batches[0]
-    steps.pretrain(plan, argparse.Namespace(run=[batch.id], batch=None, save_every=1.0))
+    cli.pretrain(plan, argparse.Namespace(run=[batch.id], batch=None, save_every=1.0))
     assert trained == [run.name for run in batch.runs]
+
+
+def test_the_results_folder_alone(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For scripts: nothing is planned for it."""
+    monkeypatch.chdir(project())
+    monkeypatch.setattr(cli.stop, "exit_in_order", lambda: None)
+    assert cli.main(["plan", "--folder"]) == 0
+    assert capsys.readouterr().out == "results/small\n"

@@ -1,27 +1,36 @@
 """The calm console: one line per finished job, a failed job's log, a summary at the end, nothing else."""
 
-import heapq
 import logging
-import random
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hypersphere.command import console as module
+from hypersphere.command import console
+from hypersphere.command.console import Handler
+from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+
+Planned = Callable[..., Plan]
 
 
 class Clock:
     """Seconds, set by hand."""
 
-    def __init__(self) -> None:
-        self.time = 0.0
+    time = 0.0
 
-    def __call__(self) -> float:
-        return self.time
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(console.time, "time", lambda: clock.time)
+    return clock
+
+
+@pytest.fixture
+def handler(planned: Planned, clock: Clock) -> Handler:
+    return Handler(planned())
 
 
 @pytest.fixture
@@ -36,18 +45,15 @@ def _record(message: str | None = None, level: int = logging.INFO, **fields: Any
     return record
 
 
-def _start(handler: module.Handler, job: int) -> None:
-    log = [f"logs/quick/pretrain/simclr-x{job}.log"]
-    handler.emit(
-        _record(event="job_info", jobid=job, rule_name="pretrain", wildcards={"batch": f"simclr-x{job}"}, log=log)
-    )
+def _start(handler: Handler, job: int, rule: str = "pretrain", log: str = "") -> None:
+    log = log or f"logs/quick/{rule}/simclr-x{job}.log"
+    handler.emit(_record(event="job_info", jobid=job, rule_name=rule, wildcards={}, log=[log]))
 
 
-def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed_and_left(said: Callable[[], str]) -> None:
-    """One of two jobs took 65 s, so the other takes as long again: 1:05 left."""
-    clock = Clock()
-    handler = module.Handler(now=clock)
-    handler.emit(_record(event="run_info", stats={"total": 3, "pretrain": 2, "all": 1}))
+def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed(
+    handler: Handler, clock: Clock, said: Callable[[], str]
+) -> None:
+    handler.emit(_record(event="run_info", stats={"total": 4, "pretrain": 2, "all": 1, "evaluate": 1}))
     _start(handler, 7)
     clock.time = 65.0
     handler.emit(_record(event="job_finished", job_id=7))
@@ -57,108 +63,53 @@ def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed_and_left
     handler.emit(_record(event="job_info", jobid=0, rule_name="all", wildcards={}))
     handler.emit(_record(event="job_finished", job_id=0))
     assert said().splitlines() == [
-        "2 jobs to do; the output of each goes to a file under logs/",
-        "[1/2]   1:05  pretrain simclr-x7  (1:05 elapsed, about 1:05 left)",
-        "[2/2]   1:10  pretrain simclr-x8  (2:15 elapsed)",
+        "3 jobs to do; the output of each goes to a file under logs/",
+        "[1/3]   1:05  pretrain simclr-x7  (1:05 elapsed)",
+        "[2/3]   1:10  pretrain simclr-x8  (2:15 elapsed)",
     ]
 
 
-def _simulated(waiting: list[tuple[str, float]]) -> Iterator[tuple[float, float | None]]:
-    """Jobs by rule and seconds, two at a time in this order; after each, its end and the time left as shown."""
-    clock = Clock()
-    handler = module.Handler(now=clock)
-    handler.emit(_record(event="run_info", stats=Counter(kind for kind, _ in waiting)))
-    at_work: list[tuple[float, int]] = []
-    for job, (kind, seconds) in enumerate([*waiting, ("", 0.0), ("", 0.0)]):
-        if len(at_work) == 2 or not kind:
-            clock.time, ended = heapq.heappop(at_work)
-            handler.emit(_record(event="job_finished", job_id=ended))
-            yield clock.time, handler.left()
-        if kind:
-            handler.emit(_record(event="job_info", jobid=job, rule_name=kind, log=[]))
-            heapq.heappush(at_work, (clock.time + seconds, job))
-
-
-LAST = [("claims", 17.0), ("scorecard", 13.0), ("paper", 14.0)]
-
-
-def test_the_time_left_is_shown_from_a_quarter_of_the_work_on() -> None:
-    """40 jobs of 10 s, two at a time: after each, what is left to do takes the two 5 s a job."""
-    shown = [(end, left) for end, left in _simulated([("evaluate", 10.0)] * 40) if left is not None]
-    assert shown[0][0] == 50.0
-    for end, left in shown:
-        assert left == pytest.approx(200.0 - end, abs=10.0)
-
-
-def test_no_time_left_is_shown_while_jobs_of_kinds_not_yet_seen_wait() -> None:
-    """Trainings say nothing of how long twenty tables take. Three last pages are too few to matter."""
-    ends = list(_simulated([*[("pretrain", 30.0)] * 20, *[("artifact_a_b", 10.0)] * 20, *LAST]))
-    assert all(left is None for _, left in ends[:20])
-    assert all(left is not None for _, left in ends[21:25])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_time_left_is_right_within_a_factor_of_two(seed: int) -> None:
-    """The simulation knows when it ends. Jobs of a kind differ by a factor of four, kinds by one of six."""
-    draw = random.Random(seed)
-    trained = [("pretrain", 60.0)] * 40
-    measured = [*[("evaluate", 24.0)] * 40, *[("artifact_a_b", 10.0)] * 60]
-    draw.shuffle(measured)
-    jobs = [(kind, mean * draw.uniform(0.4, 1.6)) for kind, mean in [*trained, *measured]]
-    ends = list(_simulated([*jobs, *LAST]))
-    last = max(end for end, _ in ends)
-    shown = [(last - end, left) for end, left in ends if left is not None and last - end > 60]
-    assert len(shown) > 30
-    assert all(0.5 < left / true < 2 for true, left in shown)
-
-
-def test_a_failed_job_is_no_measure() -> None:
-    clock = Clock()
-    handler = module.Handler(now=clock)
-    handler.emit(_record(event="run_info", stats={"pretrain": 2}))
-    _start(handler, 1)
-    clock.time = 100.0
-    for _ in range(2):
-        handler.emit(_record(event="job_error", jobid=1, log=[]))
-    assert (handler.left(), handler.done, handler.at_work) == (None, 0, {})
-
-
-def test_the_end_is_said_once_all_jobs_are_done(planned: Callable[..., Plan], said: Callable[[], str]) -> None:
-    plan, clock = planned(), Clock()
-    handler = module.Handler(plan, clock)
-    handler.emit(_record(event="run_info", stats={"total": 1, "pretrain": 1}))
-    _start(handler, 1)
+@pytest.mark.parametrize(("rule", "next"), [("pretrain", ["next   make verify SCALE=small"]), ("record", [])])
+def test_the_end_is_said_once_all_jobs_are_done(
+    handler: Handler, clock: Clock, said: Callable[[], str], rule: str, next: list[str]
+) -> None:
+    """After records, no page is there to open."""
+    handler.emit(_record(event="run_info", stats={"total": 1, rule: 1}))
+    _start(handler, 1, rule)
     clock.time = 61.0
-    manifest = plan.run_folder(next(iter(plan.runs))) / "manifest.json"
+    manifest = handler.plan.run_folder(next_of(handler)) / "manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.touch()
     handler.emit(_record(event="job_finished", job_id=1))
-    assert said().splitlines()[2:] == [
-        "done in 1:01: 1 job, 1 run trained",
-        "next   make verify SCALE=small",
-    ]
+    assert said().splitlines()[2:] == ["done in 1:01: 1 job, 1 run trained", *next]
 
 
-def test_nothing_to_do_ends_in_the_same_form(planned: Callable[..., Plan], said: Callable[[], str]) -> None:
-    handler = module.Handler(planned())
+def next_of(handler: Handler) -> str:
+    """A run of the plan."""
+    return next(iter(handler.plan.runs))
+
+
+def test_nothing_to_do_ends_in_the_same_form(handler: Handler, said: Callable[[], str]) -> None:
     handler.emit(_record("Nothing to be done (all requested files are present and up to date)."))
-    assert said().splitlines() == [
-        "nothing to do: every result is up to date",
-        "next   make verify SCALE=small",
-    ]
+    assert said().splitlines() == ["nothing to do: every result is up to date", "next   make verify SCALE=small"]
 
 
-def test_a_rebuild_with_failures_ends_with_how_far_it_came(said: Callable[[], str]) -> None:
-    handler = module.Handler(now=Clock())
+@pytest.mark.parametrize("last", ["hypersphere: a: stopped by SIGTERM", "hypersphere: no room"])
+def test_a_rebuild_that_ends_early_says_how_far_it_came(
+    handler: Handler, said: Callable[[], str], tmp_path: Path, last: str
+) -> None:
+    """What was asked to stop did not fail."""
+    (tmp_path / "x.log").write_text(f"training\n{last}\n")
     handler.emit(_record(event="run_info", stats={"total": 2, "pretrain": 2}))
-    _start(handler, 1)
+    _start(handler, 1, log=str(tmp_path / "x.log"))
     for _ in range(2):  # Snakemake may report one failure twice
-        handler.emit(_record(event="job_error", jobid=1, log=[]))
+        handler.emit(_record(event="job_error", jobid=1, log=[str(tmp_path / "x.log")]))
     message = "WorkflowError:\nAt least one job did not complete successfully."
     handler.emit(_record(message, level=logging.ERROR, event="error"))
     shown = said()
-    assert shown.splitlines()[-1].startswith("stopped after 0:00: 0 of 2 jobs done, 1 failed as shown above")
     assert "WorkflowError" not in shown
+    assert ("failed: pretrain x" in shown) == ("no room" in last)
+    assert "0 of 2 jobs done" + (", 1 failed" if "no room" in last else ". Run") in shown.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -175,11 +126,10 @@ def test_a_rebuild_with_failures_ends_with_how_far_it_came(said: Callable[[], st
     ],
 )
 def test_a_job_is_called_as_the_command_takes_it(rule: str, log: str | None, expected: str) -> None:
-    assert module.label(rule, [log] if log else []) == expected
+    assert console.label(rule, [Path(log)] if log else []) == expected
 
 
-def test_chatter_is_left_out_and_warnings_are_not(said: Callable[[], str]) -> None:
-    handler = module.Handler(now=Clock())
+def test_chatter_is_left_out_and_warnings_are_not(handler: Handler, said: Callable[[], str]) -> None:
     handler.emit(_record("Select jobs to execute..."))
     handler.emit(_record("shell", event="shellcmd"))
     assert said() == ""
@@ -187,11 +137,10 @@ def test_chatter_is_left_out_and_warnings_are_not(said: Callable[[], str]) -> No
     assert said() == "disk is full\n"
 
 
-def test_a_failed_job_shows_the_end_of_its_log(tmp_path: Path, said: Callable[[], str]) -> None:
+def test_a_failed_job_shows_the_end_of_its_log(handler: Handler, tmp_path: Path, said: Callable[[], str]) -> None:
     log = tmp_path / "job.log"
     log.write_text("\n".join(f"line {i}" for i in range(50)) + "\nhypersphere: [the] sentence\n")
-    handler = module.Handler(now=Clock())
-    handler.emit(_record(event="job_info", jobid=1, rule_name="prepare", wildcards={}))
+    handler.emit(_record(event="job_info", jobid=1, rule_name="prepare", wildcards={}, log=[str(log)]))
     handler.emit(_record(event="job_error", jobid=1, log=[str(log)]))
     shown = said()
     assert "failed: prepare" in shown
@@ -200,30 +149,86 @@ def test_a_failed_job_shows_the_end_of_its_log(tmp_path: Path, said: Callable[[]
     assert "line 10" not in shown
 
 
-def test_long_lines_are_not_broken_and_a_failed_commands_own_words_are_left_out(said: Callable[[], str]) -> None:
-    handler = module.Handler()
+def test_long_lines_are_whole_and_a_failed_commands_own_words_are_left_out(
+    handler: Handler, said: Callable[[], str]
+) -> None:
     sentence = f"/a/{'long/' * 30}path: cannot be written"
     handler.emit(_record(sentence, level=logging.ERROR))
     handler.emit(_record("RuleException:\nCalledProcessError in file x:\nCommand y failed", level=logging.ERROR))
     assert said() == f"{sentence}\n"
 
 
-def test_a_note_in_the_log_of_a_job_that_went_well_is_shown(tmp_path: Path, said: Callable[[], str]) -> None:
+def test_a_note_in_the_log_of_a_job_that_went_well_is_shown(
+    handler: Handler, tmp_path: Path, said: Callable[[], str]
+) -> None:
     log = tmp_path / "job.log"
     log.write_text("much\nnote: the state is damaged; starting over\nthe word note: in a line\n")
-    handler = module.Handler(now=Clock())
     handler.emit(_record(event="job_info", jobid=1, rule_name="pretrain", wildcards={}, log=[str(log)]))
     handler.emit(_record(event="job_finished", job_id=1))
     assert said().splitlines()[1:] == ["  note: the state is damaged; starting over"]
 
 
-def test_a_note_for_the_person_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    module.attach(logging.Logger("test"), note="the locks are removed")
-    assert capsys.readouterr().err == "the locks are removed\n"
+def write(plan: Plan, **files: str) -> None:
+    for name, text in files.items():
+        path = plan.config.results / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
-def test_attached_once() -> None:
-    logger = logging.Logger("test")
-    module.attach(logger)
-    module.attach(logger)
-    assert len(logger.handlers) == 1
+def test_what_was_done_the_verdicts_the_files_and_the_next_command(planned: Planned) -> None:
+    plan = planned()
+    rows = ["id,origin,verdict", "a,printed,not run", "b,printed,refuted", "c,printed,not run", "d,ours,refuted"]
+    write(
+        plan,
+        claims_dot_csv="\n".join([*rows, "e,corrected,exact (erratum)\n"]),
+        scorecard_dot_html="",
+        paper_dot_pdf="",
+    )
+    assert console.ending(plan) == [
+        "3 printed claims: 2 not run, 1 refuted",
+        "open   results/small/scorecard.html and results/small/paper.pdf",
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_what_does_not_exist_is_not_named(planned: Planned) -> None:
+    assert console.ending(planned()) == [
+        "next   make verify SCALE=small",
+    ]
+
+
+def test_of_chosen_artifacts_their_own_files_and_verdicts_are_named_and_how_to_make_the_rest(planned: Planned) -> None:
+    """claims.csv of the scale is not made then: one that exists may be of other results."""
+    plan = planned(config={"only": ["p/table"]})
+    write(plan, claims_dot_csv="id,origin,verdict\na,printed,refuted\n", scorecard_dot_html="")
+    write(plan, tables__p__table_dot_md="", tables__p__table_dot_tex="")
+    write(plan, statistics__p__table__claims_dot_csv="id,origin,verdict\na,printed,quick only\nb,ours,not run\n")
+    assert console.ending(plan) == [
+        "1 printed claim: 1 quick only",
+        "open   results/small/tables/p/table.md",
+        "next   make verify SCALE=small ONLY=p/table",
+        "rest   make reproduce SCALE=small",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({}, "SCALE=small"),
+        ({"epochs": 3, "seeds": [0, 1]}, "SCALE=small 'SET=epochs=3 '\"'\"'seeds=[0,1]'\"'\"''"),
+        ({"device": "cpu"}, "SCALE=small SET=device=cpu"),
+        ({"scale": "small", "only": ["p"]}, "SCALE=small ONLY=p"),
+    ],
+)
+def test_the_next_command_has_the_settings_of_this_one(
+    project: Callable[..., Path], overrides: dict[str, Any], words: str
+) -> None:
+    config = planning.make(project(config={"device": "auto"}), overrides).config
+    assert console.next_command(config) == f"make verify {words}"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0:00"), (65, "1:05"), (59.6, "1:00"), (3600, "1:00:00"), (7210, "2:00:10")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert console.clock(seconds) == text

@@ -1,17 +1,19 @@
-"""``hypersphere plan``: Snakemake's dry run in our words."""
+"""``hypersphere plan``: Snakemake's dry run in our words, and what would measure each claim."""
 
-import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hypersphere import files
 from hypersphere.command import preview
-from hypersphere.command.preview import Job
+from hypersphere.command.preview import CELL, DRAWS, NOTHING, STUDY, Job
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-from ..statistics.world import PAPER, World, at
+from ..statistics.world import PAPER, World, at, claim, gain
 
 # Snakemake 9.27, abridged.
 TEXT = """\
@@ -68,22 +70,17 @@ def test_parse() -> None:
     assert preview.parse("Nothing to be done (all requested files are present and up to date).\n") == []
 
 
-def lines(capsys: pytest.CaptureFixture[str], plan: Plan, verbose: bool = False) -> list[str]:
-    preview.show(plan, {}, verbose)
-    return capsys.readouterr().out.splitlines()
+def lines(plan: Plan, verbose: bool = False) -> list[str]:
+    return list(preview.jobs(plan, verbose))
 
 
-def test_a_summary_is_a_dozen_lines(
-    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_summary_is_a_dozen_lines(tiny_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten runs, of which one is finished; and more groups of jobs than are shown."""
     plan = planning.make(tiny_root)
-    done = plan.run_folder(next(iter(plan.runs)))
-    done.mkdir(parents=True)
-    (done / "manifest.json").write_text(json.dumps({"status": "finished"}))
+    files.write_sealed(plan.run_folder(next(iter(plan.runs))) / "manifest.json", {"status": "finished", "files": {}})
     drawn = [Job("artifact_a_b", "x", "Code has changed: y"), Job("artifact_a_c", "x", "Code has changed")]
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [*preview.parse(TEXT), *drawn])
-    assert lines(capsys, plan) == [
+    assert lines(plan) == [
         f"scale     tiny: {plan.config.scale.describe}",
         "results   results/tiny",
         "seeds     of tables 0; of sweeps 0",
@@ -96,30 +93,27 @@ def test_a_summary_is_a_dozen_lines(
         "`hypersphere plan --verbose` lists every artifact, run and job, with reasons",
     ]
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [Job(f"r{i}", "x", "why") for i in range(50)])
-    assert len(lines(capsys, plan)) == 14
+    assert len(lines(plan)) == 14
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
-    assert lines(capsys, plan)[-2] == "jobs      nothing would run: every result is up to date"
+    assert lines(plan)[-2] == "jobs      nothing would run: every result is up to date"
 
 
 def test_an_artifact_that_is_asked_for_and_not_made_has_a_line_with_the_reason(tiny_root: Path) -> None:
     plan = planning.make(tiny_root, {"only": ["lecture/every_method"]})
-    assert "not made  lecture/every_method: left out at this scale" in preview.summary(plan, [])
-    assert not any(line.startswith("not made") for line in preview.summary(planning.make(tiny_root), []))
+    assert "not made  lecture/every_method: left out at this scale" in preview.summary(plan, [], {})
+    assert not any(line.startswith("not made") for line in preview.summary(planning.make(tiny_root), [], {}))
 
 
-def test_more_is_listed_if_asked_for(
-    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_more_is_listed_if_asked_for(tiny_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planning.make(tiny_root)
     done, damaged, begun, *_ = plan.runs
-    for name, text in ((done, json.dumps({"status": "finished"})), (damaged, "{")):
-        plan.run_folder(name).mkdir(parents=True)
-        (plan.run_folder(name) / "manifest.json").write_text(text)
+    files.write_sealed(plan.run_folder(done) / "manifest.json", {"status": "finished", "files": {}})
+    files.write_text(plan.run_folder(damaged) / "manifest.json", "{")
     state = plan.run_folder(begun) / "unfinished-0a1b2c3d" / "resume.safetensors"
     state.parent.mkdir(parents=True)
     state.touch()
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: preview.parse(TEXT))
-    out = lines(capsys, plan, verbose=True)
+    out = lines(plan, verbose=True)
     assert f"  finished   {done}" in out
     assert f"  damaged    {damaged}" in out
     assert f"  begun      {begun}" in out
@@ -134,7 +128,7 @@ def test_more_is_listed_if_asked_for(
 def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path) -> None:
     """Points of table 5: four rows by four datasets, of which two have data here; three seeds each."""
     plan = World(tmp_path, level="quick").plan
-    listed = {line.split()[0]: " ".join(line.split()[1:]) for line in preview.artifacts(plan)[2:]}
+    listed = {line.split()[0]: " ".join(line.split()[1:]) for line in list(preview.artifacts(plan))[2:]}
     assert listed.keys() == {f"norms/{name}" for name in PAPER["artifacts"]}
     assert listed["norms/table5"] == (
         "16 cells, 8 measured by 24 runs; 8 not: nothing stands for flowers at this scale; no loader for far yet"
@@ -150,7 +144,7 @@ def test_cells_that_a_small_scale_cannot_tell_apart_say_so(tmp_path: Path) -> No
     """Of 100 epochs 10 are left: the published epochs 50 and 51 are one number, which the first keeps."""
     epochs = PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}
     plan = World(tmp_path, level="quick", paper={"artifacts": {"epochs": epochs}}).plan
-    (line,) = preview.artifacts(plan)[2:]
+    (line,) = list(preview.artifacts(plan))[2:]
     assert "4 cells, 2 measured by 6 runs; 2 not: at this scale one number with" in line
     assert f"one number with {at(epoch=50)}" in line
 
@@ -167,3 +161,88 @@ def test_a_refusal_is_said(tmp_path: Path) -> None:
 )
 def test_kinds(rule: str, kind: str) -> None:
     assert preview.kind_of_job(rule) == kind
+
+
+STUDIED = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
+CLAIMS = (
+    claim("cell"),
+    gain("compared"),
+    claim("study", artifact="studied"),
+    claim("statement", kind="theorem", method="", variant="", dataset="", metric="", reported="", sentence="It holds."),
+    claim("stand_in", dataset="flowers"),
+    claim("no_cell", setting="epoch=7"),
+    claim("other_setting", setting="epoch=8"),
+    claim("left_out", artifact="left"),
+    claim("text", artifact="sentences"),
+    claim("undeclared", artifact="table99"),
+    gain("not_compared", artifact="transfers", setting="target=hundred", metric="transfer_top1"),
+    claim("far", dataset="far"),
+)
+BY = {"cell": CELL, "compared": CELL, "study": STUDY, "statement": DRAWS}
+NO_LOADER = "no loader for far yet"
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    world = World(tmp_path, level="quick", paper={"artifacts": PAPER["artifacts"] | {"studied": STUDIED}})
+    world.claims(*CLAIMS)
+    return world.plan
+
+
+def test_each_claim_is_bound_to_what_would_measure_it(plan: Plan) -> None:
+    found = {one.claim.id: one for one in preview.bound(plan)}
+    assert found.keys() == {one["id"] for one in CLAIMS}
+    assert {name: one.by for name, one in found.items()} == dict.fromkeys(found, NOTHING) | BY
+    reasons = {name: one.why for name, one in found.items() if one.by == NOTHING}
+    place = "method=simclr;variant=default;dataset=ten;epoch={};measure=knn_top1"
+    assert reasons == {
+        "stand_in": "nothing stands for flowers at this scale",
+        "no_cell": f"no cell of table5 has the coordinates {place.format(7)}",
+        "other_setting": f"no cell of table5 has the coordinates {place.format(8)}",
+        "left_out": "left out at this scale",
+        "text": "runs on text",
+        "undeclared": "no artifact of this name is declared",
+        "not_compared": reasons["not_compared"],
+        "far": NO_LOADER,
+    }
+    assert reasons["not_compared"].startswith("transfers does not compare method=simclr;variant=cut3;dataset=ten")
+
+
+def test_counts_add_up(plan: Plan) -> None:
+    text = list(preview.claims(plan))
+    assert text[1] == "claims    12, of which nothing at this scale would measure 8"
+    assert [line.split() for line in text[3:5]] == [
+        ["document", "claims", "a", "cell", "exact", "study", "draws", "nothing"],
+        ["norms", "12", "2", "1", "1", "8"],
+    ]
+    kinds = {" ".join(line.split()[:2]): [int(word) for word in line.split()[2:]] for line in text[7:10]}
+    assert kinds == {
+        "value, printed": [9, 1, 1, 0, 7],
+        "comparison, printed": [2, 1, 0, 0, 1],
+        "theorem, printed": [1, 0, 0, 1, 0],
+    }
+
+
+def test_reasons_are_grouped_and_listed_if_asked_for(plan: Plan) -> None:
+    text = list(preview.claims(plan))
+    assert "      2  no cell of table5 has the coordinates …" in text
+    assert text[-1] == "`hypersphere plan --claims --verbose` lists each of them with its reason"
+    listed = list(preview.claims(plan, verbose=True))
+    assert f"  norms/table5 far: {NO_LOADER}" in listed
+    assert sum(line.startswith("  norms/") for line in listed) == 8
+
+
+def test_only_restricts_it(plan: Plan) -> None:
+    few = planning.make(plan.config.root, {"only": ["norms/studied"]})
+    assert [one.claim.id for one in preview.bound(few)] == ["study"]
+
+
+def test_a_scale_that_leaves_nothing_out_says_nothing_more(
+    planned: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: every claim has its cell."""
+    row: Sequence[Any] = []
+    monkeypatch.setattr(preview, "load", lambda file: row)
+    text = list(preview.claims(planned()))
+    assert text[1] == "claims    0, of which nothing at this scale would measure 0"
+    assert not any("why nothing" in line for line in text)

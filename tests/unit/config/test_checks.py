@@ -84,7 +84,7 @@ def test_a_plan_checks_them_first(copy: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: pytest.fail("checks come first"))
     add(copy, setting="epohc=3")
     with pytest.raises(HypersphereError, match="epohc: unknown"):
-        preview.show(planning.make(copy), {})
+        list(preview.jobs(planning.make(copy)))
 
 
 HEADER = (

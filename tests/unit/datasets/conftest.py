@@ -3,25 +3,23 @@
 import hashlib
 import io
 import pickle
-import re
-import socket
-import struct
 import tarfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
+import pooch
 import pytest
 from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets.reading import download, published
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import Arrays
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
@@ -29,39 +27,23 @@ PATIENCE = 120  # seconds that a test waits for what must come, on however slow 
 
 
 @dataclass
-class Asked:
-    """A request: what it wanted, and how many bytes of the archive went its way."""
-
-    path: str
-    range: str | None
-    agent: str | None
-    sent: int = 0
-
-
-@dataclass
 class Habits:
-    """How a server answers.
+    """How a server answers: ``fault`` is '' for well, or a status, or one of:
 
-    ``fault`` is '' for well, a status, or:
-        wrong byte, half a file: another file, said to be whole;
-        closed, reset, stalled: after ``portion`` bytes of each answer, with the whole length announced;
-        trickle: in ten pieces, ``pause`` seconds apart;
-        no length, chunked: well, but the size is not announced;
-        other range: part of the file from another byte than asked for, as the answer says;
-        other bytes: the same, though the answer says that it is what was asked for.
+    wrong byte, half a file: another file, said to be whole;
+    closed, stalled: after half of the answer, with the whole length announced;
+    trickle: in ten pieces, ``pause`` seconds apart.
     """
 
     fault: str = ""
     first: list[str] = field(default_factory=list)  # faults of the first answers, before ``fault``
-    ranges: bool = True
-    portion: int | None = None  # default: half
     pause: float = 0.0
     released: threading.Event = field(default_factory=threading.Event)  # answers wait for it; set unless a test clears
     over: threading.Event = field(default_factory=threading.Event)
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive at every path (``/moved/…`` redirects to it), or files of ``shelf`` at their names."""
+    """Serves one archive at every path, or files of ``shelf`` at their names; ``log`` lists the paths asked for."""
 
     daemon_threads = True
     archive = b""
@@ -72,7 +54,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.habits = Habits()
         self.habits.released.set()
-        self.log: list[Asked] = []
+        self.log: list[str] = []
 
     @property
     def address(self) -> str:
@@ -81,15 +63,6 @@ class Server(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"{self.address}/cifar-10-python.tar.gz"
-
-    @property
-    def ranges_asked(self) -> list[str | None]:
-        return [asked.range for asked in self.log]
-
-    @property
-    def sent(self) -> int:
-        """Bytes of the archive sent, in all answers."""
-        return sum(asked.sent for asked in self.log)
 
     def offer(self, content: Path | bytes) -> None:
         """Serve ``content`` (a folder is packed first) as the official CIFAR-10 archive, at this server's address."""
@@ -122,53 +95,22 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         habits, whole = self.server.habits, self.server.shelf.get(self.path[1:], self.server.archive)
         fault = habits.first.pop(0) if habits.first else habits.fault
-        asked = Asked(self.path, self.headers.get("Range"), self.headers.get("User-Agent"))
-        self.server.log.append(asked)
+        self.server.log.append(self.path)
         habits.released.wait(PATIENCE)
         if fault.isdigit():
             self.send_error(int(fault))
-        elif self.path.startswith("/moved/"):
-            self.send_response(302)
-            self.send_header("Location", self.path.removeprefix("/moved"))
-            self.end_headers()
-        else:
-            half = len(whole) // 2
-            whole = {"wrong byte": whole[:half] + b"\0" + whole[half + 1 :], "half a file": whole[:half]}.get(
-                fault, whole
-            )
-            self._give(fault, whole, asked)
-
-    def _give(self, fault: str, whole: bytes, asked: Asked) -> None:
-        habits = self.server.habits
-        found = re.fullmatch(r"bytes=(\d+)-", asked.range or "") if habits.ranges else None
-        start = int(found[1]) if found else 0
-        if found and start >= len(whole):
-            self.send_error(416)
             return
-        self.send_response(206 if found else 200)
-        said = start
-        if found and fault in ("other range", "other bytes"):
-            start //= 2
-            said = start if fault == "other range" else said
-        body = whole[start:]
-        if found:
-            self.send_header("Content-Range", f"bytes {said}-{len(whole) - 1}/{len(whole)}")
-        if fault == "chunked":
-            self.send_header("Transfer-Encoding", "chunked")
-        elif fault != "no length":
-            self.send_header("Content-Length", str(len(whole) - said))
+        half = len(whole) // 2
+        wrong = {"wrong byte": whole[:half] + b"\0" + whole[half + 1 :], "half a file": whole[:half]}
+        whole = wrong.get(fault, whole)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(whole)))
         self.end_headers()
-        if fault in ("closed", "reset", "stalled"):
-            body = body[: len(whole) // 2 if habits.portion is None else habits.portion]
+        body = whole[:half] if fault in ("closed", "stalled") else whole
         pieces = 10 if fault == "trickle" else 1
         for piece in range(pieces):
-            part = body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces]
-            asked.sent += len(part)  # before they go: the client may be done with them before we are
-            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(part), part) if fault == "chunked" else part)
-            time.sleep(habits.pause if fault == "trickle" else 0)
-        if fault == "reset":  # not an orderly close: what is on its way may be lost
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
+            self.wfile.write(body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces])
+            sleep(habits.pause if fault == "trickle" else 0)
         if fault == "stalled":
             habits.over.wait(PATIENCE)
 
@@ -180,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A running server that behaves well; attempts follow one another at once."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(download, "PAUSE", 0.0)
+    monkeypatch.setattr(pooch.core.time, "sleep", lambda seconds: None)  # between two attempts
     with Server() as running:
         running.patch = monkeypatch
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
@@ -225,7 +167,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         meta = {"filename": "batches.meta", "key": "label_names", "md5": md5["batches.meta"]}  # noqa: RUF012
 
     monkeypatch.setitem(module.SETS, 10, Tiny)
-    monkeypatch.setitem(module.SHA256, 10, {name: files.sha256(folder / name) for name in NAMES})
+    for name in NAMES:
+        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", ("sha256", files.sha256(folder / name)))
     return folder
 
 
@@ -236,7 +179,7 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     loads = pickle.loads
 
     def spy(content: bytes, **options: Any) -> Any:
-        known = {sha256: name for name, sha256 in module.SHA256[10].items()}
+        known = {checksum: Path(file).name for file, (_, checksum) in published.checksums().items()}
         names.append(known.get(hashlib.sha256(content).hexdigest(), "?"))
         return loads(content, **options)
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import colored_mnist as module
-from hypersphere.datasets import mnist
+from hypersphere.datasets import mnist, store
 from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.digits import digits
-from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -20,7 +19,7 @@ FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class"
 def test_each_pixel_is_its_ink_times_one_colour() -> None:
     """The grey digits are those of `digits`; the colour is near the mean one of the bias: noise of strength 4."""
     found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
-    fitting.check(found, "datasets/colored_mnist")
+    store.check(found, "datasets/colored_mnist")
     grey = digits(NOWHERE, train_per_class=40, test_per_class=20)
     for name, n in (("train", 400), ("test", 200)):
         split = found.splits[name]
@@ -56,16 +55,6 @@ def test_noise_spreads_the_colours_of_one_class() -> None:
     assert spreads[1] < 0.005
 
 
-def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ() -> None:
-    train, again, other = (
-        colored_mnist(NOWHERE, conflicting_percent=5, seed=seed, **FEW).splits["train"] for seed in (0, 0, 1)
-    )
-    whole, some = train.images[np.arange(400)], np.array([0, 17, 399])
-    np.testing.assert_array_equal(again.images[some], whole[some])
-    assert not np.array_equal(other.images[np.arange(400)], whole)
-    assert not np.array_equal(other.labels["bias"], train.labels["bias"])
-
-
 def test_mnist_is_its_scans(monkeypatch: pytest.MonkeyPatch) -> None:
     scans = mnist.Scans(np.full((30, 28, 28), 255, np.uint8), np.arange(30) % 10)
     monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
@@ -79,7 +68,7 @@ def test_mnist_is_its_scans(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"conflicting_percent": 101}, "colored_mnist: conflicting_percent: must be at most 100"),
+        ({"conflicting_percent": 101, "base": "digits"}, "conflicting_percent: must be at most 100"),
         ({"conflicting_percent": 1, "noise": 6}, r"colored_mnist: noise: must be from 1 to 5 \(given: 6\)"),
     ],
 )

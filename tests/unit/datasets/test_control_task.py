@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hypersphere.config import renderer
+from hypersphere.datasets import store
 from hypersphere.datasets.control_task import control_task
-from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())
@@ -18,7 +18,7 @@ def test_frames_are_one_episode_and_equal_each_time(tmp_path: Path) -> None:
         control_task(tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False)
         for _ in range(2)
     )
-    fitting.check(one, "datasets/control_task")
+    store.check(one, "datasets/control_task")
     images = one.splits["train"].images
     assert images.shape == (1000 // 50 + 1, 12, 12, 3)
     assert np.array_equal(images, again.splits["train"].images)

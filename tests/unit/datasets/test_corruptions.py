@@ -6,15 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.config.run import Dataset
+from hypersphere.datasets import part as part_module
 from hypersphere.datasets import store
-from hypersphere.datasets.composing import bases
-from hypersphere.datasets.corrupting import official, official_tiny
-from hypersphere.datasets.corrupting.apply import corrupt
-from hypersphere.datasets.corrupting.severities import BENCHMARK
+from hypersphere.datasets.corrupting import official
+from hypersphere.datasets.corrupting.apply import BENCHMARK, corrupt
 from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
-from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -24,7 +21,7 @@ FEW: dict[str, Any] = {"base": "digits", "origin": "made", "train_per_class": 3,
 
 def test_there_are_nineteen_times_five_corrupted_splits() -> None:
     made = corruptions(NOWHERE, **FEW)
-    fitting.check(made, "datasets/corruptions")
+    store.check(made, "datasets/corruptions")
     assert len(made.splits) == 2 + 19 * 5
     assert {"train", "test", "gaussian_noise-1", "jpeg_compression-5", "saturate-3"} <= made.splits.keys()
     labels = made.splits["test"].labels["class"]
@@ -46,25 +43,13 @@ def test_clean_splits_are_the_bases_and_corrupted_ones_are_of_the_test_images() 
     np.testing.assert_array_equal(found[numbers[5:9]], found[numbers][5:9])
 
 
-def test_another_seed_makes_other_images(tmp_path: Path) -> None:
-    """The digest of the prepared set is compared, so that every split counts; the same seed is the control."""
-    digests = []
-    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
-        source = {"name": "corruptions", "only": "fog gaussian_noise", "seed": seed, **FEW}
-        dataset = Dataset.model_validate({"name": "digits_c", "source": source})
-        prepared = store.open(store.prepare(dataset, tmp_path / folder, None))
-        assert len(prepared.split_names) == 12
-        digests.append(prepared.digest)
-    assert digests[0] == digests[1] != digests[2]
-
-
 @pytest.mark.usefixtures("tiny")
 def test_official_rows_are_the_severities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten rows for two test images: rows 0 and 1 are severity 1, rows 8 and 9 severity 5."""
     rows = np.arange(10, dtype=np.uint8)[:, None, None, None] * np.ones((1, 32, 32, 3), np.uint8)
     monkeypatch.setattr(official, "load", lambda root, download, base, names, tests: dict.fromkeys(names, rows))
     found = corruptions(tmp_path / "tiny", False, base="cifar10", only="snow")
-    fitting.check(found, "datasets/corruptions")
+    store.check(found, "datasets/corruptions")
     assert len(found.splits["train"].images) == 10
     numbers = np.arange(2)
     for severity in range(1, 6):
@@ -81,7 +66,7 @@ def test_official_tiny_imagenet_has_fifteen_ways_and_the_clean_sets_classes(monk
     names = {"class": ("n01 goldfish", "n02 bullfrog")}
     about = {"source": "made up", "licence": "none", "citation": "none"}
     monkeypatch.setattr(
-        bases, "tiny_imagenet", lambda root, download: Arrays({"train": split, "test": split}, names, about)
+        part_module, "tiny_imagenet", lambda root, download: Arrays({"train": split, "test": split}, names, about)
     )
     asked: list[Any] = []
 
@@ -89,9 +74,9 @@ def test_official_tiny_imagenet_has_fifteen_ways_and_the_clean_sets_classes(monk
         asked.append((names, ids))
         return {(name, severity): split for name in names for severity in range(1, 6)}
 
-    monkeypatch.setattr(official_tiny, "load", load)
+    monkeypatch.setattr(official, "load_tiny", load)
     found = corruptions(NOWHERE, False, base="tiny_imagenet")
-    fitting.check(found, "datasets/corruptions")
+    store.check(found, "datasets/corruptions")
     assert asked == [(BENCHMARK, ["n01", "n02"])]
     assert len(found.splits) == 2 + 15 * 5
     assert "Tiny-ImageNet-C" in found.about["source"]

@@ -1,6 +1,5 @@
 """The composed digits: no scan in both splits, keyed draws, a task with room."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,8 @@ import pytest
 
 from hypersphere.config import project as cfg
 from hypersphere.datasets import digits as module
+from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
-from hypersphere.datasets.preparing import imbalance
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -84,31 +83,11 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
             assert set(images.any(axis=1).argmax(axis=1)) == corners
 
 
-def test_same_key_same_bytes_other_seed_other_bytes() -> None:
-    first, again, other = (digits(NOWHERE, seed=seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first.splits["train"].images, again.splits["train"].images)
-    np.testing.assert_array_equal(first.splits["test"].images, again.splits["test"].images)
-    assert not np.array_equal(first.splits["train"].images, other.splits["train"].images)
-
-
 def test_a_new_piece_of_clutter_moves_nothing_else() -> None:
     """Each draw has its own key: more clutter only brightens."""
     few, more = (digits(NOWHERE, clutter=n, noise=0).splits["train"].images for n in (1, 2))
     assert (more >= few).all()
     assert (more > few).any()
-
-
-def test_shapes_types_and_time() -> None:
-    digits(NOWHERE, train_per_class=1, test_per_class=1)  # imports scikit-learn
-    start = time.perf_counter()
-    arrays = digits(NOWHERE)
-    assert time.perf_counter() - start < 2
-    train, test = (arrays.splits[name] for name in ("train", "test"))
-    assert train.images.shape[1:] == (12, 12, 3)
-    assert train.images.dtype == np.uint8
-    assert train.labels["class"].dtype == np.int64
-    assert (test.images == test.images[..., :1]).all()
-    assert {"source", "licence", "citation"} <= arrays.about.keys()
 
 
 def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
@@ -126,7 +105,7 @@ def test_raw_pixels_neither_solve_the_configured_task_nor_fail(name: str) -> Non
     train, test = (arrays.splits[name] for name in ("train", "test"))
     trained, tested = train.labels["class"], test.labels["class"]
     classes = len(arrays.class_names["class"])
-    kept = imbalance.choose(trained, dataset.imbalance, classes)
+    kept = store.choose_images(trained, dataset.imbalance, classes)
     assert 600 <= len(kept) <= 800
     assert np.bincount(tested).tolist() == [len(tested) // classes] * classes
     bank, query = (images.reshape(len(images), -1) / 255 for images in (train.images[kept], test.images))

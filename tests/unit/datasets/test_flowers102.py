@@ -11,11 +11,8 @@ import pytest
 from torchvision.datasets import Flowers102
 from torchvision.transforms import CenterCrop, Compose, Resize
 
-from hypersphere.config.run import Dataset
 from hypersphere.datasets import flowers102 as module
-from hypersphere.datasets import store
 from hypersphere.datasets.flowers102 import flowers102
-from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from . import miniatures
@@ -66,37 +63,11 @@ def test_images_are_those_of_torchvisions_reader(
     assert {"train": 2, "val": 2, "test": 4}[train] == len(arrays.splits["train"].images)
 
 
-def test_files_are_fetched_once_and_prepared_alike_from_a_folder(
-    own: Path, packed: Path, tmp_path: Path, server: Any
-) -> None:
-    source = {"name": "flowers102", "size": 24, "train": "test", "test": "val"}
-    dataset = Dataset.model_validate({"name": "flowers", "source": source})
-    fetched = store.open(store.prepare(dataset, tmp_path, None))
-    store.prepare(dataset, tmp_path, None)
-    assert sorted(asked.path for asked in server.log) == ["/102flowers.tgz", "/imagelabels.mat", "/setid.mat"]
-    assert fetched.digest == store.open(store.prepare(dataset, tmp_path / "b", own)).digest
-    assert fetched.digest == store.open(store.prepare(dataset, tmp_path / "c", packed)).digest
-    assert fetched.manifest["counts"]["train"][:4] == [1, 3, 0, 0]  # of 2, 5, 7 and 8: classes 2, 2, 1 and 2
-
-
 def said_by(root: Path, **parameters: Any) -> str:
     with pytest.raises(HypersphereError) as caught:
         flowers102(root, False, **parameters)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-@pytest.mark.parametrize("name", [*TABLES, module.ARCHIVE])
-def test_a_missing_or_damaged_file_is_a_sentence(name: str, packed: Path) -> None:
-    path = packed / module.FOLDER / name
-    content = path.read_bytes()
-    path.write_bytes(content[:-1])
-    assert said_by(packed).startswith(f"{path}: damaged: {len(content) - 1} bytes with another md5")
-    path.unlink()
-    said = said_by(packed)
-    assert said.startswith(f"{path}: the file is missing")
-    assert "it is published at http://127" in said
-    assert ("and so is the folder jpg" in said) == (name == module.ARCHIVE)
 
 
 def test_an_image_that_the_parts_list_and_the_folder_lacks_is_a_sentence(own: Path) -> None:
@@ -132,10 +103,5 @@ def test_training_and_testing_on_one_part_is_refused(own: Path) -> None:
     assert "train and test: name the same part, val" in said_by(own, train="val", test="val")
 
 
-def test_the_constants_are_torchvisions() -> None:
-    """Addresses and md5; the numbers of classes and images are on the set's page."""
-    listed = published.TABLE.read_text()
-    for name, md5 in Flowers102._file_dict.values():
-        assert f"{Flowers102._download_url_prefix}{name}," in listed
-        assert md5 in listed
+def test_the_parts_are_called_as_torchvision_calls_them() -> None:
     assert Flowers102._splits_map == module.OFFICIAL

@@ -8,10 +8,9 @@ import pytest
 from PIL import Image
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist
+from hypersphere.datasets import mnist, store
 from hypersphere.datasets import multidigits as module
 from hypersphere.datasets.multidigits import multidigits
-from hypersphere.datasets.preparing import fitting
 from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
@@ -38,7 +37,7 @@ def brightness(digit: np.ndarray) -> np.ndarray:
 def test_digits_in_a_grid_each_have_a_cell(count: int) -> None:
     """4 × 4 cells of 8 pixels: ``count`` of them are filled, with the digits of the labels."""
     found = multidigits(NOWHERE, count=count, placement="grid", **SMALL)
-    fitting.check(found, "datasets/multidigits")
+    store.check(found, "datasets/multidigits")
     train = found.splits["train"]
     images = train.images[ALL]
     assert (images == images[..., :1]).all()
@@ -110,17 +109,6 @@ def test_probes_see_one_digit_whatever_is_trained_on() -> None:
         assert list(many.splits[name].labels) == ["class", "digit_1"]
     assert many.splits["train"].images[ALL].sum() > 3 * one.splits["train"].images[ALL].sum()
     assert not np.array_equal(one.splits["train"].images[ALL], one.splits["probe"].images[ALL])
-
-
-@pytest.mark.parametrize("asked", [{**SMALL, "count": 5}, {**SMALL, "count": 5, "placement": "grid"}, TWO])
-def test_pieces_have_the_bytes_of_the_whole_and_seeds_differ(asked: dict[str, Any]) -> None:
-    train = multidigits(NOWHERE, **asked).splits["train"]
-    whole, some = train.images[ALL], np.array([0, 7, 59])
-    np.testing.assert_array_equal(train.images[some], whole[some])
-    longer = multidigits(NOWHERE, **{**asked, "train": 80}).splits["train"]
-    np.testing.assert_array_equal(longer.images[ALL], whole)
-    other = multidigits(NOWHERE, seed=1, **asked).splits["train"]
-    assert not np.array_equal(other.images[ALL], whole)
 
 
 def test_scans_are_resized_by_area_or_linearly() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hypersphere.datasets.composing import bases
+from hypersphere.datasets import mnist, store
+from hypersphere.datasets import part as module
 from hypersphere.datasets.part import part
-from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -34,14 +34,14 @@ def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
         {"source": "made up", "licence": "none", "citation": "none"},
     )
     monkeypatch.setattr(
-        bases, "cifar", lambda root, download, classes, human_labels: people(arrays) if human_labels else arrays
+        module, "cifar", lambda root, download, classes, human_labels: people(arrays) if human_labels else arrays
     )
     return arrays
 
 
 def test_superclasses_replace_the_classes(cifar100: Arrays) -> None:
     found = part(NOWHERE, base="cifar100", labels="coarse", side=16, train_per_class=2, test_per_class=3)
-    fitting.check(found, "datasets/part")
+    store.check(found, "datasets/part")
     assert found.class_names == {"class": ("fish", "trees")}
     for name, per_class in (("train", 2), ("test", 3)):
         split = found.splits[name]
@@ -59,7 +59,7 @@ def test_without_wishes_it_is_the_whole_set(cifar100: Arrays) -> None:
 
 def test_a_border_is_black_and_the_rest_as_without_it(cifar100: Arrays) -> None:
     plain, framed = (part(NOWHERE, base="cifar100", side=8, border=border) for border in (0, 2))
-    fitting.check(framed, "datasets/part")
+    store.check(framed, "datasets/part")
     chosen = np.array([3, 0, 19])
     for name, split in framed.splits.items():
         images = np.array(split.images[chosen])
@@ -73,7 +73,7 @@ def test_a_border_is_black_and_the_rest_as_without_it(cifar100: Arrays) -> None:
 def test_labels_and_attributes_by_people_are_those_of_the_same_images(cifar100: Arrays) -> None:
     plain = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3)
     found = part(NOWHERE, base="cifar100", train_per_class=2, test_per_class=3, human_labels=True)
-    fitting.check(found, "datasets/part")
+    store.check(found, "datasets/part")
     for name, original in cifar100.splits.items():
         kept = len(found.splits[name].images)
         images = found.splits[name].images[np.arange(kept)]
@@ -93,3 +93,50 @@ def test_people_labelled_no_other_set() -> None:
 def test_superclasses_that_there_are_not_are_a_sentence() -> None:
     with pytest.raises(HypersphereError, match=r"^part: labels: digits has no superclasses$"):
         part(NOWHERE, base="digits", labels="coarse")
+
+
+def test_shrunk_is_the_mean_of_each_block() -> None:
+    """Blocks by hand: (0 + 1 + 2 + 3) / 4 = 1.5, half up; and numpy's mean on noise."""
+    block = np.array([[[[0], [1]], [[2], [3]]]], dtype=np.uint8)
+    assert module.shrunk(block, 1).tolist() == [[[[2]]]]
+    images = np.random.default_rng(0).integers(0, 256, (3, 12, 12, 3), dtype=np.uint8)
+    means = images.reshape(3, 4, 3, 4, 3, 3).mean(axis=(2, 4))
+    np.testing.assert_array_equal(module.shrunk(images, 4), np.floor(means + 0.5).astype(np.uint8))
+    np.testing.assert_array_equal(module.shrunk(images, 12), images)
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> dict[str, mnist.Scans]:
+    """In place of MNIST: 40 and 20 images of noise."""
+    rng = np.random.default_rng(0)
+    made = {
+        name: mnist.Scans(rng.integers(0, 256, (n, 28, 28), dtype=np.uint8), np.arange(n) % 10)
+        for name, n in (("train", 40), ("test", 20))
+    }
+    monkeypatch.setattr(mnist, "load", lambda root, download=True: made)
+    return made
+
+
+def test_some_images_of_each_class_keep_their_labels(scans: dict[str, mnist.Scans]) -> None:
+    some, other = (part(NOWHERE, base="mnist", train_per_class=2, test_per_class=1, seed=seed) for seed in (0, 1))
+    assert np.bincount(some.splits["test"].labels["class"]).tolist() == [1] * 10
+    known = {image.tobytes(): digit for image, digit in zip(*scans["train"], strict=True)}
+    shown = some.splits["train"].images[np.arange(20)][..., 0]
+    assert [known[image.tobytes()] for image in shown] == some.splits["train"].labels["class"].tolist()
+    assert not np.array_equal(other.splits["train"].images[np.arange(20)][..., 0], shown)
+
+
+def test_smaller_images_are_area_averages(scans: dict[str, mnist.Scans]) -> None:
+    small = part(NOWHERE, base="mnist", side=14).splits["test"].images
+    expected = module.shrunk(scans["test"].pixels[[3, 8], ..., None], 14)
+    np.testing.assert_array_equal(small[np.array([3, 8])], np.repeat(expected, 3, axis=3))
+    with pytest.raises(HypersphereError, match=r"mnist: side: must divide 28, the images' own \(given: 10\)"):
+        part(NOWHERE, base="mnist", side=10)
+
+
+def test_digits_have_a_canvas_instead() -> None:
+    made = part(NOWHERE, base="digits", side=16, train_per_class=2, test_per_class=1)
+    assert made.splits["train"].images.shape == (20, 16, 16, 3)
+    usual = part(NOWHERE, base="digits")
+    shapes = {name: split.images.shape for name, split in usual.splits.items()}
+    assert shapes == {"train": (2400, 12, 12, 3), "test": (1000, 12, 12, 3)}

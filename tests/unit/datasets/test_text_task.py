@@ -8,8 +8,6 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from hypersphere.config.run import Dataset
-from hypersphere.datasets import store
 from hypersphere.datasets.reading import corpora, published, text_tasks
 from hypersphere.datasets.sentences import sentences
 from hypersphere.datasets.text_task import text_task
@@ -140,13 +138,3 @@ def test_all_files_that_are_read_are_in_the_table() -> None:
         assert set(of.files) == set(published.table()[name].files)
     assert {file for file, *_ in text_tasks.TREC.values()} == set(published.table()["trec"].files)
     assert {file for file, _ in text_tasks.MSRP.values()} == set(published.table()["msrp"].files)
-
-
-def test_a_prepared_copy_holds_the_tokens(tmp_path: Path) -> None:
-    source = {"name": "text_task", "task": "neighbours", **SMALL}
-    folder = store.prepare(Dataset.model_validate({"name": "pairs", "source": source}), tmp_path, tmp_path)
-    split = store.open(folder).split("test")
-    expected = text_task(tmp_path, task="neighbours", **SMALL).splits["test"]
-    assert split.images.dtype == np.int32
-    np.testing.assert_array_equal(split.images, expected.images)
-    np.testing.assert_array_equal(split.attributes["unknown"], expected.attributes["unknown"])

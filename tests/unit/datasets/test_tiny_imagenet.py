@@ -73,19 +73,6 @@ def test_validation_images_get_the_classes_of_the_annotations(own: Path, packed:
             np.testing.assert_array_equal(test.images[np.array([number])][0], pixels(FILES[f"val/images/{name}"]))
 
 
-def test_it_is_fetched_once_and_prepared_alike_from_the_folder(
-    own: Path, packed: Path, tmp_path: Path, server: Any
-) -> None:
-    dataset = Dataset.model_validate(DATASET)
-    fetched = store.open(store.prepare(dataset, tmp_path, None))
-    store.prepare(dataset, tmp_path, None)
-    assert len(server.log) == 1
-    assert fetched.digest == store.open(store.prepare(dataset, tmp_path / "else", own)).digest
-    assert fetched.digest == store.open(store.prepare(dataset, tmp_path / "third", packed)).digest
-    assert fetched.manifest["image_shape"] == [64, 64, 3]
-    assert len(server.log) == 1
-
-
 def _without(name: str) -> dict[str, bytes]:
     return {key: content for key, content in FILES.items() if key != name}
 
@@ -150,15 +137,3 @@ def test_a_damaged_image_is_a_sentence_and_nothing_is_prepared(packing: bool, tm
     with pytest.raises(HypersphereError, match=f"{IMAGE}: damaged: cannot be decoded"):
         store.prepare(Dataset.model_validate(DATASET), tmp_path, tmp_path)
     assert [path.name for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
-
-
-def test_an_archive_of_another_version_is_refused_by_its_checksum(packed: Path) -> None:
-    archive = packed / module.ARCHIVE
-    archive.write_bytes(miniatures.zipped(FILES, "tiny-imagenet-100"))
-    with pytest.raises(HypersphereError, match=r"damaged: .* bytes with another md5 than the published one"):
-        tiny_imagenet(packed, False)
-
-
-def test_neither_folder_nor_archive_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"\.zip: the file is missing, and so is the folder tiny-imagenet-200"):
-        tiny_imagenet(tmp_path, False)

@@ -6,37 +6,36 @@ from typing import Any
 
 import pytest
 
-from hypersphere import files
 from hypersphere.config.run import Dataset
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files, digests
 from hypersphere.provenance.sources import PACKAGE
 
-TABLE = """dataset,reader,file,address,md5
-one,first,a.zip,https://x/a.zip,11
-one,,b.zip,https://x/b.zip,22
-two,second,c.zip,https://x/c.zip,33
-three,first,,,
-"""
 
-
-def test_rows_count_for_their_reader(tmp_path: Path) -> None:
-    table = tmp_path / "datasets.csv"
-    table.write_text(TABLE)
-    known = {"hypersphere.datasets.first": {"one/a.zip": "11", "one/b.zip": "22"}}
+def test_rows_count_for_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "datasets.csv").write_text(
+        "dataset,reader,file,address,md5\none,first,a.zip,x,11\none,,b.zip,x,22\ntwo,second,c.zip,x,33\nthree,first,,,\n"
+    )
+    (tmp_path / "checksums.csv").write_text("reader,file,algorithm,checksum\nfirst,d/e,sha256,44\n")
+    monkeypatch.setattr(data_files, "TABLE", tmp_path / "datasets.csv")
+    monkeypatch.setattr(data_files, "CHECKSUMS", tmp_path / "checksums.csv")
+    known = {"hypersphere.datasets.first": {"one/a.zip": "11", "one/b.zip": "22", "d/e": "44"}}
     known["hypersphere.datasets.second"] = {"two/c.zip": "33"}
     for reader, rows in known.items():
-        assert data_files.counted([reader, "hypersphere.files"], table) == rows
-    assert data_files.counted(known, table) == {**known["hypersphere.datasets.first"], "two/c.zip": "33"}
-    assert data_files.counted(["hypersphere.datasets"], table) == {}
+        assert data_files.counted([reader, "hypersphere.files"]) == rows
+    assert data_files.counted(known) == {**known["hypersphere.datasets.first"], "two/c.zip": "33"}
+    assert data_files.counted(["hypersphere.datasets"]) == {}
+    monkeypatch.setattr(data_files, "CHECKSUMS", tmp_path / "gone.csv")
     with pytest.raises(HypersphereError, match=r"gone\.csv: cannot be read"):
-        data_files.counted(known, tmp_path / "gone.csv")
+        data_files.counted(known)
 
 
 def test_every_reader_is_a_module_of_the_datasets() -> None:
-    with data_files.TABLE.open(encoding="utf-8", newline="") as handle:
-        readers = {row["reader"] for row in csv.DictReader(handle)} - {""}
-    for reader in (*readers, *data_files.LISTS):
+    readers = set(data_files.WHOLE)
+    for table in (data_files.TABLE, data_files.CHECKSUMS):
+        with table.open(encoding="utf-8", newline="") as handle:
+            readers |= {row["reader"] for row in csv.DictReader(handle)} - {""}
+    for reader in readers:
         assert (PACKAGE / "datasets" / f"{reader.replace('.', '/')}.py").is_file(), reader
 
 
@@ -44,40 +43,48 @@ def dataset(name: str, **parameters: Any) -> Dataset:
     return Dataset.model_validate({"name": "any", "source": {"name": name, **parameters}})
 
 
+SOURCES = {
+    "cifar": dataset("cifar"),
+    "mnist": dataset("mnist"),
+    "stl10": dataset("stl10"),
+    "tiny_imagenet": dataset("tiny_imagenet"),
+    "digits": dataset("digits"),
+    "imagenet100": dataset("imagenet100"),
+    "corruptions": dataset("corruptions", base="cifar10"),
+    "corrupted_cifar": dataset("corrupted_cifar", conflicting_percent=1),
+}
+PARTS = {"corruptions", "corrupted_cifar"}
+"""Sources that start from any other, of which they read a part."""
+
+
 @pytest.mark.parametrize(
-    ("column", "row", "moves"),
+    ("file", "old", "new", "moves"),
     [
-        ("md5", "tiny_imagenet", {"tiny_imagenet", "corruptions"}),
-        ("md5", "stl10", {"stl10"}),
-        ("md5", "cifar10_c", {"corruptions"}),
-        ("address", "stl10", set()),
-        ("licence", "stl10", set()),
+        ("datasets.csv", "90528d7ca1a48142e341f4ef8d21d0de", "0" * 32, {"tiny_imagenet", *PARTS}),
+        ("datasets.csv", "91f7769df0f17e558f3565bffb0c7dfb", "0" * 32, {"stl10"}),
+        ("datasets.csv", "56bf5dcef84df0e2308c6dcbcbbd8499", "0" * 32, {"corruptions"}),
+        ("datasets.csv", "http://ai.stanford.edu", "http://another", set()),
+        ("datasets.csv", "for non-commercial research and education", "for anybody", set()),
+        ("checksums.csv", "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb", "0", {"cifar", *PARTS}),
+        ("checksums.csv", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", "0", {"mnist", *PARTS}),
+        ("checksums.csv", "0a81ef75e0b523c3383219c330a85d48", "0" * 32, {"corruptions"}),
+        ("severities.csv", "small,fog,density,0.2", "small,fog,density,0.3", PARTS),
+        ("imagenet100.txt", "n0", "n1", {"imagenet100"}),
+        ("imagenet100.txt", "n0", "n0", set()),
     ],
 )
-def test_a_changed_checksum_makes_stale_what_reads_it(
-    column: str, row: str, moves: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_edit_of_a_table_makes_stale_what_reads_it_and_nothing_else(
+    file: str, old: str, new: str, moves: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = [dataset("tiny_imagenet"), dataset("stl10"), dataset("digits"), dataset("corruptions", base="cifar10")]
-    before = {one.source.name: digests.dataset_digest(one) for one in sources if one.source}
-    with data_files.TABLE.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    for one in rows:
-        if one["dataset"] == row:
-            one[column] = "0" * 32
-    changed = tmp_path / "datasets.csv"
-    with changed.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    monkeypatch.setattr(data_files, "TABLE", changed)
-    after = {one.source.name: digests.dataset_digest(one) for one in sources if one.source}
+    before = {name: digests.dataset_digest(one) for name, one in SOURCES.items()}
+    content = (data_files.FOLDER / file).read_text(encoding="utf-8")
+    assert old in content
+    (tmp_path / file).write_text(content.replace(old, new, 1), encoding="utf-8")
+    for name in ("TABLE", "CHECKSUMS"):
+        if getattr(data_files, name).name == file:
+            monkeypatch.setattr(data_files, name, tmp_path / file)
+    for reader, path in data_files.WHOLE.items():
+        if path.name == file:
+            monkeypatch.setitem(data_files.WHOLE, reader, tmp_path / file)
+    after = {name: digests.dataset_digest(one) for name, one in SOURCES.items()}
     assert {name for name in before if after[name] != before[name]} == moves
-
-
-def test_a_list_of_classes_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = digests.dataset_digest(dataset("imagenet100"))
-    other = tmp_path / "imagenet100.txt"
-    other.write_text("n01440764\n")
-    monkeypatch.setitem(data_files.LISTS, "imagenet100", other)
-    assert digests.dataset_digest(dataset("imagenet100")) != before
-    assert data_files.counted(["hypersphere.datasets.imagenet100"])["imagenet100.txt"] == files.sha256(other)

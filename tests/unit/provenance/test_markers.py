@@ -27,16 +27,14 @@ def sealed(proof: Path, names: Iterable[str], **about: object) -> dict[str, str]
 def marked(tiny_plan: Plan) -> Plan:
     """Every batch has its markers, and every run, evaluation and table its files, none of them from a computation."""
     for batch in tiny_plan.batches:
-        entries = {
-            run.name: {**ABOUT, "files": sealed(tiny_plan.run_folder(run.name) / "manifest.json", WEIGHTS, **ABOUT)}
-            for run in batch.runs
-        }
-        files.write_json(tiny_plan.marker(batch), entries)
-        measured = {run.name: evaluations(tiny_plan, run.name, tiny_plan.asked[run.name]) for run in batch.runs}
-        files.write_json(tiny_plan.evaluated_marker(batch.id), measured)
+        for run in batch.runs:
+            sealed(tiny_plan.run_folder(run.name) / "manifest.json", WEIGHTS, **ABOUT)
+        markers.write(tiny_plan.marker(batch), [tiny_plan.run_folder(run.name) / "manifest.json" for run in batch.runs])
+        proofs = [path for run in batch.runs for path in evaluations(tiny_plan, run.name, tiny_plan.asked[run.name])]
+        markers.write(tiny_plan.evaluated_marker(batch.id), proofs)
     for name, asked in tiny_plan.asked_of_pixels.items():
-        marker = tiny_plan.evaluated_marker(f"pixels-{name}")
-        files.write_json(marker, evaluations(tiny_plan, f"pixels-{name}", asked))
+        of_pixels = evaluations(tiny_plan, f"pixels-{name}", asked)
+        markers.write(tiny_plan.evaluated_marker(f"pixels-{name}"), of_pixels)
     results = tiny_plan.config.results
     sealed(results / "theory.json", ["theory.csv"])
     sealed(results / "claims.json", ["claims.csv"])
@@ -46,13 +44,12 @@ def marked(tiny_plan: Plan) -> Plan:
     return tiny_plan
 
 
-def evaluations(plan: Plan, subject: str, digests: Iterable[str]) -> dict[str, str]:
-    """Write the evaluations of a run, one table of images beside each; what a marker says of them."""
-    said = {}
-    for digest in digests:
-        path = plan.evaluation(subject, digest)
-        said[digest] = sealed(path.with_suffix(".json"), [path.name, f"{digest}.0004.upright.csv"])[path.name]
-    return said
+def evaluations(plan: Plan, subject: str, digests: Iterable[str]) -> list[Path]:
+    """Write the evaluations of a run, one table of images beside each; their manifests."""
+    made = markers.evaluations(plan, subject, digests)
+    for path in made:
+        sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
+    return made
 
 
 def proofs(plan: Plan) -> dict[str, bool]:
@@ -120,37 +117,36 @@ def test_a_damaged_evaluation_forgets_its_own_marker(marked: Plan, of: str, endi
     assert forgotten(marked) == [path_of(marked, marked.evaluated_marker(marker))]
 
 
-BROKEN = ("", "[]", "{}", "{", '{"NAME": 1}', '{"NAME": {"files": []}}')
-
-
-@pytest.mark.parametrize(
-    ("content", "evaluated"),
-    [*((one, evaluated) for one in BROKEN for evaluated in (False, True)), ('{"NAME": {}}', False)],
-)
+@pytest.mark.parametrize("evaluated", [False, True])
+@pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"manifests": {}}', '{"seal": "0"}'])
 def test_a_damaged_marker_is_forgotten(marked: Plan, content: str, evaluated: bool) -> None:
     batch = marked.batches[0]
     marker = marked.evaluated_marker(batch.id) if evaluated else marked.marker(batch)
-    marker.write_text(content.replace("NAME", batch.runs[0].name))
+    marker.write_text(content)
     assert forgotten(marked) == [path_of(marked, marker)]
 
 
-@pytest.mark.parametrize("key", ["status", "epochs", "code", "data", "files"])
-def test_a_marker_that_says_other_than_the_manifests_is_forgotten(marked: Plan, key: str) -> None:
-    batch = marked.batches[0]
-    content = files.read_json(marked.marker(batch))
-    content[batch.runs[0].name][key] = {"encoder.safetensors": "0"} if key == "files" else "other"
-    files.write_json(marked.marker(batch), content)
-    assert forgotten(marked) == [path_of(marked, marked.marker(batch))]
+def test_a_sealed_file_that_is_no_marker_is_forgotten(marked: Plan) -> None:
+    marker = marked.marker(marked.batches[0])
+    files.write_sealed(marker, {"other": {}})
+    assert forgotten(marked) == [path_of(marked, marker)]
 
 
-def test_a_marker_may_leave_out_snapshots(marked: Plan) -> None:
-    """Those that the plan does not need may be removed."""
+@pytest.mark.parametrize(("about", "told"), [({"status": "diverged"}, True), ({"epochs": 3}, True), ({}, False)])
+def test_a_run_made_again_is_another_unless_its_results_are_the_same(
+    marked: Plan, about: dict[str, object], told: bool
+) -> None:
     batch = marked.batches[0]
-    content = files.read_json(marked.marker(batch))
-    for run in batch.runs:
-        del content[run.name]["files"]["snapshots/a"]
-        (marked.run_folder(run.name) / "snapshots" / "a").unlink()
-    files.write_json(marked.marker(batch), content)
+    proof = marked.run_folder(batch.runs[0].name) / "manifest.json"
+    sealed(proof, WEIGHTS, **{**ABOUT, "seconds": 7.0, **about})
+    assert forgotten(marked) == ([path_of(marked, marked.marker(batch))] if told else [])
+
+
+def test_a_removed_snapshot_is_not_missed(marked: Plan) -> None:
+    """`hypersphere snapshots --remove` takes it out of the manifest."""
+    folder = marked.run_folder(marked.batches[0].runs[0].name)
+    (folder / "snapshots" / "a").unlink()
+    sealed(folder / "manifest.json", WEIGHTS[:1], **ABOUT)
     assert forgotten(marked) == []
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hypersphere.datasets.corrupting import severities
+from hypersphere.datasets.corrupting import apply as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics.corruption_errors import (
     BENCHMARK,

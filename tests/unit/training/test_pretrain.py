@@ -19,8 +19,8 @@ from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, lock
+from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import loop
-from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
@@ -83,7 +83,7 @@ def test_a_flipped_byte_is_reported_and_trained_again(
     data[-3] ^= 1
     (folder / name).write_bytes(data)
     with pytest.raises(HypersphereError, match=re.escape(f"{folder / name}: the file's bytes are not those")):
-        module.check_files(folder)
+        check_files(folder)
     capsys.readouterr()
     pretrain(tiny_plan, runs[:1])
     out = capsys.readouterr().out
@@ -99,14 +99,14 @@ def test_a_lost_file_is_made_again(tiny_plan: Plan, runs: list[Run], name: str) 
     (folder / name).unlink()
     pretrain(tiny_plan, runs[:1])
     assert contents(folder) == before
-    module.check_files(folder)
+    check_files(folder)
 
 
 def test_other_code_trains_again(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     pretrain(tiny_plan, runs[:1])
     monkeypatch.setattr(digests, "run_digest", lambda run: "other")
     pretrain(tiny_plan, runs[:1])
-    assert module.read_manifest(tiny_plan.run_folder(runs[0].name))["code"] == "other"
+    assert read_manifest(tiny_plan.run_folder(runs[0].name))["code"] == "other"
 
 
 @contextmanager
@@ -168,7 +168,8 @@ def test_a_run_that_fails_loses_only_itself(
 
     monkeypatch.setattr(loop, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
     pretrain_batch(tiny_plan, batch)
-    assert json.loads(tiny_plan.marker(batch).read_text()).keys() == {run.name for run in runs}
+    named = files.read_sealed(tiny_plan.marker(batch))["manifests"]
+    assert named.keys() == {f"runs/{run.name}/manifest.json" for run in runs}
 
 
 def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run]) -> None:
@@ -203,7 +204,7 @@ def test_what_the_system_refuses_is_a_sentence_without_a_traceback(
 def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[Run]) -> None:
     run = runs[0].model_copy(update={"optimiser": runs[0].optimiser.model_copy(update={"learning_rate": 1e30})})
     pretrain(tiny_plan, [run])
-    manifest = module.check_files(tiny_plan.run_folder(run.name))
+    manifest = check_files(tiny_plan.run_folder(run.name))
     assert manifest["status"] == "diverged"
     assert {"encoder.safetensors", "heads.safetensors"} <= manifest["files"].keys()
     assert 1 <= manifest["epochs"] < 4

@@ -17,8 +17,8 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import checkpoint, loop
-from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain
 
 from .conftest import contents
@@ -111,7 +111,7 @@ def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_ov
     assert len(notes) == 1
     assert notes[0].startswith(f"note: {kept / 'resume.safetensors'}: {said}")
     assert notes[0].endswith("; starting over")
-    assert module.read_manifest(folder)["started_at_steps"] == [0]
+    assert read_manifest(folder)["started_at_steps"] == [0]
     assert contents(folder) == whole
 
 
@@ -187,7 +187,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     step = checkpoint.read_progress(kept).step
     assert step == {"a state": 5, "a state, too large": 5, "a snapshot": 3, "its heads": 3}.get(what, 7)
     pretrain(tiny_plan, runs[:1])
-    assert module.check_files(folder)["started_at_steps"] == [0, step]
+    assert check_files(folder)["started_at_steps"] == [0, step]
     assert contents(folder) == whole
 
 
@@ -197,5 +197,5 @@ def test_a_state_that_can_be_read_is_gone_on_with(
     """The control of all of them."""
     folder, whole = stopped
     pretrain(tiny_plan, runs[:1])
-    assert module.read_manifest(folder)["started_at_steps"] == [0, 6]
+    assert read_manifest(folder)["started_at_steps"] == [0, 6]
     assert contents(folder) == whole

@@ -23,9 +23,9 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import device as devices
 from hypersphere.training import loop
-from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
@@ -48,7 +48,7 @@ def failing(error: Exception, at: int) -> Callable[..., Tensor]:
 
 
 def steps(folder: Path) -> list[int]:
-    return list(module.check_files(folder)["started_at_steps"])
+    return list(check_files(folder)["started_at_steps"])
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance import digests, stop
+from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
@@ -56,12 +57,12 @@ def test_an_interrupted_run_goes_on(
     assert (kept / "resume.safetensors").exists()
     (kept / ".resume.safetensors.0123abcd.part").write_bytes(b"killed while writing")
     pretrain(tiny_plan, runs[:1])
-    began, resumed = module.read_manifest(folder)["started_at_steps"]
+    began, resumed = read_manifest(folder)["started_at_steps"]
     assert began == 0 < resumed
     assert resumed % 3 == 0  # three of four epochs were done
     assert contents(folder) == whole
     assert unfinished(folder) == []
-    module.check_files(folder)
+    check_files(folder)
 
 
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -108,7 +109,7 @@ def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kep
     said = capsys.readouterr().out
     assert f"note: {kept}: not resumed: it was saved at step {step} with another {part};" in said
     pretrain(tiny_plan, runs[:1])  # the change taken back: it goes on where it was
-    assert module.read_manifest(folder)["started_at_steps"] == [0, step]
+    assert read_manifest(folder)["started_at_steps"] == [0, step]
     assert contents(folder) == whole
 
 
@@ -118,7 +119,7 @@ def test_with_changed_code_a_run_starts_over_and_tidies_up_when_it_is_finished(
     folder, _ = interrupted
     CHANGES["code"](monkeypatch)
     pretrain(tiny_plan, runs[:1])
-    manifest = module.check_files(folder)
+    manifest = check_files(folder)
     assert (manifest["started_at_steps"], manifest["code"]) == ([0], "other code")
     assert unfinished(folder) == []
 
@@ -137,7 +138,7 @@ def test_an_older_result_stays_whole_until_the_new_one_is(
     after = {name: (folder / name).read_bytes() for name in before}
     assert after == before
     pretrain(tiny_plan, runs[:1])  # the control: now it is replaced
-    assert module.check_files(folder)["code"] == "other code"
+    assert check_files(folder)["code"] == "other code"
 
 
 def test_asked_to_stop_a_batch_starts_no_other_run(
@@ -167,7 +168,7 @@ def test_a_state_goes_on_under_a_shorter_list_of_snapshots(
     """Those it has kept are kept."""
     folder, whole = interrupted
     pretrain(keeping(tiny_plan), runs[:1])
-    assert len(module.read_manifest(folder)["started_at_steps"]) == 2
+    assert len(read_manifest(folder)["started_at_steps"]) == 2
     assert contents(folder) == whole
 
 
@@ -181,7 +182,7 @@ def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
     folder, whole = interrupted
     pretrain(keeping(tiny_plan, 0, 1, 2), runs[:1])
     assert "without a snapshot of epoch 1; starting over" in capsys.readouterr().out
-    assert module.read_manifest(folder)["started_at_steps"] == [0]
+    assert read_manifest(folder)["started_at_steps"] == [0]
     new = contents(folder)
     assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
     assert new == whole
@@ -215,7 +216,7 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
             pretrain(tiny_plan, runs[:1], save_every=0.0)
     assert not (folder / "manifest.json").exists()
     pretrain(tiny_plan, runs[:1])
-    manifest = module.check_files(folder)
+    manifest = check_files(folder)
     assert manifest["code"] == "other code"
     assert manifest["started_at_steps"][1] > 0  # nor is it trained from the start
     assert contents(folder) == whole
@@ -236,4 +237,4 @@ def test_killed_while_the_result_is_published_what_the_list_no_longer_asks_for_i
     assert not (folder / "manifest.json").exists()
     pretrain(keeping(tiny_plan), runs[:1])
     assert contents(folder) == whole
-    assert "snapshots/epoch-0002.safetensors" in module.check_files(folder)["files"]
+    assert "snapshots/epoch-0002.safetensors" in check_files(folder)["files"]

@@ -3,9 +3,7 @@
 The runs are finished ones of which nothing but the files is made; test_pretrain_snapshots.py trains some.
 """
 
-import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,6 @@ from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
 from hypersphere.training.weights import snapshot_names
-
-from .conftest import keeping
 
 ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
 
@@ -110,13 +106,3 @@ def test_what_a_new_result_does_not_have_is_stale(made: Plan, runs: list[Run]) -
     lying = {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")}
     assert lying == {*files_of(0, 1)}
     assert all((folder / name).exists() for name in ENDS)
-
-
-def test_the_batch_s_marker_says_nothing_of_what_the_plan_does_not_need(
-    made: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(training, "pretrain", lambda *arguments: None)
-    for plan, kept in ((made, (0, 2)), (keeping(made), ())):
-        batch = replace(plan.batches[0], runs=plan.batches[0].runs[:2])
-        training.pretrain_batch(plan, batch)
-        assert json.loads(plan.marker(batch).read_text())[runs[0].name]["files"].keys() == {*ENDS, *files_of(*kept)}

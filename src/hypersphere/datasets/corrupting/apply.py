@@ -1,25 +1,52 @@
-"""Corrupt a batch of images by name and severity."""
+"""Corrupt a batch of images by name and severity, with the parameters of data/severities.csv.
+
+Their values are those of the tables in the code that Hendrycks and Dietterich published with the benchmark, for CIFAR
+(small images) and for Tiny-ImageNet (medium ones). Lengths are in pixels, but the elastic transform's in shares of the
+side.
+"""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int, UInt8
 
 from hypersphere.config.validation import not_one_of
-from hypersphere.datasets.composing.draws import Draws
-from hypersphere.datasets.corrupting.severities import FUNCTIONS, PARAMETERS, SEVERITIES, Size
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting import functions
+from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
+BENCHMARK = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+)
+"""The benchmark's fifteen corruptions."""
+EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
+"""The benchmark's four for choosing hyperparameters."""
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(functions, name) for name in (*BENCHMARK, *EXTRA)}
+SEVERITIES = (1, 2, 3, 4, 5)
 BATCH = 256
 """Images that are corrupted at once: some ten times their bytes are in memory."""
 MEDIUM = 48
 """Side, pixels, from which on images get the parameters for 64 px; below, those for 32 px."""
 
 
-def check(name: str, severity: int, where: str) -> None:
-    """Check a corruption's name and severity.
+@cache
+def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
+    """The arguments of a corruption's function by size of image (small, medium), name and severity."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for row in published.rows(published.DATA / "severities.csv"):
+        for severity in SEVERITIES:
+            of = found.setdefault((row["size"], row["corruption"], severity), {})
+            of[row["parameter"]] = json.loads(row[str(severity)])
+    return found
 
-    Raises:
-        HypersphereError: there is no such corruption (the nearest name is given) or severity; ``where`` comes first.
-    """
+
+def check(name: str, severity: int, where: str) -> None:
+    """Check a corruption's name and severity."""
     if name not in FUNCTIONS:
         raise HypersphereError(f"{where}: {not_one_of(name, FUNCTIONS)}")
     if severity not in SEVERITIES:
@@ -43,17 +70,13 @@ def corrupt(
         numbers: the images' numbers in their set; an image's bytes depend on its own number alone.
         seed: of all draws.
         purpose: further parts of the key, for example the set's split.
-
-    Raises:
-        HypersphereError: no such corruption or severity.
     """
     check(name, severity, "corruption")
-    size: Size = "medium" if images.shape[1] >= MEDIUM else "small"
-    parameters = PARAMETERS[size][name][severity - 1]
+    chosen = parameters()["medium" if images.shape[1] >= MEDIUM else "small", name, severity]
     corrupted = np.empty_like(images)
     for start in range(0, len(images), BATCH):
         part = slice(start, start + BATCH)
         draws = Draws(numbers[part], seed, ("corruption", *purpose, name, severity))
-        values = FUNCTIONS[name](images[part] / 255, draws, **parameters)
+        values = FUNCTIONS[name](images[part] / 255, draws, **chosen)
         corrupted[part] = np.floor(np.clip(values, 0, 1) * 255).astype(np.uint8)
     return corrupted

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import ndimage
 
-from hypersphere.datasets.composing.draws import Draws
+from hypersphere.datasets.composing import Draws
 
 WIBBLE = 100.0
 """How far a plasma's first midpoints may be off; Hendrycks and Dietterich's code."""

@@ -15,10 +15,8 @@ from hypersphere.config import registry
 from hypersphere.config.plan import MANIFEST
 from hypersphere.config.run import Dataset
 from hypersphere.control.environment import EPISODE
-from hypersphere.datasets import flowers102, multidigits, stl10, tiny_imagenet
-from hypersphere.datasets.composing import bases
-from hypersphere.datasets.corrupting.severities import BENCHMARK, FUNCTIONS, SEVERITIES
-from hypersphere.datasets.preparing import imbalance
+from hypersphere.datasets import flowers102, multidigits, part, stl10, store, tiny_imagenet
+from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES
 from hypersphere.datasets.reading import corpora, text_tasks
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
 
@@ -110,20 +108,20 @@ def declared(dataset: Dataset) -> Sizes | None:
         return None
     splits = dict(sizes.splits)
     if dataset.imbalance is not None:
-        splits[TRAIN] = sum(imbalance.counts(dataset.imbalance, sizes.classes))
+        splits[TRAIN] = sum(store.images_per_class(dataset.imbalance, sizes.classes))
     if dataset.test_per_class is not None:
         splits[TEST] = dataset.test_per_class * sizes.classes
     return sizes._replace(splits=splits)
 
 
 def _base(parameters: Any) -> Sizes:
-    """Of a set that ``composing.bases`` loads: all or some images of each class, perhaps shrunk."""
+    """Of a set that ``part`` loads: all or some images of each class, perhaps shrunk."""
     whole = {
         "cifar10": Sizes(32, 10, {TRAIN: 50_000, TEST: 10_000}),
         "cifar100": Sizes(32, 100, {TRAIN: 50_000, TEST: 10_000}),
         "mnist": Sizes(28, 10, {TRAIN: 60_000, TEST: 10_000}),
         "tiny_imagenet": _tiny_imagenet(parameters),
-        "digits": Sizes(bases.CANVAS, 10, {TRAIN: 10 * bases.TRAIN_DIGITS, TEST: 10 * bases.TEST_DIGITS}),
+        "digits": Sizes(part.CANVAS, 10, {TRAIN: 10 * part.TRAIN_DIGITS, TEST: 10 * part.TEST_DIGITS}),
     }[parameters.base]
     per_class = {TRAIN: parameters.train_per_class, TEST: parameters.test_per_class}
     splits = {name: per_class[name] * whole.classes or images for name, images in whole.splits.items()}

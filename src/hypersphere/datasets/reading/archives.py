@@ -1,224 +1,143 @@
-"""Read files of a folder, a .zip, a .tar or a .tar.gz by name. Nothing is unpacked into a folder.
+"""Read files of a folder, a .zip, a .tar or a .tar.gz by name, with fsspec. Nothing is unpacked into a folder.
 
 So a member's name never becomes a path, and links, absolute paths and ``..`` in an archive do no harm.
 """
 
 import gzip
 import os
+import shutil
 import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any
+
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.tar import TarFileSystem
+from fsspec.implementations.zip import ZipFileSystem
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 
-LARGEST = 2**27
+LARGEST = 2**28
 """Bytes of the largest file that is read whole."""
-BLOCK = 2**20
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 """What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member the two before."""
 
 
-class Shelf(Protocol):
-    """Files by name."""
+class Shelf:
+    """Files by name: those of a folder on disk, or of a folder of an archive.
 
-    place: str
-    """Where they are, for errors."""
+    Attributes:
+        place: where they are, for errors.
+    """
+
+    def __init__(self, path: Path, folder: str = "", in_order: bool = False) -> None:
+        """Open an archive, or look at a folder.
+
+        Args:
+            path: the archive or the folder.
+            folder: of an archive, whose files alone are on the shelf.
+            in_order: whether each file is read from first to last, so that a .tar.gz can be read in place. Otherwise it
+                is first unzipped into one nameless temporary file, whose members can be read in any order.
+        """
+        self.path, self.place = path, f"{path}: {folder}" if folder else str(path)
+        self._prefix = f"{folder}/" if folder else ""
+        files.check_regular(path)
+        with readable(str(path)):
+            self._system = _opened(path, in_order)
 
     def names(self) -> list[str]:
         """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /."""
+        if isinstance(self._system, LocalFileSystem):
+            found = _below(self.path)
+        elif isinstance(self._system, TarFileSystem):  # its own search looks at all members for each folder
+            found = [name for name, (about, *_) in self._system.index.items() if about["type"] == "file"]
+        else:
+            found = self._system.find(self._prefix)
+        below = (_plain(name) for name in found)
+        names = (name.removeprefix(self._prefix) for name in below if name.startswith(self._prefix))
+        return sorted(name for name in names if name and not any(part.startswith(".") for part in name.split("/")))
 
     def read(self, name: str) -> bytes:
-        """A file's content.
-
-        Raises:
-            HypersphereError: there is no such file, or it cannot be read or is too large.
-        """
-
-
-class Folder:
-    """Files below a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.place = folder, str(folder)
-
-    def names(self) -> list[str]:
-        """As ``Shelf.names``."""
-        return sorted(_below(self.folder, ""))
-
-    def read(self, name: str) -> bytes:
-        """As ``Shelf.read``."""
-        path = self.folder / name
-        files.check_regular(path)
-        try:
-            size = path.stat().st_size
+        """A file's content."""
+        opened, size = self.open(name)
+        with opened, readable(f"{self.place}/{name}"):
             if size > LARGEST:
-                raise HypersphereError(f"{path}: has {size:,} bytes, and a file may have {LARGEST:,}")
-            return path.read_bytes()
-        except FileNotFoundError:
-            raise HypersphereError(f"{path}: the file is missing") from None
-        except OSError as error:
-            raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+                raise HypersphereError(f"{self.place}/{name}: has {size:,} bytes, and a file may have {LARGEST:,}")
+            content = opened.read()
+            if len(content) != size:
+                raise EOFError("it ends early")
+            return content
+
+    def open(self, name: str) -> tuple[IO[bytes], int]:
+        """A file, opened for reading, and its size in bytes."""
+        files.check_regular(self.path / name)  # a file of a folder; in an archive there is none of this path
+        with readable(f"{self.place}/{name}"):
+            at = self._member(name)
+            return self._system.open(at), self._system.info(at)["size"]
+
+    def start(self, name: str) -> int:
+        """Where a file of a .tar without compression begins in it, in bytes."""
+        with readable(f"{self.place}/{name}"):
+            if (at := self._member(name)) not in self._system.index:
+                raise FileNotFoundError(at)
+            return int(self._system.index[at][1])
+
+    def _member(self, name: str) -> str:
+        if isinstance(self._system, LocalFileSystem):
+            return str(self.path / name)
+        member = self._prefix + name
+        return f"./{member}" if f"./{member}" in getattr(self._system, "index", ()) else member
 
 
-class Zip:
-    """Files below a folder of a .zip, read in place."""
-
-    def __init__(self, path: Path, folder: str) -> None:
-        self.path, self.place = path, f"{path}: {folder}"
-        self._prefix = f"{folder}/"
-        files.check_regular(path)
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except BROKEN as error:
-            raise _broken(path, error) from None
-        self._names = sorted(
-            name.removeprefix(self._prefix)
-            for name in self._zip.namelist()
-            if name.startswith(self._prefix) and not name.endswith("/")
-        )
-
-    def names(self) -> list[str]:
-        """As ``Shelf.names``."""
-        return [name for name in self._names if not any(part.startswith(".") for part in name.split("/"))]
-
-    def read(self, name: str) -> bytes:
-        """As ``Shelf.read``."""
-        try:
-            about = self._zip.getinfo(self._prefix + name)
-            if about.file_size > LARGEST:
-                raise HypersphereError(
-                    f"{self.path}: {name}: has {about.file_size:,} bytes, and a file may have {LARGEST:,}"
-                )
-            return self._zip.read(about)
-        except KeyError:
-            raise HypersphereError(f"{self.path}: {self._prefix}{name}: is not in the archive") from None
-        except BROKEN as error:
-            raise _broken(self.path, error, name) from None
-
-
-class Tar:
-    """Chosen files of a .tar.gz. They are copied, one after the other, into one nameless temporary file.
-
-    A .tar.gz can only be read from first to last; the copy can be read in any order, and needs no memory.
-    """
-
-    def __init__(self, path: Path, folder: str, wanted: Callable[[str], bool]) -> None:
-        self.path, self.place = path, f"{path}: {folder}"
-        self._places: dict[str, tuple[int, int]] = {}
-        self._copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (it closes with this object)
-        files.check_regular(path)
-        try:
-            with gzip.open(path) as opened, tarfile.open(fileobj=opened, mode="r:") as tar:
-                for member in tar:
-                    name = member.name.removeprefix("./").removeprefix(f"{folder}/")
-                    if member.isfile() and wanted(name):
-                        self._add(tar, member, name)
-                while opened.read(BLOCK):  # gzip's checksum comes after the last byte
-                    pass
-        except BROKEN as error:
-            raise _broken(path, error) from None
-
-    def _add(self, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> None:
-        if member.size > LARGEST:
-            raise HypersphereError(f"{self.path}: {name}: has {member.size:,} bytes, and a file may have {LARGEST:,}")
-        opened = tar.extractfile(member)
-        assert opened is not None
-        content = opened.read()
-        if len(content) != member.size:
-            raise HypersphereError(f"{self.path}: {name}: ends early")
-        with files.writing(Path(tempfile.gettempdir())):
-            self._places[name] = (self._copy.seek(0, os.SEEK_END), len(content))
-            self._copy.write(content)
-
-    def names(self) -> list[str]:
-        """As ``Shelf.names``."""
-        return sorted(self._places)
-
-    def read(self, name: str) -> bytes:
-        """As ``Shelf.read``."""
-        if name not in self._places:
-            raise HypersphereError(f"{self.path}: {name}: is not in the archive")
-        start, size = self._places[name]
-        self._copy.seek(start)
-        return self._copy.read(size)
-
-
-class PlainTar:
-    """Chosen files below a folder of a .tar without compression, read in place."""
-
-    def __init__(self, path: Path, folder: str, wanted: Callable[[str], bool]) -> None:
-        self.path, self.place = path, f"{path}: {folder}"
-        self._places = places(path, folder, wanted)
-
-    def names(self) -> list[str]:
-        """As ``Shelf.names``."""
-        return sorted(self._places)
-
-    def read(self, name: str) -> bytes:
-        """As ``Shelf.read``."""
-        if name not in self._places:
-            raise HypersphereError(f"{self.path}: {name}: is not in the archive")
-        start, size = self._places[name]
-        if size > LARGEST:
-            raise HypersphereError(f"{self.path}: {name}: has {size:,} bytes, and a file may have {LARGEST:,}")
-        try:
-            with self.path.open("rb") as handle:
-                handle.seek(start)
-                content = handle.read(size)
-        except OSError as error:
-            raise HypersphereError(f"{self.path}: cannot be read ({error.strerror})") from None
-        if len(content) != size:
-            raise HypersphereError(f"{self.path}: {name}: ends early")
-        return content
-
-
-def places(path: Path, folder: str, wanted: Callable[[str], bool]) -> dict[str, tuple[int, int]]:
-    """First byte and size of the wanted files below a folder of a .tar without compression, by name.
-
-    Hidden files are left out.
-
-    Raises:
-        HypersphereError: the archive cannot be read.
-    """
-    found = {}
-    files.check_regular(path)
+@contextmanager
+def readable(place: str) -> Iterator[None]:
+    """Turn the errors of a missing file or a broken archive into a sentence that begins with ``place``."""
     try:
-        with tarfile.open(path, "r:") as tar:
-            while (member := tar.next()) is not None:
-                tar.members.clear()  # type: ignore[attr-defined]  # tarfile keeps each; there may be a million
-                name = member.name.removeprefix("./")
-                hidden = any(part.startswith(".") for part in name.split("/"))
-                if member.isfile() and name.startswith(f"{folder}/") and not hidden:
-                    name = name.removeprefix(f"{folder}/")
-                    if wanted(name):
-                        found[name] = (member.offset_data, member.size)
+        yield
+    except (FileNotFoundError, KeyError, AttributeError):  # the latter two: a link to nothing, a member that is no file
+        raise HypersphereError(f"{place}: the file is missing") from None
     except BROKEN as error:
-        raise _broken(path, error) from None
-    return found
+        raise HypersphereError(
+            f"{place}: cannot be read ({' '.join(str(error).split()) or type(error).__name__})"
+        ) from None
 
 
-def _below(folder: Path, prefix: str) -> list[str]:
-    """Names of the files and empty folders below a folder. A link that leads back up is not followed."""
-    found: list[str] = []
-    try:
-        for entry in sorted(folder.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                if entry.resolve() not in (folder.resolve(), *folder.resolve().parents):
-                    found += _below(entry, f"{prefix}{entry.name}/") or [f"{prefix}{entry.name}/"]
-            else:
-                found.append(f"{prefix}{entry.name}")
-    except OSError as error:
-        raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})") from None
-    return found
+def _opened(path: Path, in_order: bool) -> Any:
+    """The file system of a folder or an archive."""
+    if path.is_dir():
+        return LocalFileSystem()
+    if path.suffix == ".zip":
+        return ZipFileSystem(str(path))
+    if path.suffix == ".tar" or in_order:
+        return TarFileSystem(str(path), compression=None if path.suffix == ".tar" else "gzip")
+    # fsspec guesses the compression from the file's name, so it has one until it is open.
+    plain = tempfile.NamedTemporaryFile(suffix=".tar", delete=False)  # noqa: SIM115  (it closes with the file system)
+    os.unlink(plain.name)
+    with gzip.open(path) as zipped:
+        shutil.copyfileobj(zipped, plain, 2**20)
+    plain.seek(0)
+    return TarFileSystem(plain)
 
 
-def _broken(path: Path, error: Exception, name: str = "") -> HypersphereError:
-    where = f"{path}: {name}" if name else str(path)
-    return HypersphereError(f"{where}: cannot be unpacked ({' '.join(str(error).split()) or type(error).__name__})")
+def _plain(name: str) -> str:
+    return name.removeprefix("./")
+
+
+def _below(folder: Path) -> list[str]:
+    """Names of the files and empty folders below a folder."""
+
+    def refuse(error: OSError) -> None:
+        raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})")
+
+    found = []
+    for at, folders, names in os.walk(folder, followlinks=True, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        prefix = os.path.relpath(at, folder) + "/"
+        shown = [prefix + name for name in names if not name.startswith(".")]
+        found += shown if shown or folders else [prefix]
+    return [_plain(name) for name in found]

@@ -10,10 +10,10 @@ from hypersphere.datasets.reading.download import has_md5
 from hypersphere.errors import HypersphereError
 
 FOLDER = "text/books"
-CHAPTERS = Path(__file__).parents[4] / "data" / "pride_and_prejudice.txt"
+CHAPTERS = published.DATA / "pride_and_prejudice.txt"
 HELD_OUT = "\nChapter 21\n"
 """The line where the chapters begin that are left for tasks."""
-NOVELS, EMBEDDED, BOOKCORPUS = "novels", "chapters", "bookcorpus"
+NOVELS, EMBEDDED = "novels", "chapters"
 
 
 class Corpus(NamedTuple):
@@ -30,19 +30,11 @@ def corpus(root: Path, name: str) -> Corpus:
         root: the data folder.
         name: ``novels``: the 14 novels, in text/books. ``chapters``: the first twenty chapters of Pride and Prejudice,
             which are part of this repository. Else a folder below ``root``, whose files ``*.txt`` are the texts.
-
-    Raises:
-        HypersphereError: a text is missing or damaged, or the corpus cannot be redistributed.
     """
-    if name == BOOKCORPUS:
-        raise HypersphereError(
-            "corpus bookcorpus: cannot be redistributed, so nothing loads it; give the folder of your copy by its path"
-        )
     if name == NOVELS:
         known = published.table()[NOVELS]
-        return Corpus(
-            {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}, known.about()
-        )
+        texts = {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}
+        return Corpus(texts, known.about())
     if name == EMBEDDED:
         return Corpus({CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about())
     parts = PurePosixPath(name).parts
@@ -65,11 +57,7 @@ def chapters() -> tuple[str, str]:
 
 
 def text(path: Path, file: published.File, encoding: str = "utf-8") -> str:
-    """A published file of text, which is only looked at and never fetched.
-
-    Raises:
-        HypersphereError: it is missing, or another file.
-    """
+    """A published file of text, which is only looked at and never fetched."""
     if not path.is_file():
         raise HypersphereError(f"{path}: the file is missing; it is not fetched: docs/datasets.md says what it is")
     if not has_md5(path, file.md5):
@@ -78,11 +66,7 @@ def text(path: Path, file: published.File, encoding: str = "utf-8") -> str:
 
 
 def decoded(path: Path, encoding: str) -> str:
-    """A file's text.
-
-    Raises:
-        HypersphereError: it cannot be read, or is of another encoding.
-    """
+    """A file's text."""
     try:
         return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
@@ -104,11 +88,7 @@ class Divided(NamedTuple):
 
 
 def divided(root: Path, name: str, held_out: float = 0.05) -> Divided:
-    """A corpus in sentences of at least one word; the last share ``held_out`` of each text is for tests.
-
-    Raises:
-        HypersphereError: those of ``corpus``, or a text has fewer than two sentences to train on.
-    """
+    """A corpus in sentences of at least one word; the last share ``held_out`` of each text is for tests."""
     found, train, test = corpus(root, name), {}, {}
     for title, content in found.texts.items():
         split = (words.words(one) for block in words.paragraphs(content) for one in words.sentences(block))

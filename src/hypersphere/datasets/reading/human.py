@@ -10,11 +10,9 @@ pickles in zip archives. Their sha256 is checked first, and they may use only th
 """
 
 import codecs
-import hashlib
 import io
 import pickle
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,55 +46,10 @@ class HumanLabels(NamedTuple):
     cifar100n_noisy_coarse_label: Int64[np.ndarray, "50000"]
 
 
-class Contents(NamedTuple):
-    """What a published file holds."""
-
-    dataset: str
-    """Its name in data/datasets.csv, which has the address and the md5."""
-    name: str
-    """Of the file."""
-    sha256: str
-    prefix: str
-    """An array's name here is this and its name in the file. Empty if the file is itself an array."""
-    arrays: Mapping[str, str]
-    """An array's name here -> sha256 of the array as a .npy file."""
-
-
-CONTENTS = (
-    Contents(
-        "cifar10h",
-        "cifar10h-counts.npy",
-        "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
-        "",
-        {"cifar10h-counts": "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff"},
-    ),
-    Contents(
-        "cifar_n",
-        "CIFAR-10_human.pt",
-        "873e69c39cb9b5e97fb6bae2d60bb59b38a5cbc31d2b868f7903dcb2b9dd2310",
-        "cifar10n-",
-        {
-            "cifar10n-clean_label": "9dfee6f275bac0f14e63de8d1091cd1f4487a16d30c6d8726f61d1b8f999c745",
-            "cifar10n-aggre_label": "0a2be8fab3c6096e6f2ca3950fb591c6ee8ac01d1af5d1840e2496851d03b7f7",
-            "cifar10n-worse_label": "4b3f1296c3e652b8b83fd521c7449180f6f6ed8a5e90689ece395e6793e2cc82",
-            "cifar10n-random_label1": "67e45160fa66c8e7398bf118f6f726b69229dc8994b0402019b0540d79dada63",
-            "cifar10n-random_label2": "fcd14fd8860e9b7b2e22e25a6cae457e79503cc640ef3b0184b0b725337d7422",
-            "cifar10n-random_label3": "9d0ca3523af2453ea5391b50b22e931ee48ed6bba9e86ec22e75d4e5b688f905",
-        },
-    ),
-    Contents(
-        "cifar_n",
-        "CIFAR-100_human.pt",
-        "bd2d80409754d420292d622e15e25248ba21e37d27429efac49c8da723f44394",
-        "cifar100n-",
-        {
-            "cifar100n-clean_label": "233cdd4afc94cd00f3ddec6f8640168bf76a6872168cf6c5a9990ac9f144be3b",
-            "cifar100n-noisy_label": "fbe91e5598e2311cdd78a17f0123c76b4000446c044027f5584f096597fe5319",
-            "cifar100n-clean_coarse_label": "76ccd0b343c9bf8a362d6d2fc7cb89eaffe6b3bd5d673ce30b04c5d734e599cc",
-            "cifar100n-noisy_coarse_label": "6de12f3286d0337ba274132ba73372ff5110a2299260dafd5acfe2c0114090ac",
-        },
-    ),
-)
+PUBLISHED = {"cifar10h-counts.npy": "cifar10h", "CIFAR-10_human.pt": "cifar_n", "CIFAR-100_human.pt": "cifar_n"}
+"""The published files, and the rows of data/datasets.csv that have their addresses."""
+PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
+"""Those that hold several arrays: an array's name here is this and its name in the file."""
 
 CIFAR10H = "cifar10h"
 ENTROPY = f"{CIFAR10H}-entropy"
@@ -135,14 +88,11 @@ def human(root: Path, download: bool = True) -> HumanLabels:
     Args:
         root: the folder that holds ``human/``.
         download: fetch missing files into it; False: only read.
-
-    Raises:
-        HypersphereError: a file is missing or damaged, or cannot be fetched.
     """
     arrays: dict[str, np.ndarray] = {}
-    for file in CONTENTS:
+    for file in PUBLISHED:
         for name, content in _contents(root / "human", file, download).items():
-            arrays[name.replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
+            arrays[name.removesuffix(".npy").replace("-", "_")] = np.load(io.BytesIO(content), allow_pickle=False)
     return HumanLabels(**arrays)
 
 
@@ -151,9 +101,6 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
 
     CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
     attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
-
-    Raises:
-        HypersphereError: the images are in another order than the labels.
     """
     splits, class_names = dict(arrays.splits), dict(arrays.class_names)
     fine = len(class_names[CLASS])
@@ -189,40 +136,37 @@ def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, 
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
 
 
-def _contents(folder: Path, file: Contents, download: bool) -> dict[str, bytes]:
+def _contents(folder: Path, file: str, download: bool) -> dict[str, bytes]:
     """A published file's arrays as .npy files, checked; from the .npy files in the folder if all of them exist."""
-    path, paths = folder / file.name, {name: folder / f"{name}.npy" for name in file.arrays}
-    if file.prefix and all(array.exists() for array in paths.values()):
-        return {name: _checked(array, file.arrays[name], download) for name, array in paths.items()}
-    source = published.table()[file.dataset].files[file.name]
+    prefix = PICKLED.get(file, file)
+    names = [path.removeprefix("human/") for path in published.checksums() if path.startswith(f"human/{prefix}")]
+    if all((folder / name).exists() for name in names) and not (download and file in names):
+        return {name: _checked(folder / name, download) for name in names}
+    path, source = folder / file, published.table()[PUBLISHED[file]].files[file]
     if download:
         published.obtain(source, path)
     elif not path.exists():
-        missing = next(array for array in paths.values() if not array.exists())
-        absent = f"neither {missing.name} nor {file.name}" if file.prefix else f"no {file.name}"
+        missing = next(name for name in names if not (folder / name).exists())
+        absent = f"no {file}" if file in names else f"neither {missing} nor {file}"
         raise HypersphereError(f"{folder}: holds {absent}, which is published at {source.address}")
-    content = _checked(path, file.sha256, download)
-    if not file.prefix:
-        return {name: content for name in file.arrays}
-    contents = {file.prefix + name: _npy(labels) for name, labels in _unpickled(content).items()}
+    content = _checked(path, download)
+    if file in names:
+        return {file: content}
+    contents = {f"{prefix}{name}.npy": _npy(labels) for name, labels in _unpickled(content).items()}
     for name, array in contents.items():
-        if hashlib.sha256(array).hexdigest() != file.arrays.get(name):
+        if name not in names or published.damage(array, f"human/{name}"):
             raise HypersphereError(f"{path}: {name} differs from the array in the published file")
     return contents
 
 
-def _checked(path: Path, expected: str, download: bool) -> bytes:
+def _checked(path: Path, download: bool) -> bytes:
     """Content of a file, after its sha256 is checked."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    actual = hashlib.sha256(content).hexdigest()
-    if actual != expected:
-        remedy = "delete it and run again to download it" if download else "put the official file there"
-        raise HypersphereError(
-            f"{path}: damaged: {len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…; {remedy}"
-        )
+    if problem := published.damage(content, f"human/{path.name}"):
+        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
     return content
 
 

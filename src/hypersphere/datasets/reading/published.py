@@ -1,22 +1,25 @@
-"""Published files of datasets, as data/datasets.csv lists them: addresses, checksums, licences, citations.
+"""Published files of datasets, as data/datasets.csv and data/checksums.csv list them: addresses, licences, checksums.
 
-A row is a file. What belongs to a whole dataset (reader, title, content, version, homepage, licence, citation) is in
-its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
-``archive_address`` means that no second place with the same bytes is known, and an empty ``address`` that the file is
-only looked for, and never fetched. The reader is the module of ``datasets/``
-that reads the files: their checksums count for the digests of the datasets that it is part of.
+In datasets.csv a row is a file. What belongs to a whole dataset (reader, title, content, version, homepage, licence,
+citation) is in its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file.
+An empty ``archive_address`` means that no second place with the same bytes is known, and an empty ``address`` that the
+file is only looked for, and never fetched. checksums.csv lists files that come inside others, or unpacked. The reader
+is the module of ``datasets/`` that reads a file: its checksum counts for the digests of the datasets it is part of.
 """
 
 import csv
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere.datasets.reading.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files
 
-TABLE = Path(__file__).parents[4] / "data" / "datasets.csv"
+DATA = data_files.FOLDER
+"""The checkout's tables and lists."""
 
 
 class File(NamedTuple):
@@ -53,69 +56,67 @@ class Published(NamedTuple):
         return {"source": f"{self.title}, {self.homepage}", "licence": self.licence, "citation": self.citation}
 
 
-@cache
-def table(path: Path = TABLE) -> dict[str, Published]:
-    """All published datasets by name.
-
-    Raises:
-        HypersphereError: the table is missing, or a row has another number of fields than its header.
-    """
-    found: dict[str, Published] = {}
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a table that belongs to the checkout."""
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             for number, row in enumerate(csv.DictReader(handle), start=2):
                 if None in row or None in row.values():
                     raise HypersphereError(f"{path}: row {number}: has another number of fields than the header")
-                _add(found, row)
+                yield row
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror}); it belongs to the checkout") from None
+
+
+@cache
+def table(path: Path = DATA / "datasets.csv") -> dict[str, Published]:
+    """All published datasets by name."""
+    found: dict[str, Published] = {}
+    for row in rows(path):
+        name = row["dataset"]
+        if name not in found:
+            words = {key: row[key] for key in Published._fields[1:-1]}
+            found[name] = Published(name, **words, files={})
+        if row["file"]:
+            size = int(row["bytes"]) if row["bytes"] else None
+            file = File(row["file"], row["address"], row["archive_address"], row["md5"], size)
+            found[name] = found[name]._replace(files={**found[name].files, file.name: file})
     return found
 
 
-def _add(found: dict[str, Published], row: Mapping[str, str]) -> None:
-    """Add a row's file to its dataset, which its first row begins."""
-    name = row["dataset"]
-    if name not in found:
-        words = {key: row[key] for key in ("reader", "title", "content", "version", "homepage", "licence", "citation")}
-        found[name] = Published(name, **words, files={})
-    if not row["file"]:
-        return
-    size = int(row["bytes"]) if row["bytes"] else None
-    file = File(row["file"], row["address"], row["archive_address"], row["md5"], size)
-    found[name] = found[name]._replace(files={**found[name].files, file.name: file})
+@cache
+def checksums() -> dict[str, tuple[str, str]]:
+    """Algorithm and hex digest of the files that come inside others, by their path below the data folder."""
+    return {row["file"]: (row["algorithm"], row["checksum"]) for row in rows(DATA / "checksums.csv")}
+
+
+def damage(content: bytes, file: str) -> str | None:
+    """What is wrong with the content of a file that checksums.csv lists, in words; None if nothing is."""
+    algorithm, expected = checksums()[file]
+    actual = hashlib.new(algorithm, content).hexdigest()
+    if actual == expected:
+        return None
+    return f"damaged: {len(content)} bytes with {algorithm} {actual[:12]}…, not {expected[:12]}…"
 
 
 def obtain(file: File, path: Path) -> None:
-    """Make sure that ``path`` is the published file: fetch it from its address or else from its archive.
-
-    Raises:
-        HypersphereError: neither has it; the sentence is about the first.
-    """
+    """Make sure that ``path`` is the published file: fetch it from its address or else from its archive."""
     try:
         fetch(file.address, path, file.md5)
-    except HypersphereError:
+    except HypersphereError as first:
         if not file.archive_address:
             raise
         print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
         try:
             fetch(file.archive_address, path, file.md5)
-            return
         except HypersphereError:
-            pass
-        raise
+            raise first from None
 
 
 def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
     """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
 
-    Args:
-        file: the published file.
-        path: where it should be.
-        download: whether it may be fetched.
-        unpacked: the folder that would have done in its place, for the error.
-
-    Raises:
-        HypersphereError: it is missing or another file, or cannot be fetched.
+    The folder ``unpacked``, if there is one, would have done in its place; the sentence about a missing file names it.
     """
     if download:
         obtain(file, path)
@@ -127,3 +128,8 @@ def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
         raise HypersphereError(
             f"{path}: damaged: {size} bytes with another md5 than the published one; put the official file there"
         )
+
+
+def remedy(place: Path, download: bool) -> str:
+    """What a person can do about a damaged file or the folder that it is in, for the end of a sentence."""
+    return f"delete {place} and run again to download it" if download else "put the official file there"

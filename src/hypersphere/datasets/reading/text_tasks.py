@@ -59,9 +59,6 @@ def task(root: Path, name: str) -> Task:
     Args:
         root: the data folder; the raw files are in its folder text/tasks.
         name: one of ``TASKS``.
-
-    Raises:
-        HypersphereError: no such task; a file is missing or damaged, or has another number of examples.
     """
     if name not in TASKS:
         raise HypersphereError(f"text task: '{name}' is not one of {', '.join(sorted(TASKS))}")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_sample_image
 
-from hypersphere.datasets.composing.bases import shrunk
-from hypersphere.datasets.corrupting.apply import corrupt
-from hypersphere.datasets.corrupting.severities import FUNCTIONS
+from hypersphere.datasets.corrupting.apply import FUNCTIONS, corrupt
+from hypersphere.datasets.part import shrunk
 from hypersphere.errors import HypersphereError
 
 NOT_WORSE = {"saturate", "spatter", "elastic_transform", "glass_blur"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from hypersphere.datasets.composing.draws import Draws
+from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupting import sampling
 
 RNG = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """Files are read from folders, .zip and .tar.gz alike; nothing is ever unpacked into a folder."""
 
+import gzip
 import io
 import os
 import tarfile
@@ -10,16 +11,18 @@ from pathlib import Path
 import pytest
 
 from hypersphere.datasets.reading import archives
-from hypersphere.datasets.reading.archives import Folder, Shelf, Tar, Zip
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.errors import HypersphereError
 
 from ..miniatures import tar_gz, write, zipped
 
 FILES = {"b/2.txt": b"two", "a.txt": b"one", "b/c/3.txt": b"three" * 999}
 KINDS: dict[str, Callable[[Path, dict[str, bytes]], Shelf]] = {
-    "folder": lambda root, files: Folder(write(root / "set", files)),
-    "zip": lambda root, files: Zip(put(root / "set.zip", zipped(files, "set")), "set"),
-    "tar": lambda root, files: Tar(put(root / "set.tar.gz", tar_gz(files, "set")), "set", lambda name: True),
+    "folder": lambda root, files: Shelf(write(root / "set", files)),
+    "zip": lambda root, files: Shelf(put(root / "set.zip", zipped(files, "set")), "set"),
+    "tar": lambda root, files: Shelf(put(root / "set.tar", gzip.decompress(tar_gz(files, "set"))), "set"),
+    "tar.gz": lambda root, files: Shelf(put(root / "set.tar.gz", tar_gz(files, "set")), "set"),
+    "tar.gz in order": lambda root, files: Shelf(put(root / "set.tgz", tar_gz(files, "set")), "set", in_order=True),
 }
 
 
@@ -39,7 +42,7 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_missing_file_is_a_sentence(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"set.*gone\.txt: (the file is missing|is not in the archive)"):
+    with pytest.raises(HypersphereError, match=r"set.*gone\.txt: the file is missing"):
         KINDS[kind](tmp_path, FILES).read("gone.txt")
 
 
@@ -52,20 +55,21 @@ def test_a_file_that_would_fill_the_memory_is_refused(
         KINDS[kind](tmp_path, FILES).read("b/c/3.txt")
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar"])
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 @pytest.mark.parametrize("harm", ["truncated", "flipped", "other"])
 def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path) -> None:
     files = {"noise": os.urandom(9_000), "more": os.urandom(9_000)}
     content = zipped(files, "set") if kind == "zip" else tar_gz(files, "set")
     flipped = content[:5_000] + bytes([content[5_000] ^ 1]) + content[5_001:]
-    path = put(tmp_path / "set", {"truncated": content[:-9_000], "flipped": flipped, "other": b"words" * 99}[harm])
+    harmed = {"truncated": content[:-9_000], "flipped": flipped, "other": b"words" * 99}[harm]
+    path = put(tmp_path / f"set.{kind}", harmed)
 
     def read_all() -> None:
-        shelf = Zip(path, "set") if kind == "zip" else Tar(path, "set", lambda name: True)
+        shelf = Shelf(path, "set")
         for name in files:
             shelf.read(name)
 
-    with pytest.raises(HypersphereError, match="cannot be unpacked") as caught:
+    with pytest.raises(HypersphereError, match="cannot be read") as caught:
         read_all()
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -81,31 +85,29 @@ def test_names_that_leave_their_folder_are_only_names(tmp_path: Path) -> None:
             made.writestr(name, content)
     put(tarred, tar_gz(evil))
     before = sorted(tmp_path.rglob("*"))
-    assert Zip(zipped_file, "set").names() == ["fine"]  # a name with a part that begins with a dot is hidden
-    assert Tar(tarred, "set", lambda name: name == "fine").names() == ["fine"]
+    assert Shelf(zipped_file, "set").names() == ["fine"]  # a name with a part that begins with a dot is hidden
+    assert Shelf(tarred, "set").names() == ["fine"]
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_links_in_a_tar_are_no_files(tmp_path: Path) -> None:
+def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
+    outside = put(tmp_path / "secret", b"x")
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE):
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE):
             member = tarfile.TarInfo(f"set/{kind.decode()}")
-            member.type, member.linkname = kind, "/etc/hostname"
+            member.type, member.linkname = kind, str(outside)
             tar.addfile(member)
-    assert Tar(put(tmp_path / "set.tar.gz", buffer.getvalue()), "set", lambda name: True).names() == []
+    shelf = Shelf(put(tmp_path / "set.tar.gz", buffer.getvalue()), "set")
+    for name in shelf.names():
+        with pytest.raises(HypersphereError, match=f"set/{name}: the file is missing"):
+            shelf.read(name)
 
 
-def test_only_wanted_files_of_a_tar_are_copied(tmp_path: Path) -> None:
-    path = put(tmp_path / "set.tar.gz", tar_gz(FILES, "set"))
-    assert Tar(path, "set", lambda name: name.startswith("b/")).names() == ["b/2.txt", "b/c/3.txt"]
-
-
-def test_hidden_files_and_links_that_lead_back_are_passed_over(tmp_path: Path) -> None:
+def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path) -> None:
     folder = write(tmp_path / "set", {**FILES, ".DS_Store": b"x", "b/.hidden/4.txt": b"x", "empty/": b""})
-    (folder / "b" / "loop").symlink_to(folder, target_is_directory=True)
     (folder / "linked").symlink_to(folder / "b" / "c", target_is_directory=True)
-    assert Folder(folder).names() == sorted([*FILES, "empty/", "linked/3.txt"])
+    assert Shelf(folder).names() == sorted([*FILES, "empty/", "linked/3.txt"])
 
 
 def test_an_encrypted_zip_is_a_sentence(tmp_path: Path) -> None:
@@ -114,26 +116,17 @@ def test_an_encrypted_zip_is_a_sentence(tmp_path: Path) -> None:
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = content.rfind(signature)
         content[at + flags] |= 1
-    with pytest.raises(HypersphereError, match="a: cannot be unpacked"):
-        Zip(put(tmp_path / "set.zip", bytes(content)), "set").read("a")
+    with pytest.raises(HypersphereError, match="a: cannot be read"):
+        Shelf(put(tmp_path / "set.zip", bytes(content)), "set").read("a")
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe"])
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda path: archives.Zip(path, "b"),
-        lambda path: archives.Tar(path, "b", lambda name: True),
-        lambda path: archives.PlainTar(path, "b", lambda name: True),
-        lambda path: archives.Folder(path.parent).read(path.name),
-    ],
-    ids=["zip", "tar.gz", "tar", "folder"],
-)
-def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, read: Callable[[Path], object], place: str) -> None:
-    path = tmp_path / "a"
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar", "a"])
+def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str) -> None:
+    path = tmp_path / name
     if place == "pipe":
         os.mkfifo(path)
     else:
         path.symlink_to(place)
-    with pytest.raises(HypersphereError, match="a: must be a regular file"):
-        read(path)
+    with pytest.raises(HypersphereError, match="must be a regular file"):
+        Shelf(path, "b") if "." in name else Shelf(tmp_path).read(name)

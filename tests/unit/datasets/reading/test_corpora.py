@@ -34,11 +34,6 @@ def test_the_embedded_chapters_are_a_corpus_and_leave_some_for_tasks(tmp_path: P
     assert len(corpora.divided(tmp_path, "chapters").train["pride_and_prejudice.txt"]) > 1500
 
 
-def test_bookcorpus_says_that_it_cannot_be_redistributed(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match="bookcorpus: cannot be redistributed"):
-        corpora.corpus(tmp_path, "bookcorpus")
-
-
 def _without_texts(root: Path) -> str:
     (root / "none").mkdir()
     return "none"

@@ -1,10 +1,13 @@
-"""A download survives what servers and networks do to it, against a real server on this machine.
+"""A file is fetched whole or not at all, from a real server on this machine that damages it, by real processes."""
 
-Expected bytes are those the server was given; what was asked for and sent is read off the server's own log.
-"""
-
+import errno
 import hashlib
 import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,27 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets.reading import download
-from hypersphere.datasets.reading.download import fetch, partial_file
+from hypersphere.datasets.reading.download import fetch
 from hypersphere.errors import HypersphereError
 
+PATIENCE = 120  # seconds that a test waits for what must come
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
-PORTION = 70_000  # bytes that an interrupted answer brings: more than a block, and no multiple of it
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from hypersphere.datasets.reading import download
+from hypersphere.errors import HypersphereError
+if "without lock" in sys.argv:
+    from contextlib import nullcontext
+    download.FileLock = nullcontext
+print("ready", flush=True)
+try:
+    download.fetch(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
+except HypersphereError as error:
+    sys.exit(f"sentence: {error}")
+"""
 
 
 @pytest.fixture
@@ -27,240 +45,176 @@ def served(server: Any) -> Any:
     return server
 
 
-def begun(target: Path, content: bytes) -> Path:
-    """What an interrupted run would have left."""
-    partial = partial_file(target)
-    partial.parent.mkdir(parents=True)
-    partial.write_bytes(content)
-    return partial
-
-
 def left(target: Path) -> list[str]:
     """What lies in the target's folder, but for the lock."""
     return sorted(path.name for path in target.parent.iterdir() if path.suffix != ".lock")
 
 
 def sentence(url: str, target: Path) -> str:
-    """What a fetch that must fail says: one line that names the file."""
+    """What a fetch that must fail says: one line that names the address and the file."""
     with pytest.raises(HypersphereError) as caught:
         fetch(url, target, MD5)
     said = str(caught.value)
+    assert url in said
     assert str(target) in said
     assert "\n" not in said
     return said
 
 
-@pytest.mark.parametrize("kind", ["", "no length", "chunked", "trickle"])
-def test_a_file_is_fetched_once(served: Any, target: Path, kind: str) -> None:
-    served.habits.fault = kind
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert left(target) == [target.name]
-    fetch(served.url, target, MD5)
-    assert served.ranges_asked == [None]
-
-
-@pytest.mark.parametrize("ranges", [True, False])
-def test_a_dropped_connection_is_resumed_and_no_byte_is_sent_twice(served: Any, target: Path, ranges: bool) -> None:
-    """Control: a server that knows no ranges sends the portions again."""
-    served.habits.first, served.habits.portion, served.habits.ranges = ["closed"] * 3, PORTION, ranges
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    kept = [PORTION * i if ranges else PORTION for i in range(1, 4)]
-    assert served.ranges_asked == [None, *(f"bytes={size}-" for size in kept)]
-    assert served.sent == len(CONTENT) + (0 if ranges else 3 * PORTION)
-
-
-def test_drops_are_survived_as_long_as_each_answer_brings_something_new(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(download, "ATTEMPTS", 2)
-    served.habits.fault, served.habits.portion = "closed", len(CONTENT) // 15
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert (len(served.log), served.sent) == (15, len(CONTENT))
-
-
-@pytest.mark.parametrize("fault", ["closed", "reset", "stalled"])
-def test_what_arrived_before_giving_up_is_kept_for_the_next_run(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
-    """Control of the test above: here the server knows no ranges, so that after the first answer nothing is new."""
-    monkeypatch.setattr(download, "ATTEMPTS", 2)
-    monkeypatch.setattr(download, "STALLED", 0.4)
-    served.habits.fault, served.habits.portion, served.habits.ranges = fault, PORTION, False
-    said = sentence(served.url, target)
-    assert served.url in said
-    kept = partial_file(target).stat().st_size
-    assert f"{kept:,} of {len(CONTENT):,} bytes are kept, run again to resume" in said
-    assert left(target) == [partial_file(target).name]
-    if fault != "reset":  # a reset may throw away what had arrived
-        assert kept == PORTION
-        assert len(served.log) == 3
-    asked = len(served.log)
-    served.habits.fault, served.habits.ranges = "", True
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked[asked:] == [f"bytes={kept}-" if kept else None]
-    assert served.log[-1].sent == len(CONTENT) - kept
-
-
-def test_a_slow_server_is_waited_for_and_a_silent_one_is_not(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten pieces take longer than a silence may last; each comes in time. One attempt: a break would be final."""
-    monkeypatch.setattr(download, "ATTEMPTS", 1)
-    monkeypatch.setattr(download, "STALLED", 1.2)
-    served.habits.fault, served.habits.pause = "trickle", 0.15
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked == [None]
-    served.habits.fault, served.habits.portion = "stalled", 0
-    assert "timed out" in sentence(served.url, target.with_name("other"))
-
-
-def test_an_earlier_runs_partial_file_is_gone_on_with(served: Any, target: Path) -> None:
-    begun(target, CONTENT[:123_456])
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked == ["bytes=123456-"]
-    assert served.sent == len(CONTENT) - 123_456
-
-
-def test_a_partial_file_with_a_flipped_byte_is_refused_and_recovered_from(served: Any, target: Path) -> None:
-    """Control of the test above: the checksum, not the size, decides."""
-    begun(target, bytes([CONTENT[0] ^ 1]) + CONTENT[1:123_456])
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked == ["bytes=123456-", None]
-
-
-@pytest.mark.parametrize(
-    ("there", "asked"),
-    [
-        pytest.param(CONTENT, [f"bytes={len(CONTENT)}-"], id="whole"),
-        pytest.param(CONTENT + b"more", [f"bytes={len(CONTENT) + 4}-", None], id="too long"),
-        pytest.param(CONTENT[:-1] + b"\0", [f"bytes={len(CONTENT)}-", None], id="another file"),
-    ],
-)
-def test_a_partial_file_with_nothing_beyond_it_is_kept_if_it_is_right(
-    served: Any, target: Path, there: bytes, asked: list[str | None]
-) -> None:
-    """The server answers 416; a run killed just before its last step must not pay twice."""
-    begun(target, there)
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked == asked
-    assert served.sent == len(CONTENT) * (len(asked) - 1)
-
-
-@pytest.mark.parametrize(
-    ("lie", "seen"),
-    [("other range", "sent another range"), ("other bytes", "the pieces do not make the published file")],
-)
-def test_a_server_that_lies_about_ranges_is_asked_from_the_start(
-    served: Any, target: Path, capsys: pytest.CaptureFixture[str], lie: str, seen: str
-) -> None:
-    """The first lie shows in the answer's head, before a byte of it is added; the second only in the checksum."""
-    begun(target, CONTENT[:PORTION])
-    served.habits.fault = lie
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.ranges_asked == [f"bytes={PORTION}-", None]
-    assert seen in capsys.readouterr().out
-
-
-def test_a_redirect_is_followed_and_the_range_goes_with_it(served: Any, target: Path) -> None:
-    begun(target, CONTENT[:PORTION])
-    fetch(f"{served.address}/moved/archive.bin", target, MD5)
-    assert target.read_bytes() == CONTENT
-    wanted = f"bytes={PORTION}-"
-    assert [(asked.path, asked.range) for asked in served.log] == [
-        ("/moved/archive.bin", wanted),
-        ("/archive.bin", wanted),
-    ]
-
-
-@pytest.mark.parametrize("status", ["403", "404", "410"])
-def test_a_final_refusal_is_not_repeated(served: Any, target: Path, status: str) -> None:
-    served.habits.fault = status
-    said = sentence(served.url, target)
-    assert served.url in said
-    assert status in said
-    assert left(target) == []
+def test_a_good_file_is_fetched_once(served: Any, target: Path) -> None:
+    for _ in range(2):
+        fetch(served.url, target, MD5)
+        assert target.read_bytes() == CONTENT
+        assert left(target) == [target.name]
     assert len(served.log) == 1
 
 
-@pytest.mark.parametrize("status", ["500", "503", "429"])
-def test_a_passing_refusal_is_waited_out(served: Any, target: Path, status: str) -> None:
-    """Control of the test above: these are asked again."""
-    served.habits.first = [status, status]
+@pytest.mark.parametrize("fault", ["404", "wrong byte", "half a file", "closed"])
+def test_what_is_not_the_published_file_is_a_sentence_and_the_next_run_recovers(
+    fault: str, served: Any, target: Path
+) -> None:
+    served.habits.fault = fault
+    sentence(served.url, target)
+    assert left(target) == []
+    assert len(served.log) == 1 + download.RETRIES
+    served.habits.fault = ""
+    fetch(served.url, target, MD5)
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("fault", ["503", "wrong byte", "closed"])
+def test_a_passing_fault_is_tried_again(fault: str, served: Any, target: Path) -> None:
+    served.habits.first = [fault, fault]
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
     assert len(served.log) == 3
 
 
-def test_an_unreachable_server_is_a_sentence(
-    server: Any, target: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(download, "ATTEMPTS", 3)
-    url = server.url
-    server.shutdown()
-    server.server_close()  # the port is ours no longer, and nobody listens there
-    said = sentence(url, target)
-    assert url in said
-    assert "0 of an unknown number of bytes are kept" in said
-    assert capsys.readouterr().out.count("requesting the rest") == 2
-    assert left(target) == []
-
-
-@pytest.mark.parametrize("fault", ["wrong byte", "half a file"])
-def test_another_file_is_deleted_and_the_next_run_recovers(served: Any, target: Path, fault: str) -> None:
-    served.habits.fault = fault
-    said = sentence(served.url, target)
-    assert served.url in said
-    assert MD5 in said
-    assert left(target) == []
-    assert served.ranges_asked == [None]  # it came in one answer: asking again would bring the same
-    served.habits.fault = ""
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-
-
-def test_another_file_in_pieces_is_given_up_after_one_fetch_from_the_start(served: Any, target: Path) -> None:
-    begun(target, b"\0" * PORTION)
-    served.habits.fault = "wrong byte"
-    assert MD5 in sentence(served.url, target)
-    assert left(target) == []
-    assert served.ranges_asked == [f"bytes={PORTION}-", None]
-
-
-@pytest.mark.parametrize("harm", ["flipped", "truncated", "empty"])
-def test_a_damaged_file_is_replaced_only_by_a_whole_one(
-    served: Any, target: Path, harm: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    damaged = {"flipped": b"\0" + CONTENT[1:], "truncated": CONTENT[:-1], "empty": b""}[harm]
+def test_a_damaged_file_stays_until_the_fetched_one_replaces_it(served: Any, target: Path) -> None:
     target.parent.mkdir()
-    target.write_bytes(damaged)
-    other_name = target.with_name("link")  # a hard link, as DVC's cache may be
-    os.link(target, other_name)
+    target.write_bytes(CONTENT[:-1])
     served.habits.fault = "404"
     sentence(served.url, target)
-    assert target.read_bytes() == damaged
+    assert target.read_bytes() == CONTENT[:-1]
     served.habits.fault = ""
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
-    assert other_name.read_bytes() == damaged  # nothing was written in place
-    assert f"{target}: damaged" in capsys.readouterr().out
 
 
-def test_progress_is_told_in_lines(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_slow_server_is_waited_for_and_a_silent_one_is_not(
+    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "NEWS", 0.0)
+    """Ten pieces take longer than a silence may last; each comes in time."""
+    monkeypatch.setattr(download, "RETRIES", 0)
+    monkeypatch.setattr(download, "STALLED", 1.2)
+    served.habits.fault, served.habits.pause = "trickle", 0.15
     fetch(served.url, target, MD5)
-    told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [f"{target}: 300,000 of 300,000 bytes", f"{target}: fetched whole, 300,000 bytes"]
-    monkeypatch.setattr(download, "NEWS", 3600.0)  # control
-    fetch(served.url, target.with_name("other"), MD5)
-    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert target.read_bytes() == CONTENT
+    served.habits.fault = "stalled"
+    assert "timed out" in sentence(served.url, target.with_name("other"))
+
+
+def start(url: str, target: Path, *options: str) -> subprocess.Popen[str]:
+    """``fetch`` in a process of its own, which says "ready" when it has imported all."""
+    command = [sys.executable, "-c", PROGRAM, url, str(target), MD5, *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for something that must happen."""
+    limit = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < limit, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(
+    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.habits.fault = "stalled"
+    killed = start(served.url, target)
+    try:
+        until(lambda: any(path.is_file() and path.stat().st_size for path in target.parent.glob(".*.part/*")))
+    finally:
+        killed.kill()
+        killed.communicate()
+    assert not target.exists()
+    served.habits.fault = ""
+    fetch(served.url, target, MD5)
+    assert target.read_bytes() == CONTENT
+    assert left(target) == [target.name]
+
+
+@pytest.mark.parametrize("lock", [True, False])
+def test_two_processes_that_want_the_same_file_fetch_it_once(served: Any, target: Path, lock: bool) -> None:
+    """Control: without the lock the server is asked twice."""
+    options = () if lock else ("without lock",)
+    served.habits.released.clear()
+    processes = [start(served.url, target, *options), start(served.url, target, *options)]
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        until(lambda: len(served.log) >= (1 if lock else 2))
+        served.habits.over.wait(0.3)  # for the second to reach the lock; if it is slower, it finds the file
+        served.habits.released.set()
+        answers = [process.communicate(timeout=PATIENCE) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    if lock:
+        assert len(served.log) == 1
+        assert [process.returncode for process in processes] == [0, 0], answers
+        assert target.read_bytes() == CONTENT
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Callable[[str], str]:
+    """Runs a shell script in which ``$DISK`` is a disk of 200 kB, which nobody else sees; returns what it prints."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    def run(script: str) -> str:
+        mount = 'mount -t tmpfs -o size=200k none "$DISK"'
+        given = os.environ | {"DISK": str(disk), "PYTHON": sys.executable, "PROGRAM": PROGRAM}
+        tried = ["unshare", "-rm", "sh", "-c", mount]
+        if shutil.which("unshare") is None or subprocess.run(tried, env=given, capture_output=True).returncode:
+            pytest.skip("mounting a small disk in a namespace of one's own is not permitted here")
+        done = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", f'{mount} && cd "$DISK" && {{ {script}; }}'],
+            env=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return run
+
+
+def test_a_full_disk_is_a_sentence_gets_its_room_back_and_the_next_run_recovers(
+    served: Any, small_disk: Callable[[str], str]
+) -> None:
+    attempt = f'"$PYTHON" -c "$PROGRAM" {served.url} "$DISK/raw/archive.bin" {MD5} && echo fetched'
+    told = small_disk(f'{attempt}; ls -A raw; mount -o remount,size=1m "$DISK"; {attempt}; ls -A raw')
+    first, _, second = told.partition("ready\n")[2].partition("ready\n")
+    assert first.count("sentence:") == 1
+    assert os.strerror(errno.ENOSPC) in first
+    assert first.splitlines()[-1] == ".archive.bin.lock"
+    assert second.splitlines()[-3:] == ["fetched", ".archive.bin.lock", "archive.bin"]  # control: there is room
+
+
+def test_a_read_only_folder_is_a_sentence_unless_the_file_is_there(
+    served: Any, small_disk: Callable[[str], str]
+) -> None:
+    attempt = f'"$PYTHON" -c "$PROGRAM" {served.url} "$DISK/archive.bin" {MD5} && echo fetched'
+    wider, locked, open_again = (f'mount -o remount,{mode} "$DISK"' for mode in ("size=1m", "ro", "rw"))
+    told = small_disk(f"{wider}; {locked}; {attempt}; {open_again}; {attempt}; {locked}; {attempt}")
+    _, refused, allowed, there = told.split("ready\n")
+    assert refused.count("sentence:") == 1
+    assert os.strerror(errno.EROFS) in refused
+    assert allowed.endswith("fetched\n")
+    assert there == "fetched\n"  # nothing is written, and nothing asked of the server
+    assert len(served.log) == 1

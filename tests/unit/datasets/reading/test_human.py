@@ -20,11 +20,12 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets.reading import human as module
+from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.human import human
 from hypersphere.errors import HypersphereError
 
-REAL = module.CONTENTS  # before a test replaces it
-NAMES = [name for file in REAL for name in file.arrays]
+FILES = tuple(module.PUBLISHED)
+NAMES = [name.replace("_", "-", 1) for name in module.HumanLabels._fields]
 RNG = np.random.default_rng(0)
 LABELS = {name: RNG.integers(0, 10, (6, 10) if name.endswith("counts") else 6) for name in NAMES}
 
@@ -45,29 +46,24 @@ def archive(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def content_of(file: module.Contents) -> bytes:
-    """Small labels as ``file`` has its own: coarse ones are lists there."""
-    if not file.prefix:
+def content_of(file: str) -> bytes:
+    """Small labels as a published file has its own: coarse ones are lists there."""
+    prefix = module.PICKLED.get(file)
+    if prefix is None:
         return npy(LABELS["cifar10h-counts"])
-    labels = {name.removeprefix(file.prefix): LABELS[name] for name in file.arrays}
+    labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
     return archive({name: value.tolist() if "coarse" in name else value for name, value in labels.items()})
-
-
-def pinned(file: module.Contents, content: bytes) -> module.Contents:
-    """``file`` with the checksums of ``content`` and of the small labels."""
-    return file._replace(
-        sha256=hashlib.sha256(content).hexdigest(),
-        arrays={name: hashlib.sha256(npy(LABELS[name])).hexdigest() for name in file.arrays},
-    )
 
 
 @pytest.fixture
 def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
     """A server of three small files, whose checksums are taken for the published ones."""
-    contents = {file.name: content_of(file) for file in REAL}
+    contents = {file: content_of(file) for file in FILES}
     for dataset in ("cifar10h", "cifar_n"):
-        server.publish(dataset, {file.name: contents[file.name] for file in REAL if file.dataset == dataset})
-    monkeypatch.setattr(module, "CONTENTS", tuple(pinned(file, contents[file.name]) for file in REAL))
+        server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
+    for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():
+        checksum = hashlib.sha256(content).hexdigest()
+        monkeypatch.setitem(published.checksums(), f"human/{name}", ("sha256", checksum))
     return server
 
 
@@ -82,7 +78,7 @@ def own(shelf: Any, tmp_path: Path) -> Path:
 
 
 def asked(server: Any) -> list[str]:
-    return [one.path for one in server.log]
+    return list(server.log)
 
 
 def harmed(content: bytes) -> bytes:
@@ -122,7 +118,7 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_published_files_are_fetched_once_and_read(shelf: Any, tmp_path: Path) -> None:
     assert_small(human(tmp_path / "raw"))
-    assert sorted(asked(shelf)) == sorted(f"/{file.name}" for file in REAL)
+    assert sorted(asked(shelf)) == sorted(f"/{file}" for file in FILES)
     assert_small(human(tmp_path / "raw"))
     assert_small(human(tmp_path / "raw", download=False))
     assert len(asked(shelf)) == 3
@@ -140,27 +136,14 @@ def test_only_what_is_missing_is_fetched(own: Path, shelf: Any) -> None:
     assert sorted(asked(shelf)) == ["/CIFAR-100_human.pt", "/cifar10h-counts.npy"]
 
 
-@pytest.mark.parametrize("name", [file.name for file in REAL])
-def test_a_damaged_file_of_the_server_is_refused_unopened(
-    shelf: Any, tmp_path: Path, sealed: None, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file alone, so that no other is opened; the control is that the same set reads well above."""
-    monkeypatch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
-    shelf.shelf[name] = harmed(shelf.shelf[name])
-    said = sentence(tmp_path / "raw", True)
-    assert name in said
-    assert "does not have the published md5" in said
-    assert not (tmp_path / "raw" / "human" / name).exists()
-
-
-@pytest.mark.parametrize("name", [file.name for file in REAL])
+@pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
     shelf: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     human(tmp_path / "raw")
     harm(tmp_path / "raw" / "human" / name)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "CONTENTS", tuple(file for file in module.CONTENTS if file.name == name))
+        patch.setattr(module, "PUBLISHED", {name: module.PUBLISHED[name]})
         patch.setattr(module, "_unpickled", None)  # calling it would be a TypeError
         said = sentence(tmp_path / "raw", False)
     assert f"{name}: damaged" in said
@@ -168,7 +151,9 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
     assert_small(human(tmp_path / "raw"))
 
 
-@pytest.mark.parametrize(("fetching", "remedy"), [(True, "delete it and run again"), (False, "put the official file")])
+@pytest.mark.parametrize(
+    ("fetching", "remedy"), [(True, "and run again to download it"), (False, "put the official file")]
+)
 @pytest.mark.parametrize("name", ["cifar10n-worse_label", "cifar100n-clean_coarse_label"])
 def test_a_damaged_array_is_refused(own: Path, name: str, fetching: bool, remedy: str) -> None:
     harm(own / f"{name}.npy")
@@ -197,16 +182,8 @@ def test_a_list_that_is_not_the_known_one_is_refused(
     shelf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is the pinned one, and one of its lists is not: the pins contradict each other."""
-    wrong = {"cifar10n-worse_label": "0" * 64}
-    monkeypatch.setattr(
-        module,
-        "CONTENTS",
-        tuple(
-            file._replace(arrays={**file.arrays, **wrong}) if file.prefix == "cifar10n-" else file
-            for file in module.CONTENTS
-        ),
-    )
-    assert "cifar10n-worse_label differs from the array" in sentence(tmp_path / "raw", True)
+    monkeypatch.setitem(published.checksums(), "human/cifar10n-worse_label.npy", ("sha256", "0" * 64))
+    assert "cifar10n-worse_label.npy differs from the array" in sentence(tmp_path / "raw", True)
 
 
 class Harmful:
@@ -245,8 +222,7 @@ def test_constants_are_the_hashes_of_the_real_arrays(shared_data: Path) -> None:
     """The shared folder's manifest lists them."""
     listed = json.loads((shared_data / "manifest.json").read_text())["groups"]["human"]
     known = {Path(item["path"]).stem: item["sha256"] for item in listed}
-    assert {name: sha256 for file in REAL for name, sha256 in file.arrays.items()} == known
-    assert REAL[0].sha256 == known["cifar10h-counts"]
+    assert {name: published.checksums()[f"human/{name}.npy"][1] for name in known} == known
 
 
 @pytest.mark.shared_data

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from hypersphere.config.run import Dataset
-from hypersphere.datasets import cifar as cifar_module
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
-from hypersphere.datasets.preparing import fitting
 from hypersphere.datasets.reading import human
 from hypersphere.datasets.reading.human import HumanLabels
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
+
+from ..conftest import NAMES
 
 IMAGES = np.zeros((20, 2, 2, 3), np.uint8)
 CLEAN = np.arange(20) % 10
@@ -56,7 +56,7 @@ def people() -> HumanLabels:
 
 def test_cifar10_gets_five_training_labels_and_one_for_testing(people: HumanLabels) -> None:
     found = human.add(arrays(10), people)
-    fitting.check(found, "cifar")
+    store.check(found, "cifar")
     train, test = found.splits["train"].labels, found.splits["test"]
     assert {name: labels.tolist() for name, labels in train.items()} == {
         "class": CLEAN.tolist(),
@@ -84,7 +84,7 @@ def test_of_two_classes_with_most_votes_the_first_counts(people: HumanLabels) ->
 
 def test_cifar100_gets_fine_and_coarse_training_labels(people: HumanLabels) -> None:
     found = human.add(arrays(100), people)
-    fitting.check(found, "cifar")
+    store.check(found, "cifar")
     train = found.splits["train"].labels
     assert train["cifar100n"].tolist() == FINE[::-1].tolist()
     assert train["cifar100n-coarse"].tolist() == COARSE[::-1].tolist()
@@ -143,7 +143,7 @@ def test_real_labels_have_the_published_shares(
     subprocess.run(script, check=True, capture_output=True)
     (tmp_path / "cifar-10-batches-py").symlink_to(real_cifar10 / "cifar-10-batches-py")
     found = cifar(tmp_path, False, human_labels=True)
-    fitting.check(found, "cifar")
+    store.check(found, "cifar")
     train, test = found.splits["train"].labels, found.splits["test"]
     noise = {
         name: round(100 * (labels != train["class"]).mean(), 2) for name, labels in train.items() if name != "class"
@@ -174,4 +174,4 @@ def test_real_labels_have_the_published_shares(
     labels = train["class"].tolist()
     firsts = sorted(number for number, label in enumerate(labels[:200]) if labels[:number].count(label) < 2)
     assert prepared.split("train").index.tolist() == firsts
-    assert set(unpickled) == set(cifar_module.SHA256[10])
+    assert set(unpickled) == set(NAMES)

@@ -9,9 +9,10 @@ import pytest
 import torchvision
 
 from hypersphere.datasets.cifar import SETS
-from hypersphere.datasets.corrupting import official, official_tiny
+from hypersphere.datasets.corrupting import official
+from hypersphere.datasets.corrupting.apply import FUNCTIONS
 from hypersphere.datasets.reading import download, human
-from hypersphere.datasets.reading.published import File, obtain, require, table
+from hypersphere.datasets.reading.published import File, checksums, obtain, require, table
 from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
@@ -55,12 +56,25 @@ def test_facts_are_those_of_torchvision() -> None:
 
 
 def test_files_are_listed_for_the_readers_that_ask_for_them() -> None:
-    assert {(file.dataset, file.name) for file in human.CONTENTS} == {
+    assert {(dataset, name) for name, dataset in human.PUBLISHED.items()} == {
         (name, file) for name, one in table().items() if one.reader == "reading.human" for file in one.files
     }
     for base, folder in official.FOLDERS.items():
         assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]
-    assert list(table()["tiny_imagenet_c"].files) == [official_tiny.ARCHIVE]
+    assert list(table()["tiny_imagenet_c"].files) == [official.TINY_ARCHIVE]
+
+
+def test_files_inside_others_are_listed_once_by_their_place() -> None:
+    """Nineteen corruptions and the labels of each set of CIFAR-C; every file that torchvision unpickles."""
+    listed = checksums()
+    assert len({checksum for _, checksum in listed.values()}) == len(listed)
+    assert all(len(checksum) == 2 * hashlib.new(algorithm).digest_size for algorithm, checksum in listed.values())
+    for folder in official.FOLDERS.values():
+        found = {Path(file).stem for file in listed if file.startswith(f"{folder}/")}
+        assert found == {*FUNCTIONS, official.LABELS}
+    for one in SETS.values():
+        names = {name for name, _ in one.train_list + one.test_list} | {one.meta["filename"]}
+        assert names == {Path(file).name for file in listed if file.startswith(f"{one.base_folder}/")}
 
 
 @pytest.mark.parametrize(
@@ -89,18 +103,19 @@ def file(server: Any) -> File:
 
 @pytest.mark.parametrize(("faults", "asked"), [([], 1), (["404"], 2), (["wrong byte"], 2)])
 def test_the_archive_has_what_the_address_has_not(
-    faults: list[str], asked: int, file: File, tmp_path: Path, server: Any
+    faults: list[str], asked: int, file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(download, "RETRIES", 0)
     server.habits.first = faults
     obtain(file, tmp_path / "set.zip")
     assert (tmp_path / "set.zip").read_bytes() == CONTENT
-    assert [one.path for one in server.log] == ["/first/set.zip", "/second/set.zip"][:asked]
+    assert server.log == ["/first/set.zip", "/second/set.zip"][:asked]
 
 
 def test_if_both_fail_the_sentence_is_about_the_first(
     file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "ATTEMPTS", 1)
+    monkeypatch.setattr(download, "RETRIES", 0)
     server.habits.fault = "404"
     with pytest.raises(HypersphereError, match="404") as caught:
         obtain(file, tmp_path / "set.zip")

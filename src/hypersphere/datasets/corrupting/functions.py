@@ -1,0 +1,302 @@
+"""The nineteen corruptions: noise, blur, weather, and what cameras, files and screens do.
+
+Images are [N, H, W, 3], 0 … 1; results may lie outside and are clipped. Definitions: Hendrycks and Dietterich 2019,
+Sec. 4, and the code published with it. Two differ: the benchmark's frost is pieces of six photographs, which are not
+ours to copy, so frost is drawn here; and the rims of drops are their outer pixels here, where the benchmark asks an
+edge detector. The parameters of each severity are in data/severities.csv.
+"""
+
+import io
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+from scipy import ndimage
+from scipy.special import pdtr
+
+from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.corrupting.sampling import bilinear, magnified, plasma, smoothed, streaked
+
+Images = Float[np.ndarray, "N H W 3"]
+GREY = np.array([0.299, 0.587, 0.114])
+"""Weights of red, green and blue in brightness (ITU-R BT.601)."""
+ICE = np.array([0.86, 0.93, 1.0])
+"""Colour of the brightest frost."""
+WATER = np.array([175, 238, 238]) / 255
+MUD = np.array([63, 42, 20]) / 255
+FARTHEST = 20
+"""Distance to a drop's rim, pixels, from which on its height no longer changes."""
+EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
+"""Light from one side: what makes a drop look round."""
+
+
+def gaussian_noise(images: Images, draws: Draws, *, scale: float) -> Images:
+    """Normal noise of standard deviation ``scale``."""
+    return images + scale * draws.normal("noise", *images.shape[1:])
+
+
+def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
+    """Counted light: each value v becomes a Poisson number of mean v · ``photons``, over ``photons``."""
+    bytes_ = np.rint(images * 255).astype(np.uint8).ravel()
+    uniform = draws.uniform("noise", *images.shape[1:]).ravel()
+    counts = np.zeros(len(bytes_))
+    order = np.argsort(bytes_, kind="stable")
+    most = np.arange(photons + 12 * np.sqrt(photons) + 20)
+    for value, group in zip(*_groups(bytes_[order], order), strict=True):
+        counts[group] = np.searchsorted(pdtr(most, value / 255 * photons), uniform[group], side="right")
+    return counts.reshape(images.shape) / photons
+
+
+def _groups(values: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The distinct values of a sorted array, and for each the part of ``order`` that has it."""
+    distinct, starts = np.unique(values, return_index=True)
+    return distinct.astype(np.float64), np.split(order, starts[1:]) if len(order) else []
+
+
+def impulse_noise(images: Images, draws: Draws, *, share: float) -> Images:
+    """Salt and pepper: a ``share`` of the values, each colour by itself, becomes 0 or 1."""
+    hit = draws.uniform("hit", *images.shape[1:]) < share
+    salt = draws.uniform("salt", *images.shape[1:]) < 0.5
+    return np.where(hit, salt.astype(np.float64), images)
+
+
+def speckle_noise(images: Images, draws: Draws, *, scale: float) -> Images:
+    """Normal noise in proportion to the value."""
+    return images + images * scale * draws.normal("noise", *images.shape[1:])
+
+
+def gaussian_blur(images: Images, draws: Draws, *, sigma: float) -> Images:
+    """Gaussian of standard deviation ``sigma``, pixels."""
+    return smoothed(images, sigma)
+
+
+def glass_blur(images: Images, draws: Draws, *, sigma: float, reach: int, rounds: int) -> Images:
+    """Gaussian blur, then pixels that take the colour of a near one, then Gaussian blur again.
+
+    The paper says that pixels are shuffled. Its code copies: of two pixels to be exchanged, the second keeps its
+    colour. So does this function. A pixel's source is -reach … reach-1 pixels away along each axis, and an edge of
+    ``reach`` pixels at the top and left (one less at the bottom and right) stays as it is.
+    """
+    shown = np.floor(smoothed(images, sigma) * 255) / 255
+    height, width = images.shape[1:3]
+    shift = draws.below("source", 2 * reach, rounds, height, width, 2) - reach
+    n = np.arange(len(images))
+    for turn in range(rounds):
+        for row in range(height - reach, reach, -1):
+            for column in range(width - reach, reach, -1):
+                down, right = shift[:, turn, row, column].T
+                shown[:, row, column] = shown[n, row + down, column + right]
+    return smoothed(shown, sigma)
+
+
+def defocus_blur(images: Images, draws: Draws, *, radius: float, alias: float) -> Images:
+    """A disk of ``radius`` pixels, its rim softened by a Gaussian of ``alias`` pixels on 3 × 3; edges reflect."""
+    kernel = disk(radius, alias)
+    return np.asarray(ndimage.correlate(images, kernel[None, :, :, None], mode="mirror"))
+
+
+def disk(radius: float, alias: float) -> Float[np.ndarray, "k k"]:
+    """The weights of a softened disk, on as many pixels as it covers; their sum is one."""
+    reach = int(radius) + 1
+    along = np.arange(-reach, reach + 1)
+    inside = (along[:, None] ** 2 + along**2 <= radius**2).astype(np.float64)
+    soft = np.exp(-(np.array([-1, 0, 1]) ** 2) / (2 * alias**2))
+    soft /= soft.sum()
+    return np.asarray(ndimage.correlate(inside / inside.sum(), np.outer(soft, soft), mode="constant"))
+
+
+def motion_blur(images: Images, draws: Draws, *, radius: float, sigma: float) -> Images:
+    """Movement along a line, at most 45 degrees off a row."""
+    return streaked(images, radius, sigma, draws.between("angle", -45, 45))
+
+
+def zoom_blur(images: Images, draws: Draws, *, stop: float) -> Images:
+    """The mean of the image and its centre enlarged by 1, 1.01, … to below ``stop`` (or to it, by rounding)."""
+    factors = np.arange(1, stop, 0.01)
+    total = images.copy()
+    for factor in factors:
+        total += magnified(images, factor)
+    return np.asarray(total / (len(factors) + 1))
+
+
+def brightness(images: Images, draws: Draws, *, more: float) -> Images:
+    """``more`` is added to the value of hue, saturation and value, up to 1; black becomes grey."""
+    value = images.max(axis=3, keepdims=True)
+    raised = np.minimum(value + more, 1)
+    return np.where(value > 0, images * raised / np.where(value > 0, value, 1), raised)
+
+
+def fog(images: Images, draws: Draws, *, density: float, decay: float) -> Images:
+    """Clouds of ``density`` are added, and the image is darkened so that its brightest value could stay."""
+    brightest = images.max(axis=(1, 2, 3), keepdims=True)
+    clouds = density * plasma(images.shape[1], decay, draws)[..., None]
+    return (images + clouds) * brightest / (brightest + density)
+
+
+def frost(images: Images, draws: Draws, *, image: float, ice: float) -> Images:
+    """The image times ``image`` plus frost times ``ice``."""
+    return image * images + ice * _frosted(images.shape[1], draws)
+
+
+def _frosted(side: int, draws: Draws) -> Float[np.ndarray, "N side side 3"]:
+    """Needles of ice on a cold pane: ridges of clouds, and streaks in two directions, brighter where there is more."""
+    ridges = 1 - np.abs(2 * plasma(side, 2.0, draws.named("ridges")) - 1)
+    cover = plasma(side, 2.5, draws.named("cover"))
+    seeds = draws.uniform("seeds", 2, side, side)[..., None] ** 6
+    angles = draws.between("angles", -90, 90, 2)
+    needles = sum(streaked(seeds[:, i], side / 8, side / 16, angles[:, i])[..., 0] for i in (0, 1))
+    bright = np.clip(0.25 + 0.35 * cover + 0.3 * ridges * ridges * ridges + 0.8 * np.asarray(needles), 0, 1)
+    return bright[..., None] * ICE
+
+
+def snow(
+    images: Images,
+    draws: Draws,
+    *,
+    mean: float,
+    scale: float,
+    zoom: float,
+    threshold: float,
+    radius: float,
+    sigma: float,
+    image: float,
+) -> Images:
+    """Flakes: enlarged noise above a threshold, blown along a line; and a whitened image, mixed with the original."""
+    height, width = images.shape[1:3]
+    flakes = magnified(mean + scale * draws.normal("flakes", height, width)[..., None], zoom)
+    flakes = np.floor(np.clip(np.where(flakes < threshold, 0, flakes), 0, 1) * 255)
+    flakes = np.floor(streaked(flakes, radius, sigma, draws.between("wind", -135, -45)) + 0.5) / 255
+    grey = images[..., :1] * GREY[0] + images[..., 1:2] * GREY[1] + images[..., 2:] * GREY[2]
+    white = np.maximum(images, 1.5 * grey + 0.5)
+    return image * images + (1 - image) * white + flakes + np.rot90(flakes, 2, axes=(1, 2))
+
+
+def spatter(
+    images: Images,
+    draws: Draws,
+    *,
+    mean: float,
+    scale: float,
+    sigma: float,
+    threshold: float,
+    strength: float,
+    mud: bool,
+) -> Images:
+    """Drops of water, or of mud: smoothed noise above a threshold."""
+    liquid = smoothed(mean + scale * draws.normal("drops", *images.shape[1:3]), sigma)
+    if mud:
+        opaque = smoothed((liquid > threshold).astype(np.float64), strength)
+        opaque = np.where(opaque < 0.8, 0, opaque)[..., None]
+        return images * (1 - opaque) + MUD * opaque
+    layers = np.floor(np.where(liquid < threshold, 0, liquid) * 255)
+    shine = np.stack([layer * _relief(layer > 0) for layer in layers]) if len(layers) else layers
+    brightest = shine.max(axis=(1, 2), keepdims=True)
+    return images + (strength * shine / np.where(brightest > 0, brightest, 1))[..., None] * WATER
+
+
+def _relief(wet: np.ndarray) -> Float[np.ndarray, "H W"]:
+    """How brightly each pixel of the drops shines, 0 … 255: their height, levelled by rank, lit from one side."""
+    rim = wet & ~ndimage.binary_erosion(wet, border_value=1)
+    away = ndimage.distance_transform_edt(~rim) if rim.any() else np.full(wet.shape, FARTHEST)
+    height = np.floor(ndimage.uniform_filter(np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror") + 0.5)
+    lit = ndimage.correlate(_equalised(height), EMBOSS.astype(np.float64), mode="mirror")
+    return np.asarray(ndimage.uniform_filter(np.clip(lit, 0, 255), 3, mode="mirror"))
+
+
+def _equalised(values: Float[np.ndarray, "H W"]) -> Float[np.ndarray, "H W"]:
+    """Each whole value replaced by the share of pixels that are not above it, 0 … 255; the least becomes 0."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    below = np.cumsum(count)
+    span = max(values.size - below[0], 1)
+    return np.rint((below - below[0]) / span * 255)[place].reshape(values.shape)
+
+
+def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
+    """Differences from each colour's mean over the image, times ``factor``."""
+    bytes_ = np.rint(images * 255).astype(np.int64)  # whole numbers, whose sum has no order
+    mean = bytes_.sum(axis=(1, 2), keepdims=True) / (images.shape[1] * images.shape[2] * 255)
+    return (images - mean) * factor + mean
+
+
+def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Images:
+    """The saturation of hue, saturation and value, times ``factor`` plus ``more``, up to 1; greys have a red hue."""
+    value = images.max(axis=3, keepdims=True)
+    lowest = images.min(axis=3, keepdims=True)
+    coloured = value > lowest
+    saturation = (value - lowest) / np.where(value > 0, value, 1)
+    wanted = np.clip(saturation * factor + more, 0, 1)
+    greys = value * (1 - wanted * np.array([0, 1, 1]))
+    return np.where(coloured, value - (value - images) * wanted / np.where(coloured, saturation, 1), greys)
+
+
+def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
+    """Stored as JPEG of this quality, and read again."""
+
+    def stored(image: Image.Image) -> Image.Image:
+        buffer = io.BytesIO()
+        image.save(buffer, "JPEG", quality=quality)
+        return Image.open(buffer)
+
+    return _through_pillow(images, stored)
+
+
+def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
+    """Shrunk to this share of the side, and enlarged again, by area averages."""
+
+    def coarse(image: Image.Image) -> Image.Image:
+        small = (max(int(image.width * share), 1), max(int(image.height * share), 1))
+        return image.resize(small, Image.Resampling.BOX).resize(image.size, Image.Resampling.BOX)
+
+    return _through_pillow(images, coarse)
+
+
+def _through_pillow(images: Images, change: Callable[[Image.Image], Image.Image]) -> Images:
+    bytes_ = np.rint(images * 255).astype(np.uint8)
+    changed = [np.asarray(change(Image.fromarray(image))) for image in bytes_]
+    return np.stack(changed) / 255 if changed else images
+
+
+def elastic_transform(
+    images: Float[np.ndarray, "N H H 3"], draws: Draws, *, reach: float, sigma: float, jitter: float
+) -> Float[np.ndarray, "N H H 3"]:
+    """A random affine map, then a smooth random field of shifts. All three numbers are shares of the side.
+
+    Args:
+        images: square ones.
+        draws: their random numbers.
+        reach: how far pixels would be shifted if the field were not smoothed.
+        sigma: of the field's smoothing.
+        jitter: how far each of three points of the affine map may move along each axis.
+    """
+    side = images.shape[1]
+    rows, columns = np.meshgrid(np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij")
+    skewed = bilinear(images, *_affine(rows, columns, draws, side * jitter), repeat_edge=False)
+    field = draws.between("field", -1, 1, 2, side, side)
+    blurred = ndimage.gaussian_filter(field, (0, 0, side * sigma, side * sigma), mode="reflect", truncate=3.0)
+    shift = side * reach * blurred
+    return bilinear(skewed, rows + shift[:, 0], columns + shift[:, 1], repeat_edge=True)
+
+
+def _affine(
+    rows: Float[np.ndarray, "H H"], columns: Float[np.ndarray, "H H"], draws: Draws, reach: float
+) -> tuple[Float[np.ndarray, "N H H"], Float[np.ndarray, "N H H"]]:
+    """Where each pixel of the mapped image comes from.
+
+    Three corners of the middle third, lower right, upper right and upper left, move by up to ``reach`` pixels along
+    each axis; the map that moves them so moves all pixels.
+    """
+    side = len(rows)
+    centre, arm = side // 2, max(side // 3, 1)
+    moved = draws.between("corners", -reach, reach, 3, 2)
+    lower, upper, left = (moved[:, i, :, None, None] for i in range(3))
+    # Each step right or down in the image is a step (x, y) in the mapped one.
+    right_x, right_y = (1 + (upper[:, 0] - left[:, 0]) / (2 * arm), (upper[:, 1] - left[:, 1]) / (2 * arm))
+    down_x, down_y = ((lower[:, 0] - upper[:, 0]) / (2 * arm), 1 + (lower[:, 1] - upper[:, 1]) / (2 * arm))
+    x = columns - (centre - arm) - left[:, 0]
+    y = rows - (centre - arm) - left[:, 1]
+    determinant = right_x * down_y - right_y * down_x
+    return (
+        centre - arm + (right_x * y - right_y * x) / determinant,
+        centre - arm + (down_y * x - down_x * y) / determinant,
+    )
