@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import uuid
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hypersphere import strict_yaml
+import yaml
+
 from hypersphere.errors import HypersphereError
 
 PART = ".part"
@@ -19,14 +21,12 @@ PART = ".part"
 SEAL = "seal"
 """The key of a manifest with the digest of its other keys."""
 
+# Writing
+
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn the system's error about a write (a full disk, a read-only folder) into a sentence that names ``path``.
-
-    Raises:
-        HypersphereError: the block raised an OSError.
-    """
+    """Turn the system's error about a write (a full disk, a read-only folder) into a sentence that names ``path``."""
     try:
         yield
     except OSError as error:
@@ -41,11 +41,7 @@ def reason(error: OSError) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure.
-
-    Raises:
-        HypersphereError: the system refused, for example because the disk is full; ``path`` is unchanged.
-    """
+    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure."""
     temporary = _temporary(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,11 +54,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside ``path``; replace ``path`` by it on success, delete it on failure.
-
-    Raises:
-        HypersphereError: the system refused, for example because the disk is full; ``path`` is unchanged.
-    """
+    """Yield a temporary folder beside ``path``; replace ``path`` by it on success, delete it on failure."""
     temporary = _temporary(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,9 +91,34 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
-def write_sealed(path: Path, value: dict[str, Any]) -> None:
-    """Write ``value`` as JSON with a digest of itself, so that a changed field is detected."""
-    write_json(path, sealed(value))
+# Digests and seals
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces, from which names and digests are computed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: Any, length: int = 16) -> str:
+    """First ``length`` hex digits of the sha256 of ``value``'s canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def sha256(path: Path) -> str:
+    """Hex sha256 of a file's bytes. An OSError passes through."""
+    check_regular(path)
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def problem(path: Path, expected: str | None) -> str | None:
+    """What is wrong with a file that should have the sha256 ``expected``, in words; None if nothing is."""
+    if not path.is_file():
+        return "the file is missing"
+    try:
+        return None if sha256(path) == expected else "the file's bytes are not those of its manifest"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
 
 
 def sealed(value: dict[str, Any]) -> dict[str, Any]:
@@ -110,11 +127,7 @@ def sealed(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def unsealed(path: Path | str, value: Any) -> dict[str, Any]:
-    """What `sealed` was given.
-
-    Raises:
-        HypersphereError: the value has no seal or was altered; the sentence begins with ``path``.
-    """
+    """What `sealed` was given; an error that begins with ``path`` if it was altered since."""
     content = dict(value) if isinstance(value, dict) else {}
     seal = content.pop(SEAL, None)
     if seal is None or seal != digest(content, 64):
@@ -122,21 +135,21 @@ def unsealed(path: Path | str, value: Any) -> dict[str, Any]:
     return content
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `write_sealed` wrote, without the seal.
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write ``value`` as JSON with a digest of itself, so that a changed field is detected."""
+    write_json(path, sealed(value))
 
-    Raises:
-        HypersphereError: the file is missing, not JSON, or altered.
-    """
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote, without the seal."""
     return unsealed(path, read_json(path))
 
 
-def check_regular(path: Path) -> None:
-    """Check that reading a file can end: a pipe or a socket may never do, and a device may do anything.
+# Reading
 
-    Raises:
-        HypersphereError: it is one of these.
-    """
+
+def check_regular(path: Path) -> None:
+    """Check that reading a file can end: a pipe or a socket may never do, and a device may do anything."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -146,11 +159,7 @@ def check_regular(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, line endings as they are.
-
-    Raises:
-        HypersphereError: the file is missing, cannot be read, is no regular file, or is no UTF-8.
-    """
+    """The text of a UTF-8 file, line endings as they are."""
     check_regular(path)
     try:
         return path.read_bytes().decode("utf-8")
@@ -162,12 +171,16 @@ def read_text(path: Path) -> str:
         raise HypersphereError(f"{path}: not UTF-8 text (byte {error.start})") from None
 
 
-def read_json(path: Path) -> Any:
-    """Parse a JSON file.
+def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
+    text = read_text(path)
+    try:
+        return parse(text)
+    except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
+        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
 
-    Raises:
-        HypersphereError: the file is missing or not JSON.
-    """
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file."""
     return _read(path, json.loads, "JSON")
 
 
@@ -185,49 +198,44 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Parse a YAML file.
-
-    Raises:
-        HypersphereError: the file is missing, not YAML, gives a key twice, or unfolds without end.
-    """
-    return _read(path, strict_yaml.parse, "YAML")
+    """The value of a YAML file."""
+    return _read(path, parse_yaml, "YAML")
 
 
-def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
-    text = read_text(path)
+class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader, in C if there is one, without dates, and with ``1e-3`` as a number."""
+
+
+_YamlLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_YamlLoader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[eE][-+]?\d+$"), [*"-+0123456789"])
+
+
+def parse_yaml(text: str) -> Any:
+    """The value of a YAML document; a ValueError if it is none, or if it gives a key twice (PyYAML takes the last)."""
+    loader = _YamlLoader(text)
     try:
-        return parse(text)
-    except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
-        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
+        node = loader.get_single_node()
+        _check_keys(node, set())
+        return None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).replace('in "<unicode string>", ', "at ").split())) from None
+    finally:
+        loader.dispose()
 
 
-def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces, from which names and digests are computed."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def digest(value: Any, length: int = 16) -> str:
-    """First ``length`` hex digits of the sha256 of ``value``'s canonical JSON."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
-
-
-def sha256(path: Path) -> str:
-    """Hex sha256 of a file's bytes.
-
-    Raises:
-        HypersphereError: it is no regular file.
-        OSError: it cannot be read.
-    """
-    check_regular(path)
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def problem(path: Path, expected: str | None) -> str | None:
-    """What is wrong with a file that should have the sha256 ``expected``, in words; None if nothing is."""
-    if not path.is_file():
-        return "the file is missing"
-    try:
-        return None if sha256(path) == expected else "the file's bytes are not those of its manifest"
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
+def _check_keys(node: Any, seen: set[int]) -> None:
+    if not isinstance(node, yaml.CollectionNode) or id(node) in seen:
+        return
+    seen.add(id(node))
+    children = node.value
+    if isinstance(node, yaml.MappingNode):
+        keys = [key.value for key, _ in node.value if key.value != "<<"]
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and keys.count(key.value) > 1:
+                raise ValueError(f"line {key.start_mark.line + 1}: the key '{key.value}' is given twice")
+        children = [value for _, value in node.value]
+    for child in children:
+        _check_keys(child, seen)

@@ -170,3 +170,35 @@ def test_a_pipe_among_the_settings_is_named(project_root: Path, file: str) -> No
     pipe(project_root / file)
     with pytest.raises(HypersphereError, match=rf"{file}: must be a regular file"):
         planning.make(project_root)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("a: 1e-3", {"a": 0.001}),  # YAML 1.2; PyYAML reads text
+        ("a: 2024-01-02", {"a": "2024-01-02"}),  # PyYAML makes a date
+        ("a: &x {b: 1}\nc: {<<: *x, b: 2}", {"a": {"b": 1}, "c": {"b": 2}}),
+        ("[true, null, .inf, 'x']", [True, None, float("inf"), "x"]),
+    ],
+)
+def test_values_of_yaml(text: str, value: object) -> None:
+    parsed = files.parse_yaml(text)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: 2\na: 3", "line 1: the key 'a' is given twice"),
+        ("- {x: {y: 1}, x: 2}", "the key 'x' is given twice"),
+        ("a: !!python/object/apply:os.system [ls]", "python/object/apply"),
+        ("a: [", "line 2"),
+        ("--- 1\n--- 2", "another document"),
+    ],
+)
+def test_yaml_that_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        files.parse_yaml(text)
+    assert "\n" not in str(caught.value)

@@ -13,13 +13,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files, strict_yaml
+from hypersphere import files
 from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
-from hypersphere.config.batching import BatchOfRuns
 from hypersphere.config.cells import PIXELS
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of
@@ -80,6 +79,10 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     elif arguments.run:
         for run in find_runs(plan, arguments.run):
             print(f"{state.state(plan, run.name):<10} {run.name}")
+            rows = plan.explained(run.name)
+            fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
+            for name, value, layer in rows:
+                print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
     else:
         lines = preview.claims(plan, arguments.verbose) if arguments.claims else preview.jobs(plan, arguments.verbose)
         for line in lines:
@@ -473,8 +476,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
         try:
-            overrides[key] = strict_yaml.parse(value)
-        except strict_yaml.InvalidYamlError as error:
+            overrides[key] = files.parse_yaml(value)
+        except ValueError as error:
             raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
     return overrides
 

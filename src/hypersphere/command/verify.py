@@ -15,9 +15,8 @@ from typing import Any
 
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
-from hypersphere.config.batching import BatchOfRuns
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Dataset
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, manifest, markers, state

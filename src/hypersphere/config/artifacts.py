@@ -88,7 +88,8 @@ class Protocol(Strict):
         return files.digest(self.model_dump(exclude={"transfer", "missing", "gives", "like"}, mode="json"), 8)
 
 
-def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
+def check_conditions(when: dict[str, Any]) -> dict[str, Any]:
+    """Check that the keys of ``when`` are of a run's identity, or paths into the run."""
     for key in when:
         if key not in coordinates.IDENTITY and not ("." in key and key.split(".")[0] in Run.model_fields):
             known = unknown_key(key, coordinates.IDENTITY)
@@ -99,7 +100,7 @@ def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
 class Override(Strict):
     """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
-    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)]
+    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(check_conditions)]
     set: RunFields
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from hypersphere.config import coordinates, registry, renderer
+from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
@@ -21,6 +21,8 @@ CONTROL = "control"
 """The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
 LEFT_OUT = "left out at this scale"
 """Why a scale does not make a cell, or a whole artifact, that it could make."""
+SHARED = "at this scale one number with"
+"""How the reason of a cell begins whose number another cell shows; that cell follows."""
 _SHARE = re.compile(r"([1-9][0-9]?|100)%")
 """An epoch as a share of the training: ``25%``."""
 UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
@@ -91,11 +93,7 @@ class Cells:
     seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
-        """The cells of one artifact: every point for every seed.
-
-        Raises:
-            HypersphereError: the sentence names the paper's file, the artifact and what is wrong.
-        """
+        """The cells of one artifact: every point for every seed."""
         where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
         try:
             points = artifact.points
@@ -139,18 +137,18 @@ class Cells:
         if kind not in registry.trained_kinds():
             missing = missing or f"nothing trains {kind} runs yet"
         if kind == "control":
-            missing = missing or renderer.problem()
+            missing = missing or registry.no_renderer()
         return [
             Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
             for seed in seeds
         ]
 
-    def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
-        """The run of a cell; None: nothing stands for its dataset.
+    def resolved_of(self, cell: Cell) -> Resolved | None:
+        """What describes a cell's run, at this scale and in the document; None: it has none."""
+        return self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
 
-        Raises:
-            NotSelectedError: it has a value that is to be selected, and nothing is selected yet.
-        """
+    def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
+        """The run of a cell; None: nothing stands for its dataset."""
         dataset = self.config.used(str(point["dataset"]), paper.paper)
         if dataset is None:
             return None
@@ -180,7 +178,7 @@ class Cells:
 
     def published(self, cell: Cell) -> Published:
         """The published number of a cell that has a run."""
-        resolved = self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
+        resolved = self.resolved_of(cell)
         assert resolved is not None
         share = _SHARE.fullmatch(str(cell.coordinates.get("epoch", "")))
         epoch = (
@@ -221,7 +219,7 @@ class Cells:
         return self.config.used(other, paper.paper)
 
     def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
-        if any(one.leaves_out for one in shrinking(self.config, paper, point).values()):
+        if any(one.leaves_out for _, _, one in shrinking(self.config, paper, point)):
             return LEFT_OUT
         for key in ("dataset", "target"):
             published = str(point.get(key, point["dataset"]))
@@ -236,6 +234,27 @@ class Cells:
         if protocol != HISTORY and self.protocols[paper][protocol].missing:
             return f"no probe yet: {self.protocols[paper][protocol].missing}"
         return ""
+
+
+def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
+    """Mark cells as missing where two different published numbers of a paper would show one measured number.
+
+    If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
+    cannot be measured.
+    """
+    numbers: dict[tuple[object, ...], list[tuple[int, Published]]] = {}
+    for at, cell in enumerate(cells):
+        if cell.run is not None and cell.target is not None:
+            of_probe = cell.target.name, cell.protocol, cell.measure, cell.reading
+            key = cell.paper, cell.run.name, cell.epoch, *of_probe
+            numbers.setdefault(key, []).append((at, maker.published(cell)))
+    marked = list(cells)
+    for several in numbers.values():
+        first, kept = min(several, key=lambda one: one[1].rounded)
+        for at, number in several:
+            if not cells[at].missing and not number.same(kept):
+                marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
+    return marked
 
 
 def control(point: Coordinates, variant: str) -> dict[str, Scalar]:

@@ -6,7 +6,7 @@ from hypersphere import files
 from hypersphere.config import claims, errata, registry, rules
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.coordinates import READINGS, of_run
-from hypersphere.config.plan import MANIFEST, Asked, Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import unknown_key
 from hypersphere.errors import HypersphereError
@@ -15,33 +15,22 @@ from hypersphere.errors import HypersphereError
 def check_texts(plan: Plan) -> None:
     """Read config/statistics.yaml, paper/errata.yaml and the claims of every paper.
 
-    Raises:
-        HypersphereError: a sentence naming the file, the entry and the field that is wrong.
+    Claims about tables and figures made from runs must use coordinates that a cell can have. What a study measures is
+    its own to name, so that claims about studies may have any key in their setting.
     """
-    root = plan.config.root
-    rules.load(root)
-    errata.load(root)
-    for paper in plan.config.papers:
-        _check_claims(plan, paper)
-
-
-def _check_claims(plan: Plan, paper: str) -> None:
-    """Check that claims about tables and figures made from runs use coordinates that a cell can have.
-
-    What a study measures is its own to name, so that claims about studies may have any key in their setting.
-    """
-    file = plan.config.claims_file(paper)
-    measured = [name for name, artifact in plan.config.papers[paper].measured.items() if not artifact.missing]
-    rows = claims.read(file)
-    for claim in rows:
-        if claim.artifact not in measured:
-            continue
-        for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
-            for key in of_run(coordinates):
-                if "." not in key or key.split(".")[0] not in Run.model_fields:
-                    allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
-                    raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
-    claims.with_differences(rows, file)
+    rules.load(plan.config.root)
+    errata.load(plan.config.root)
+    for name, paper in plan.config.papers.items():
+        file = plan.config.claims_file(name)
+        measured = [artifact for artifact, one in paper.measured.items() if not one.missing]
+        rows = claims.read(file)
+        for claim in (claim for claim in rows if claim.artifact in measured):
+            for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
+                for key in of_run(coordinates):
+                    if "." not in key or key.split(".")[0] not in Run.model_fields:
+                        allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
+                        raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
+        claims.with_differences(rows, file)
 
 
 def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
@@ -52,9 +41,6 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
     Args:
         plan: of the scale.
         names: datasets; None: all of the plan.
-
-    Raises:
-        HypersphereError: a batch, or a probe's parameter, is larger than the number of training images.
     """
     for name, dataset in plan.datasets.items():
         manifest = plan.data_folder(dataset) / MANIFEST
@@ -68,7 +54,12 @@ def _check_size(plan: Plan, dataset: str, images: int) -> None:
     for run in plan.runs.values():
         if run.dataset.name == dataset:
             run.check_batch(images)
-    probed = [(name, one.protocol) for name, asked in plan.asked.items() for one in asked.values() if _on(one, dataset)]
+    probed = [
+        (name, one.protocol)
+        for name, asked in plan.asked.items()
+        for one in asked.values()
+        if any(target == dataset for _, target in one.at)
+    ]
     probed += [(raw_pixels(dataset), protocol) for protocol in plan.asked_of_pixels.get(dataset, {}).values()]
     for name, protocol in probed:
         assert protocol.probe is not None
@@ -78,7 +69,3 @@ def _check_size(plan: Plan, dataset: str, images: int) -> None:
         if value > images:
             where = f"{name}: probe {protocol.probe.name}: {parameter} {value}"
             raise HypersphereError(f"{where} is more than the {images} training images of {dataset}")
-
-
-def _on(asked: Asked, dataset: str) -> bool:
-    return any(target == dataset for _, target in asked.at)

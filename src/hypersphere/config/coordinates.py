@@ -79,9 +79,6 @@ def parse(line: str, where: str) -> dict[str, Scalar]:
     Args:
         line: ``epoch=100;batch.size=512``; empty for none.
         where: file and field, for the error.
-
-    Raises:
-        HypersphereError: not of that form, or a key is given twice.
     """
     parsed: dict[str, Scalar] = {}
     for part in filter(None, line.split(";")):
@@ -114,11 +111,7 @@ Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
 
 
 def points(axis: Axis) -> list[dict[str, Scalar]]:
-    """Every point of an axis, in the order written; the last key varies fastest.
-
-    Raises:
-        ValueError: a value of ``method.variant`` has no dot, or a point is listed twice.
-    """
+    """Every point of an axis, in the order written; the last key varies fastest."""
     listed = [point for product in (axis if isinstance(axis, list) else [axis]) for point in _product(product)]
     texts = [text(point) for point in listed]
     if repeated := {one for one in texts if texts.count(one) > 1}:

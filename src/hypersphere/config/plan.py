@@ -1,21 +1,19 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import batching, kinds, lookup, recorded, registry, repeats
+from hypersphere.config import kinds, recorded, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import HISTORY, Protocol
-from hypersphere.config.batching import BatchOfRuns
-from hypersphere.config.cells import Cell, Cells, on_pixels, untrained
+from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_repeats
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.settings import Replaced
-from hypersphere.config.validation import validate
+from hypersphere.config.validation import find, validate
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -24,6 +22,14 @@ RESUME = "resume.safetensors"
 """The state from which training resumes, in such a folder."""
 At = tuple[int, str]
 """Finished epochs, and the name of the probed dataset."""
+
+
+@dataclass(frozen=True)
+class BatchOfRuns:
+    """Runs on one dataset that one job trains and one job probes."""
+
+    id: str
+    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True)
@@ -153,17 +159,13 @@ class Plan:
             run = self.runs[name]
             groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
         size = self.config.scale.runs_per_job
-        pooled = batching.pool(groups, size)
-        return tuple(batching.batch(runs) for group in pooled for runs in batching.split(group, size))
+        pooled = pool(groups, size)
+        return tuple(batch_of(runs) for group in pooled for runs in split(group, size))
 
     def batch(self, identifier: str) -> BatchOfRuns:
-        """The batch of that id, which may be given without its digest if no other batch begins so.
-
-        Raises:
-            HypersphereError: no batch, or more than one, has this id.
-        """
+        """The batch of that id, which may be given without its digest if no other batch begins so."""
         batches = {batch.id: batch for batch in self.batches}
-        return batches[lookup.find(identifier, batches, "batch", self.config.scale_name)]
+        return batches[find(identifier, batches, "batch", self.config.scale_name)]
 
     def batch_of(self, run: str) -> BatchOfRuns:
         """The batch that trains a run of this plan."""
@@ -205,12 +207,22 @@ class Plan:
         )
 
     def run(self, name: str) -> Run:
-        """The run of that name, which may be given without its digest if no other run begins so.
+        """The run of that name, which may be given without its digest if no other run begins so."""
+        return self.runs[find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
 
-        Raises:
-            HypersphereError: no run, or more than one, has this name.
-        """
-        return self.runs[lookup.find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
+    def explained(self, name: str) -> list[tuple[str, str, str]]:
+        """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
+        run = self.run(name)
+        cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
+        resolved = Cells(self.config, self.protocols).resolved_of(cell)
+        assert resolved is not None
+        scale = self.config.scale_file
+        rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
+        for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
+            layer = resolved.layers.setting(path, parts=False)
+            shown = value if isinstance(value, str) else files.canonical_json(value)
+            rows.append((".".join(path), shown, f"{layer.file}: {layer.section}" if layer else "default"))
+        return rows
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
@@ -230,7 +242,7 @@ class Plan:
 
     def data_folder(self, dataset: Dataset) -> Path:
         """data/processed/<dataset>."""
-        return self.config.root / "data" / "processed" / dataset.folder
+        return self.config.data / "processed" / dataset.folder
 
     def artifact_folder(self, paper: str, artifact: str) -> Path:
         """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
@@ -240,6 +252,60 @@ class Plan:
         """The files of an artifact in tables/ or figures/."""
         kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
+
+
+def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
+    """The innermost fields of a run, by path."""
+    for key, value in fields.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, (*above, key))
+        else:
+            yield [*above, key], value
+
+
+def batch_of(runs: Sequence[Run]) -> BatchOfRuns:
+    """A batch whose id says its method, or how many it has, and its dataset: ``simclr-cifar10-1f3a9c2e``."""
+    methods = {run.method.name for run in runs}
+    method = runs[0].method.name if len(methods) == 1 else f"{len(methods)}methods"
+    return BatchOfRuns(f"{method}-{runs[0].dataset.name}-{files.digest([run.name for run in runs], 8)}", tuple(runs))
+
+
+def pool(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
+    """Join small groups, of at most a third of a job, that have a dataset and all their papers in common.
+
+    Args:
+        groups: runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``.
+        size: most runs of a job.
+    """
+    pooled: dict[tuple[str, ...], list[Run]] = {}
+    for (dataset, artifacts), runs in groups.items():
+        papers = {artifact.partition("/")[0] for artifact in artifacts.split()}
+        small = 3 * len(runs) <= size
+        pooled.setdefault((dataset, *sorted(papers)) if small else (dataset, artifacts), []).extend(runs)
+    return list(pooled.values())
+
+
+def split(runs: Sequence[Run], size: int) -> list[list[Run]]:
+    """Divide runs among jobs of at most ``size`` runs and of about equal numbers.
+
+    A method's runs share a job if they fit, so that an edit of a method concerns few jobs.
+    """
+    of_method: dict[str, list[Run]] = {}
+    for run in runs:
+        of_method.setdefault(run.method.name, []).append(run)
+    even = len(runs) / -(-len(runs) // size)
+    jobs: list[list[Run]] = []
+    for part in (part for group in of_method.values() for part in _evenly(group, size)):
+        if jobs and len(jobs[-1]) + len(part) <= even:
+            jobs[-1] += part
+        else:
+            jobs.append(list(part))
+    return jobs
+
+
+def _evenly(runs: list[Run], size: int) -> list[list[Run]]:
+    parts = -(-len(runs) // size)
+    return [runs[i * len(runs) // parts : (i + 1) * len(runs) // parts] for i in range(parts)]
 
 
 def table_name(path: Path, at: At) -> Path:
@@ -257,11 +323,7 @@ def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
-    """Load config/ under ``root`` and expand it.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the field and the allowed values.
-    """
+    """Load config/ under ``root`` and expand it."""
     config = cfg.load(root, overrides or {})
     maker = Cells(config, _protocols(config))
     cells = [
@@ -271,7 +333,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and config.makes(paper.paper, name)
         for cell in maker.of(paper, name, artifact)
     ]
-    cells = repeats.mark(cells, maker)
+    cells = without_repeats(cells, maker)
     if not config.settings.evidence_only:
         return Plan(config, tuple(cells))
     kept = read_all(config.evidence, config.expected)
@@ -287,15 +349,12 @@ def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
 
 def _scaled(config: cfg.Config, paper: str, name: str, protocol: Protocol) -> Protocol:
     """The protocol with the parameters that the scale replaces: first those of its probe, then its own."""
-    probe, own = protocol.probe, config.scale.per_paper.get(paper, Replaced()).evaluations
+    probe = protocol.probe
     if probe is None:
         return protocol
     parameters = probe.parameters
-    for source, field, by_name, key in (
-        ("probes", "probes", config.scale.probes, probe.name),
-        ("per_paper", f"per_paper.{paper}.evaluations", own, name),
-    ):
-        if key in by_name:
-            parameters = {**parameters, **by_name[key]}
-            validate(registry.schema("probes", probe.name), parameters, config.sources[source], f"{field}.{key}")
+    for key in (probe.name, f"{paper}/{name}"):
+        if own := config.scale.probes.get(key):
+            parameters = {**parameters, **own}
+            validate(registry.schema("probes", probe.name), parameters, config.sources["probes"], f"probes.{key}")
     return Protocol.model_validate({**protocol.model_dump(), "probe": {"name": probe.name, **parameters}})

@@ -2,20 +2,29 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveFloat, model_validator
 
-from hypersphere import files, strict_yaml
+from hypersphere import files
 from hypersphere.config import coordinates, registry
-from hypersphere.config.artifacts import Need, Paper, Studied
-from hypersphere.config.records import FOLDER, Expected
-from hypersphere.config.run import Dataset
-from hypersphere.config.settings import Replaced, Scale, Settings
-from hypersphere.config.study import Selection, read_selection, selection_file
-from hypersphere.config.validation import not_one_of, suggest, unknown_key, validate
+from hypersphere.config.artifacts import Need, Override, Paper, Studied, check_conditions
+from hypersphere.config.coordinates import Scalar
+from hypersphere.config.records import FOLDER, Expected, Level
+from hypersphere.config.run import Dataset, RunFields
+from hypersphere.config.study import SeedList, Selection, read_selection, selection_file
+from hypersphere.config.validation import (
+    Epochs,
+    NonNegativeInt,
+    PositiveInt,
+    Strict,
+    not_one_of,
+    suggest,
+    unknown_key,
+    validate,
+)
 from hypersphere.errors import HypersphereError
 
 DOCUMENTS = ("margins", "lmcl", "embedding_norms", "double_metric", "lecture")
@@ -28,6 +37,122 @@ COMMAND_LINE = Path("command line")
 DATA_VARIABLE = "HYPERSPHERE_DATA"
 """The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
 _NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
+
+
+class Seeds(Strict):
+    """The seeds of a table's cells and of a sweep's. A single list in YAML serves for both."""
+
+    tables: SeedList
+    sweeps: SeedList
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_list(cls, value: Any) -> Any:
+        return {"tables": value, "sweeps": value} if isinstance(value, list) else value
+
+
+def _each_once(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"'{name}' is listed twice")
+    return names
+
+
+def _split(value: Any) -> Any:
+    """Split a command line's text at spaces, into the list that the setting takes."""
+    return value.split() if isinstance(value, str) else value
+
+
+Artifacts = Annotated[list[str], AfterValidator(_each_once)]
+"""Artifacts as ``paper/artifact``."""
+
+
+class Settings(Strict):
+    """config/config.yaml: what to rebuild and where."""
+
+    scale: str = "quick"
+    only: Annotated[Artifacts, BeforeValidator(_split)] = Field(default_factory=list)
+    """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    data_root: str | None = None
+    evidence_only: bool = False
+    """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
+
+
+class Resources(Strict):
+    """What one training job asks of Snakemake: mebibytes, minutes, devices."""
+
+    mem_mb: PositiveInt
+    runtime: PositiveInt
+    gpu: NonNegativeInt
+
+
+def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
+    check_conditions({key: value for key, value in when.items() if key != "paper"})
+    return when
+
+
+class ScaleOverride(Override):
+    """What a scale changes in the runs that match ``when``, of which ``paper`` may be a key; without it, in all."""
+
+    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)] = Field(default_factory=dict)
+    set: RunFields = Field(default_factory=dict)
+    divide: dict[str, PositiveInt] = Field(default_factory=dict)
+    """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
+    ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
+    leaves_out: bool = False
+    """Whether their cells are not made at this scale."""
+
+    @property
+    def papers(self) -> list[str]:
+        """The papers that it asks for; empty: all."""
+        return [str(paper) for paper in coordinates.alternatives(self.when.get("paper", []))]
+
+
+class UsualEpochs(Strict):
+    """How long a scale trains; apart, because an override can set it anew for some runs."""
+
+    epochs: Epochs | Literal["published"]
+    """What a paper's own number of epochs becomes; a coordinate that sets another number shrinks in proportion.
+    ``schedule.epochs`` in ``overrides`` replaces this number for some runs, unless the command line sets it."""
+
+
+class Scale(UsualEpochs):
+    """config/scales/<scale>.yaml: how big, and which dataset replaces which."""
+
+    scale: str
+    level: Level
+    describe: str
+    seeds: Seeds
+    datasets: dict[str, str | None] = Field(default_factory=dict)
+    """The dataset used in place of a published one, or of one paper's (``lmcl/stl10``); null: none."""
+    other_datasets: Literal["themselves", "nothing"]
+    """What is used in place of datasets that ``datasets`` does not name."""
+    leaves_out: Artifacts = Field(default_factory=list)
+    """Artifacts that this scale does not make."""
+    swept: Artifacts = Field(default_factory=list)
+    """Tables that take the seeds of sweeps at this scale."""
+    batch_divisor: PositiveInt = 1
+    """Divides the images of each batch and of each pass."""
+    learning_rate_factor: PositiveFloat = 1.0
+    """Multiplies every learning rate."""
+    overrides: list[ScaleOverride] = Field(default_factory=list)
+    """Applied after the papers' own, in this order; those of the command line come after them and after an artifact's
+    coordinates."""
+    probes: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Parameters to replace, by probe, or by a paper's evaluation (``lmcl/knn``), which has the last word: a bank of
+    hundreds needs fewer neighbours than one of thousands."""
+    provides: list[Need] = Field(default_factory=list)
+    """What exact studies may use at this scale beside their own arithmetic."""
+    threads: Annotated[int, Field(ge=1, le=1024)]
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """bfloat16: matrix products and convolutions of training on a GPU that has instructions for it; the loss, weights
+    and probes stay in float32, and so does everything on a processor."""
+    compile: bool = False
+    """Compile the encoder for training (``torch.compile``). Not timed on a GPU; on a CPU compiling takes longer than it
+    saves (docs/performance.md)."""
+    runs_per_job: PositiveInt
+    resources: Resources
 
 
 class Config(BaseModel):
@@ -61,27 +186,41 @@ class Config(BaseModel):
         A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
         alone. Without one they are downloaded if they can be, but not to show what is recorded.
         """
-        given = self.settings.data_root
-        folder = Path(given) if given else self.root / "data" / "raw"
-        downloads = given is None and not self.settings.evidence_only
-        fetched = DOWNLOADED if downloads else ()
-        available = {need for need in self.scale.provides if need in fetched or (folder / FOLDERS[need]).is_dir()}
+        fetched = DOWNLOADED if self.settings.data_root is None and not self.settings.evidence_only else ()
+        present = [need for need, folder in FOLDERS.items() if (self.downloads / folder).is_dir()]
+        available = {need for need in self.scale.provides if need in fetched or need in present}
         return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
-
-    def replaced(self, paper: str) -> Replaced:
-        """What the scale replaces in the runs of one paper."""
-        return self.scale.per_paper.get(paper, Replaced())
 
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
-        own = self.replaced(paper).datasets
-        if published in own:
-            return self.datasets[own[published]]
-        if published in self.scale.datasets:
-            name = self.scale.datasets[published]
-        else:
-            name = published if self.scale.other_datasets == "themselves" else None
+        other = published if self.scale.other_datasets == "themselves" else None
+        named = self.scale.datasets
+        name = named.get(f"{paper}/{published}", named.get(published, other))
         return None if name is None else self.datasets[name]
+
+    @property
+    def placed(self) -> list[tuple[Path, int, ScaleOverride]]:
+        """The scale's overrides, each with the file that has it, or the command line, and its place there."""
+        own = len(self.scale.overrides) - len(self.overrides.get("overrides", []))
+        return [
+            (self.scale_file, at, one) if at < own else (COMMAND_LINE, at - own, one)
+            for at, one in enumerate(self.scale.overrides)
+        ]
+
+    @property
+    def data(self) -> Path:
+        """The folder data/, with what is downloaded and what is prepared of it."""
+        return self.root / "data"
+
+    @property
+    def downloads(self) -> Path:
+        """The folder that holds datasets as they are published: ``data_root``, or data/raw."""
+        return Path(self.settings.data_root) if self.settings.data_root else self.data / "raw"
+
+    @property
+    def scale_file(self) -> Path:
+        """config/scales/<scale>.yaml."""
+        return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
 
     def paper_file(self, paper: str) -> Path:
         """config/papers/<paper>.yaml."""
@@ -146,20 +285,18 @@ def test_images(dataset: Dataset) -> int | None:
 
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:
-    """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale.
-
-    Raises:
-        HypersphereError: a sentence naming the file, the field and the allowed values.
-    """
+    """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
     folder, overrides = root / "config", _typed(overrides)
     settings, sources = _settings(root, overrides)
     scale_file = _named(folder / "scales", settings.scale, sources["scale"], "scale")
-    scale = validate(Scale, _mapping(scale_file), scale_file)
+    written = _mapping(scale_file)
+    scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
     if scale.scale != scale_file.stem:
         raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
-    replaced = _scale_overrides(overrides)
-    if replaced:
-        scale = validate(Scale, {**_mapping(scale_file), **replaced}, COMMAND_LINE)
+    if replaced := _scale_overrides(overrides):
+        changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
+        own = changed.overrides if "overrides" in replaced else []
+        scale = changed.model_copy(update={"overrides": [*scale.overrides, *own]})
     for key in Scale.model_fields.keys() - {"scale"}:
         sources[key] = COMMAND_LINE if key in replaced else scale_file
     papers = {}
@@ -202,11 +339,7 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
 
 
 def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
-    """The folder that holds the datasets, as an absolute path; None: they are downloaded.
-
-    Raises:
-        HypersphereError: it does not exist.
-    """
+    """The folder that holds the datasets, as an absolute path; None: they are downloaded."""
     where, given = f"{source}: data_root", settings.data_root
     if given is None:
         where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
@@ -248,74 +381,70 @@ def _typed(value: Any) -> Any:
     if isinstance(value, list):
         return [_typed(inner) for inner in value]
     if isinstance(value, str) and re.fullmatch(rf"true|false|null|{_NUMBER}", value, re.IGNORECASE):
-        return strict_yaml.parse(value)
+        return files.parse_yaml(value)
     return value
 
 
 def _cross_check(config: Config) -> None:
-    """Check the names that one file uses of another.
+    """Check the names that one file uses of another."""
 
-    Raises:
-        HypersphereError: a name is not declared.
-    """
-
-    def check(name: str, names: Any, field: str, where: str) -> None:
+    def check(name: Any, names: Collection[str], where: str) -> None:
         if name not in names:
-            raise HypersphereError(f"{config.sources[field]}: {where}: {not_one_of(name, names)}")
+            raise HypersphereError(f"{where}: {not_one_of(str(name), sorted(names))}")
 
-    scale, papers = config.scale, config.papers
-    scales = sorted(path.stem for path in (config.root / "config" / "scales").glob("*.yaml"))
+    scale, papers, sources = config.scale, config.papers, config.sources
+    scales = [path.stem for path in (config.root / "config" / "scales").glob("*.yaml")]
     for document, declared in papers.items():
+        file = config.paper_file(document)
         for artifact, one in declared.measured.items():
-            for scale_name in one.made_at or ():
-                if scale_name not in scales:
-                    place = f"{config.paper_file(document)}: artifacts.{artifact}: made_at"
-                    raise HypersphereError(f"{place}: {not_one_of(scale_name, scales)}")
+            for name in one.made_at or ():
+                check(name, scales, f"{file}: artifacts.{artifact}: made_at")
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
-            if source not in known:
-                place = f"{config.paper_file(document)}: borrows.{borrowed}"
-                raise HypersphereError(f"{place}: {not_one_of(source, known)}")
+            check(source, known, f"{file}: borrows.{borrowed}")
     for published, used in scale.datasets.items():
-        check(published, sorted(config.datasets), "datasets", "datasets")
+        paper, slash, name = published.rpartition("/")
+        if slash:
+            check(paper, papers, f"{sources['datasets']}: datasets")
+        check(name, config.datasets, f"{sources['datasets']}: datasets")
         if used is not None:
-            check(used, sorted(config.datasets), "datasets", f"datasets.{published}")
-    for method in scale.methods:
-        check(method, sorted({name for paper in papers.values() for name in paper.methods}), "methods", "methods")
-    for name, replaced in scale.per_paper.items():
-        check(name, papers, "per_paper", "per_paper")
-        for method in replaced.methods:
-            check(method, papers[name].methods, "per_paper", f"per_paper.{name}.methods")
-        for evaluation in replaced.evaluations:
-            check(evaluation, papers[name].evaluations, "per_paper", f"per_paper.{name}.evaluations")
-        try:
-            papers[name].check(replaced.overrides)
-        except ValueError as error:
-            raise HypersphereError(f"{config.sources['per_paper']}: per_paper.{name}.{error}") from None
-        for at, override in enumerate(replaced.overrides):
-            for dataset in coordinates.alternatives(override.when.get("dataset", [])):
-                where = f"per_paper.{name}.overrides.{at}.when.dataset"
-                check(str(dataset), sorted(config.datasets), "per_paper", where)
-        for pair in replaced.datasets.items():
-            for dataset in pair:
-                check(dataset, sorted(config.datasets), "per_paper", f"per_paper.{name}.datasets")
-    for probe, parameters in scale.probes.items():
-        check(probe, registry.names("probes"), "probes", "probes")
-        taken = registry.schema("probes", probe).model_fields
-        for key in parameters:
-            if key not in taken:
-                place = f"{config.sources['probes']}: probes.{probe}.{key}"
-                raise HypersphereError(f"{place}: {unknown_key(key, taken, probe)}")
-    for chosen, field in (
-        (scale.leaves_out, "leaves_out"),
-        (scale.swept, "swept"),
-        (config.settings.only, "only"),
+            check(used, config.datasets, f"{sources['datasets']}: datasets.{published}")
+    for place, at, override in config.placed:
+        where = f"{place}: overrides.{at}.when"
+        for paper in override.papers:
+            check(paper, papers, f"{where}.paper")
+        asked = [papers[paper] for paper in override.papers or papers]
+        known_of = {
+            "method": {name for paper in asked for name in paper.methods},
+            "variant": {name for paper in asked for name in paper.variants},
+            "dataset": set(config.datasets),
+        }
+        for key, names in known_of.items():
+            for value in coordinates.alternatives(override.when.get(key, [])):
+                check(value, names, f"{where}.{key}")
+    for key, parameters in scale.probes.items():
+        where = f"{sources['probes']}: probes"
+        paper, slash, name = key.rpartition("/")
+        if slash:
+            check(paper, papers, where)
+            check(name, papers[paper].evaluations, f"{where}.{paper}")
+            continue  # Protocols are validated with their parameters
+        check(name, registry.names("probes"), where)
+        taken = registry.schema("probes", name).model_fields
+        for parameter in parameters:
+            if parameter not in taken:
+                raise HypersphereError(f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}")
+    for field, chosen in (
+        ("leaves_out", scale.leaves_out),
+        ("swept", scale.swept),
+        ("only", config.settings.only),
     ):
         for name in chosen:
             paper, slash, _ = name.partition("/")
-            check(paper, papers, field, field)
+            check(paper, papers, f"{sources[field]}: {field}")
             if slash or field != "only":
-                check(name, [f"{paper}/{artifact}" for artifact in papers[paper].artifacts], field, field)
+                known = [f"{paper}/{artifact}" for artifact in papers[paper].artifacts]
+                check(name, known, f"{sources[field]}: {field}")
 
 
 def _mapping(file: Path) -> dict[str, Any]:
@@ -326,11 +455,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _named(folder: Path, name: str, source: Path, field: str) -> Path:
-    """The YAML file called ``name`` in ``folder``.
-
-    Raises:
-        HypersphereError: there is none; the sentence lists the names of the others.
-    """
+    """The YAML file called ``name`` in ``folder``."""
     available = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in available:
         raise HypersphereError(f"{source}: {field}: {not_one_of(name, available)}")

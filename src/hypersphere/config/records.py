@@ -16,9 +16,7 @@ import csv
 import io
 import json
 import math
-import os
 import re
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -28,7 +26,6 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.run import Run
-from hypersphere.config.settings import Level
 from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 
@@ -36,28 +33,33 @@ FOLDER = "evidence"
 """Holds a folder of records for each scale."""
 EPOCH = ("learning_rate", "loss", "norm", "return")
 """What training records after each epoch; ``return`` is of control tasks alone."""
-RUNS = (
-    *("key", "name", "scale", "level", "status", "seed", "plan", "epochs", "code", "data", "seconds"),
-    *("peak_memory_mb", "device", "numerics", "environment", "files", "run", "seal"),
-)
-MEASUREMENTS = (
-    *("key", "of", "protocol", "epoch", "target", "measure", "reading", "value", "n_test", "classes", "status"),
-    *("by", "seal"),
-)
-HISTORY = ("key", "epoch", *EPOCH)
-PROTOCOLS = ("by", "protocol", "content", "code", "device", "threads", "environment")
-ENVIRONMENTS = ("environment", "content")
-TABLES = {
-    **{"environments": ENVIRONMENTS, "protocols": PROTOCOLS, "history": HISTORY, "measurements": MEASUREMENTS},
-    **{"runs": RUNS},
+TABLES: dict[str, tuple[str, ...]] = {
+    "environments": ("environment", "content"),
+    "protocols": ("by", "protocol", "content", "code", "device", "threads", "environment"),
+    "history": ("key", "epoch", *EPOCH),
+    "measurements": (
+        *("key", "of", "protocol", "epoch", "target", "measure", "reading", "value", "n_test", "classes", "status"),
+        *("by", "seal"),
+    ),
+    "runs": (
+        *("key", "name", "scale", "level", "status", "seed", "plan", "epochs", "code", "data", "seconds"),
+        *("peak_memory_mb", "device", "numerics", "environment", "files", "run", "seal"),
+    ),
 }
 """The columns of each table, in the order in which tables are written: what a row refers to comes before it."""
+JSON = {"content", "device", "numerics", "files", "run"}
+WHOLE = {"epoch", "epochs", "seed", "threads", "peak_memory_mb", "n_test", "classes"}
+NUMBERS = {"seconds", "value", *EPOCH}
+MAY_BE_EMPTY = {"n_test", "classes", "value", *EPOCH}
+"""What the columns of all tables hold; others hold text."""
 JOURNAL = ".adding.json"
 """The sizes that the tables had before rows that are being added: what lies beyond them is not there yet."""
 LARGEST_VALUE = 3.5e38
 """No number of training or of a probe is larger: they are computed in float32."""
+Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 Row = dict[str, str]
+Parsed = dict[str, Any]
 
 
 class WrongError(ValueError):
@@ -159,102 +161,102 @@ class Record(Strict):
         return any((one.epoch, one.target) == (epoch, target) for one in self.answers(protocol))
 
     def check(self) -> None:
-        """Check what a record says against itself and the measures that exist.
+        """Check what a record says against itself and the measures that exist; a WrongError for the first fault."""
+        for table, sentence in (*self._faults(), *self._faults_of_history(), *self._faults_of_answers()):
+            raise WrongError(table, sentence)
 
-        Raises:
-            WrongError: two parts of it contradict one another, or a value is impossible.
-        """
-        if self.name != self.run.name:
-            raise WrongError("runs", f"name: the record's content is named {self.run.name}")
-        for field, length, value in (("code", 16, self.code), ("data", 64, self.data)):
-            _check_digest(field, value, length)
-        for file in ("encoder.safetensors", "history.csv"):
-            if file not in self.files:
-                raise WrongError("runs", f"files: has no checksum of {file}")
-        for name, checksum in self.files.items():
-            _check_digest(f"files: {name}", checksum, 64)
-        if not {"name", "type"} <= self.device.keys():
-            raise WrongError("runs", "device: needs name and type")
-        if not isinstance(self.numerics.get("threads"), int):
-            raise WrongError("runs", "numerics: needs threads")
-        if self.numerics.get("precision") not in ("float32", "bfloat16", None):
-            raise WrongError("runs", f"numerics: precision: unknown (given: {self.numerics['precision']!r})")
-        if not isinstance(files.mapping(self.environment.get("packages")).get("torch"), str):
-            raise WrongError("runs", "environment: packages: needs torch")
-        if not 0 <= self.seconds <= LARGEST_VALUE:
-            raise WrongError("runs", f"seconds: must be between 0 and {LARGEST_VALUE:g} (given: {self.seconds:g})")
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        sums = {f"files: {name}": (checksum, 64) for name, checksum in self.files.items()}
+        for field, (value, length) in {"code": (self.code, 16), "data": (self.data, 64), **sums}.items():
+            if not re.fullmatch(f"[0-9a-f]{{{length}}}", value):
+                yield "runs", f"{field}: must be {length} hex digits (given: {_short(value)!r})"
         last = self.run.schedule.epochs
-        if self.epochs > last or (self.status == "finished" and self.epochs != last):
-            raise WrongError("runs", f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
-        self._check_history()
-        for of, answers in (("run", self.evaluations), ("pixels", self.pixels)):
-            places = set()
-            for answer in answers:
-                self._check_answer(answer, of)
-                if answer.place in places:
-                    raise WrongError("measurements", f"{answer}: is there twice")
-                places.add(answer.place)
+        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
+        torch = files.mapping(self.environment.get("packages")).get("torch")
+        for holds, sentence in (
+            (self.name == self.run.name, f"name: the record's content is named {self.run.name}"),
+            ("encoder.safetensors" in self.files, "files: has no checksum of encoder.safetensors"),
+            ("history.csv" in self.files, "files: has no checksum of history.csv"),
+            ({"name", "type"} <= self.device.keys(), "device: needs name and type"),
+            (isinstance(self.numerics.get("threads"), int), "numerics: needs threads"),
+            (self.precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {self.precision})"),
+            (isinstance(torch, str), "environment: packages: needs torch"),
+            (0 <= self.seconds <= LARGEST_VALUE, f"seconds: must be between 0 and {LARGEST_VALUE:g}"),
+            (whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}"),
+        ):
+            if not holds:
+                yield "runs", sentence
 
-    def _check_history(self) -> None:
-        epochs = [row.get("epoch") for row in self.history]
-        if epochs != list(range(1, self.epochs + 1)):
-            raise WrongError("history", f"epoch: must be 1 to {self.epochs}, each once (given: {_short(epochs)})")
+    def _faults_of_history(self) -> Iterator[tuple[str, str]]:
+        if [row.get("epoch") for row in self.history] != list(range(1, self.epochs + 1)):
+            yield "history", f"epoch: must be 1 to {self.epochs}, each once"
+            return
         for row in self.history:
             if row.keys() - {"epoch", *EPOCH} or {"loss", "norm", "learning_rate"} - row.keys():
-                raise WrongError("history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
+                yield "history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
+                return
             may_fail = self.status == "diverged" and row["epoch"] == self.epochs
             for field, value in row.items():
-                if (value is None and not may_fail) or (value is not None and abs(value) > LARGEST_VALUE):
-                    shown = "nothing" if value is None else f"{value:g}"
-                    raise WrongError("history", f"{field}: epoch {row['epoch']:g}: must be finite (given: {shown})")
+                if not may_fail if value is None else abs(value) > LARGEST_VALUE:
+                    yield "history", f"{field}: epoch {row['epoch']:g}: must be finite (given: {value})"
             if not (row["norm"] or 0) >= 0:
-                raise WrongError("history", f"norm: epoch {row['epoch']:g}: is negative")
+                yield "history", f"norm: epoch {row['epoch']:g}: is negative"
 
-    def _check_answer(self, answer: Answer, of: str) -> None:
-        def wrong(field: str, sentence: str) -> WrongError:
-            return WrongError("measurements", f"{field}: {answer}: {sentence}")
+    def _faults_of_answers(self) -> Iterator[tuple[str, str]]:
+        for answers, last in ((self.evaluations, self.run.schedule.epochs), (self.pixels, 0)):
+            places = set()
+            for answer in answers:
+                diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
+                for field, sentence in _faults_of_answer(answer, self.evaluated_by.get(answer.by), last, diverged):
+                    yield "measurements", f"{field}: {answer}: {sentence}"
+                if answer.place in places:
+                    yield "measurements", f"{answer}: is there twice"
+                places.add(answer.place)
 
-        if answer.measure not in MEASURES:
-            raise wrong("measure", not_one_of(answer.measure, MEASURES))
-        measure = MEASURES[answer.measure]
-        about = self.evaluated_by.get(answer.by)
-        if about is None:
-            raise wrong("by", f"{answer.by} is not described")
-        if answer.protocol != files.digest(about.protocol, 8):
-            raise wrong("protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}")
-        probe = files.mapping(about.protocol.get("probe")).get("name")
-        if probe not in registry.names("probes"):
-            raise wrong("protocol", f"there is no probe {_short(probe)}")
-        if answer.measure not in registry.read_constant("probes", str(probe), "MEASURES", ()):
-            raise wrong("measure", f"the probe {probe} does not give it")
-        limit = 0 if of == "pixels" else self.run.schedule.epochs
-        if answer.epoch > limit:
-            raise wrong("epoch", f"must be at most {limit}")
-        diverged = of == "run" and self.status == "diverged" and answer.epoch > 0
-        if (answer.status == "diverged") != diverged:
-            raise wrong("status", f"cannot be {answer.status} where the run is {self.status}")
-        if diverged:
-            if (answer.value, answer.n_test, answer.classes) != (None, None, None):
-                raise wrong("value", "a run that diverged has none")
-            return
-        a_part = "bucket=" in answer.reading
-        if answer.value is None and not a_part:
-            raise wrong("value", "is missing, and the run finished")
-        if answer.value is not None and not measure.low <= answer.value <= measure.high:
-            raise wrong("value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})")
-        if answer.n_test is None or (answer.n_test < 1 and measure.of_images and not a_part):
-            raise wrong("n_test", f"must be at least 1 (given: {answer.n_test})")
-        if answer.classes is None or (answer.classes < 2 and measure.of_images):
-            raise wrong("classes", f"must be at least 2 (given: {answer.classes})")
+
+def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with an answer: the field, and what it must be.
+
+    Args:
+        answer: one number of a record.
+        about: how it was measured, as the record describes it.
+        last: the last epoch that can be measured.
+        diverged: whether the run has no number at this epoch.
+    """
+    if answer.measure not in MEASURES:
+        yield "measure", not_one_of(answer.measure, MEASURES)
+        return
+    if about is None:
+        yield "by", f"{answer.by} is not described"
+        return
+    if answer.protocol != files.digest(about.protocol, 8):
+        yield "protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}"
+    probe = files.mapping(about.protocol.get("probe")).get("name")
+    if probe not in registry.names("probes"):
+        yield "protocol", f"there is no probe {_short(probe)}"
+    elif answer.measure not in registry.read_constant("probes", str(probe), "MEASURES", ()):
+        yield "measure", f"the probe {probe} does not give it"
+    if answer.epoch > last:
+        yield "epoch", f"must be at most {last}"
+    if (answer.status == "diverged") != diverged:
+        yield "status", f"cannot be {answer.status} where the run is {'diverged' if diverged else 'finished'}"
+    numbers = answer.value, answer.n_test, answer.classes
+    if diverged:
+        if numbers != (None, None, None):
+            yield "value", "a run that diverged has none"
+        return
+    measure, a_part = MEASURES[answer.measure], "bucket=" in answer.reading
+    if answer.value is None and not a_part:
+        yield "value", "is missing, and the run finished"
+    if answer.value is not None and not measure.low <= answer.value <= measure.high:
+        yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
+    for field, number, least in (("n_test", answer.n_test, 0 if a_part else 1), ("classes", answer.classes, 2)):
+        if number is None or (number < least and measure.of_images):
+            yield field, f"must be at least {least} (given: {number})"
 
 
 Records = Mapping[str, tuple[Record, ...]]
 """Records by the name of their run: replicates of one run, those in float32 first, and then in the order they came."""
-
-
-def _check_digest(field: str, value: str, length: int) -> None:
-    if not re.fullmatch(f"[0-9a-f]{{{length}}}", value):
-        raise WrongError("runs", f"{field}: must be {length} hex digits (given: {_short(value)!r})")
 
 
 def _short(value: object) -> str:
@@ -274,22 +276,13 @@ class Expected(NamedTuple):
 
 
 def read_all(folder: Path, expected: Expected | None = None) -> Records:
-    """All records of a scale's folder; none if it does not exist.
-
-    Raises:
-        HypersphereError: a table is malformed, was altered, or a record contradicts itself, another, or the scale.
-    """
+    """All records of a scale's folder; none if it does not exist. One that is malformed or contradicts is refused."""
     return grouped(read_folder(folder, folder.name, expected))
 
 
 def read_folder(folder: Path, scale: str, expected: Expected | None = None) -> list[Record]:
-    """The records of any folder in the order of their rows, checked as those of one scale.
-
-    Raises:
-        HypersphereError: as ``read_all``.
-    """
-    tables = read_tables(folder)
-    read = list(_assembled(folder, tables))
+    """The records of any folder in the order of their rows, checked as those of one scale."""
+    read = list(_assembled(folder, read_tables(folder)))
     for record in read:
         if record.scale != scale:
             raise HypersphereError(
@@ -328,34 +321,21 @@ def _sizes_before(folder: Path) -> dict[str, int] | None:
 
 def _content(path: Path) -> bytes:
     """A regular file's bytes; none if there is no such file."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise HypersphereError(f"{path}: is no file of its own but a link, a folder, a pipe or a device")
     try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return b""
+        return path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if not stat.S_ISREG(mode):
-        raise HypersphereError(f"{path}: is no file of its own but a {_KINDS.get(stat.S_IFMT(mode), 'device')}")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-_KINDS = {stat.S_IFLNK: "link", stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}
 
 
 def _rows(path: Path, content: bytes, columns: tuple[str, ...]) -> list[Row]:
     if not content:
         return []
     try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise HypersphereError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except csv.Error as error:
-        raise HypersphereError(f"{path}: not a table ({error})") from None
+        lines = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise HypersphereError(f"{path}: not a table in UTF-8 text ({error})") from None
     if tuple(lines[0]) != columns:
         raise HypersphereError(f"{path}: its columns must be {','.join(columns)} (given: {_short(','.join(lines[0]))})")
     for number, line in enumerate(lines[1:], 2):
@@ -366,61 +346,82 @@ def _rows(path: Path, content: bytes, columns: tuple[str, ...]) -> list[Row]:
     return [dict(zip(columns, line, strict=True)) for line in lines[1:]]
 
 
-def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record]:
-    """Records from rows.
+def _parsed(row: Row) -> Parsed:
+    """The values of a row's fields: text, numbers, None and mappings; a ValueError that begins with the field."""
+    return {column: _value(column, text) for column, text in row.items()}
 
-    Raises:
-        HypersphereError: a row has no run, is there twice, was altered, or is not of the schema.
-    """
-    environments = _described(folder, "environments", tables, "environment", lambda row: _json(row, "content"))
-    protocols = _described(folder, "protocols", tables, "by", lambda row: _evaluated_by(row, environments))
-    keys = [row["key"] for row in tables["runs"]]
-    if len(set(keys)) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise HypersphereError(f"{folder / 'runs.csv'}: key: {twice} is there twice")
-    of_run: dict[str, dict[str, list[Row]]] = {key: {"history": [], "measurements": []} for key in keys}
+
+def _value(column: str, text: str) -> Any:
+    value: Any = text
+    if text == "" and column in MAY_BE_EMPTY:
+        value = None
+    elif column in JSON:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise ValueError(f"{column}: must be a JSON mapping (given: {_short(text)})")
+    elif column in WHOLE:
+        if not re.fullmatch("[0-9]{1,10}", text):
+            raise ValueError(f"{column}: must be a whole number (given: {_short(text)!r})")
+        value = int(text)
+    elif column in NUMBERS and (column not in EPOCH or text != "nan"):
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or text != repr(value):
+            raise ValueError(f"{column}: must be a number (given: {_short(text)!r})")
+    return value
+
+
+def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record]:
+    """Records from rows. A row without a run, one that is there twice, altered or malformed is refused."""
+    environments = _described(folder, "environments", tables, lambda row: row["content"])
+    protocols = _described(folder, "protocols", tables, lambda row: _how(row, environments))
+    of_run: dict[str, dict[str, list[Row]]] = {}
+    for row in tables["runs"]:
+        if row["key"] in of_run:
+            raise HypersphereError(f"{folder / 'runs.csv'}: key: {row['key']} is there twice")
+        of_run[row["key"]] = {"history": [], "measurements": []}
     for name in ("history", "measurements"):
         for row in tables[name]:
             if row["key"] not in of_run:
                 raise HypersphereError(f"{folder / name}.csv: key: runs.csv has no {_short(row['key'])!r}")
             of_run[row["key"]][name].append(row)
     for row in tables["runs"]:
-        where, table = row["name"], "runs"
+        table = "runs"
         try:
-            content = _run_fields(row, environments)
+            content = {field: value for field, value in _parsed(row).items() if field not in ("key", "seed", "seal")}
+            content["environment"] = _environment(row, environments)
             table = "history"
             content["history"] = [_epoch(one) for one in of_run[row["key"]]["history"]]
             table = "measurements"
-            _check_seals(of_run[row["key"]]["measurements"])
-            answers = [(one["of"], _answer(one)) for one in of_run[row["key"]]["measurements"]]
-            if other := {of for of, _ in answers} - {"run", "pixels"}:
-                raise ValueError(f"of: must be run or pixels (given: {_short(min(other))!r})")
-            content["evaluations"] = [answer for of, answer in answers if of == "run"]
-            content["pixels"] = [answer for of, answer in answers if of == "pixels"]
-            content["evaluated_by"] = {by: protocols[by] for _, answer in answers if (by := answer["by"]) in protocols}
+            content |= _answers(of_run[row["key"]]["measurements"], protocols)
             table = "runs"
-            record = validate(Record, content, folder / f"runs.csv: {where}")
-            if str(record.run.seed) != row["seed"]:
-                raise ValueError(f"seed: is {record.run.seed} in the settings (given: {_short(row['seed'])})")
+            record = validate(Record, content, folder / f"runs.csv: {_short(row['name'])}")
             record.check()
-            if record.key != row["key"]:
-                raise ValueError(f"key: the record's content has the key {record.key} (given: {_short(row['key'])})")
+            for field, value in (("seed", record.run.seed), ("key", record.key)):
+                if str(value) != row[field]:
+                    raise ValueError(f"{field}: is {value} by the record's content (given: {_short(row[field])})")
             if record.seal != row["seal"]:
                 raise ValueError("seal: the run's row or its history was altered since it was written")
-        except WrongError as error:
-            raise HypersphereError(f"{folder / error.table}.csv: {where}: {error}") from None
         except (ValueError, RecursionError) as error:
-            raise HypersphereError(f"{folder / table}.csv: {_short(where)}: {' '.join(str(error).split())}") from None
+            table = error.table if isinstance(error, WrongError) else table
+            said = " ".join(str(error).split())
+            raise HypersphereError(f"{folder / table}.csv: {_short(row['name'])}: {said}") from None
         yield record
 
 
-def _described(folder: Path, name: str, tables: Mapping[str, list[Row]], key: str, parse: Any) -> dict[str, Any]:
+def _described(folder: Path, name: str, tables: Mapping[str, list[Row]], content_of: Any) -> dict[str, Any]:
     """What rows describe, by the digest of it that they begin with."""
     found: dict[str, Any] = {}
+    key = TABLES[name][0]
     for number, row in enumerate(tables[name], 2):
         where = f"{folder / name}.csv: row {number}"
         try:
-            content = parse(row)
+            content = content_of(_parsed(row))
         except (ValueError, RecursionError) as error:
             raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
         if row[key] != files.digest(content, 8):
@@ -431,88 +432,47 @@ def _described(folder: Path, name: str, tables: Mapping[str, list[Row]], key: st
     return found
 
 
-def _json(row: Row, field: str) -> dict[str, Any]:
-    try:
-        value = json.loads(row[field])
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise ValueError(f"{field}: must be a JSON mapping (given: {_short(row[field])})")
-    return value
-
-
-def _whole(row: Row, field: str, empty: bool = False) -> int | None:
-    if empty and not row[field]:
-        return None
-    if not re.fullmatch("[0-9]{1,10}", row[field]):
-        raise ValueError(f"{field}: must be a whole number (given: {_short(row[field])!r})")
-    return int(row[field])
-
-
-def _number(row: Row, field: str) -> float:
-    try:
-        value = float(row[field])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or row[field] != repr(value):
-        raise ValueError(f"{field}: must be a number (given: {_short(row[field])!r})")
-    return value
-
-
-def _run_fields(row: Row, environments: Mapping[str, Any]) -> dict[str, Any]:
+def _environment(row: Parsed, environments: Mapping[str, Any]) -> Any:
     if row["environment"] not in environments:
         raise ValueError(f"environment: environments.csv has no {_short(row['environment'])!r}")
-    plain = ("name", "scale", "level", "status", "plan", "code", "data")
-    return {
-        **{field: row[field] for field in plain},
-        **{field: _json(row, field) for field in ("device", "numerics", "files", "run")},
-        **{field: _whole(row, field) for field in ("epochs", "peak_memory_mb")},
-        "seconds": _number(row, "seconds"),
-        "environment": environments[row["environment"]],
-    }
+    return environments[row["environment"]]
+
+
+def _how(row: Parsed, environments: Mapping[str, Any]) -> Parsed:
+    if row["protocol"] != files.digest(row["content"], 8):
+        raise ValueError("protocol: is not the digest of its content")
+    how = {"protocol": row["content"], **{key: row[key] for key in ("code", "device", "threads")}}
+    return how | {"environment": _environment(row, environments)}
 
 
 def _epoch(row: Row) -> dict[str, float | None]:
-    values = {field: None if row[field] == "nan" else _number(row, field) for field in EPOCH if row[field]}
-    return {"epoch": float(_whole(row, "epoch") or 0), **values}
-
-
-def _answer(row: Row) -> dict[str, Any]:
-    return {
-        **{field: row[field] for field in ("protocol", "target", "measure", "reading", "status", "by")},
-        **{field: _whole(row, field, empty=True) for field in ("n_test", "classes")},
-        "epoch": _whole(row, "epoch"),
-        "value": _number(row, "value") if row["value"] else None,
+    """A row of history; empty fields are of other kinds of runs, and ``nan`` is of an epoch that diverged."""
+    values = {field: value for field, value in _parsed(row).items() if field in EPOCH and value is not None}
+    return {"epoch": float(_value("epoch", row["epoch"]))} | {
+        field: None if value == "nan" else value for field, value in values.items()
     }
 
 
-def _evaluated_by(row: Row, environments: Mapping[str, Any]) -> dict[str, Any]:
-    if row["environment"] not in environments:
-        raise ValueError(f"environment: environments.csv has no {_short(row['environment'])!r}")
-    _check_digest("code", row["code"], 16)
-    protocol = _json(row, "content")
-    if not isinstance(files.mapping(protocol.get("probe")).get("name"), str):
-        raise ValueError("content: names no probe")
-    if row["protocol"] != files.digest(protocol, 8):
-        raise ValueError("protocol: is not the digest of its content")
-    return {
-        **{"protocol": protocol, "code": row["code"], "device": _json(row, "device")},
-        **{"threads": _whole(row, "threads"), "environment": environments[row["environment"]]},
-    }
-
-
-def _check_seals(rows: Iterable[Row]) -> None:
+def _answers(rows: list[Row], protocols: Mapping[str, Any]) -> Parsed:
+    """The measurements of one run, of its pixels, and how they were made; a ValueError if a row was altered."""
     together: dict[str, list[Row]] = {}
     for row in rows:
         together.setdefault(row["seal"], []).append(row)
     for seal, several in together.items():
         if seal != sealed(several):
             raise ValueError(f"seal: {_short(seal)}: one of the {len(several)} rows that came together was altered")
+    answers: dict[str, list[Parsed]] = {"run": [], "pixels": []}
+    for row in map(_parsed, rows):
+        if row["of"] not in answers:
+            raise ValueError(f"of: must be run or pixels (given: {_short(row['of'])!r})")
+        answers[row["of"]].append({field: row[field] for field in Answer.model_fields})
+    used = {by: protocols[by] for row in rows if (by := row["by"]) in protocols}
+    return {"evaluations": answers["run"], "pixels": answers["pixels"], "evaluated_by": used}
 
 
 def sealed(rows: Iterable[Row]) -> str:
     """The digest that measurements which come together share."""
-    return files.digest([[row[field] for field in MEASUREMENTS if field != "seal"] for row in rows], 8)
+    return files.digest([[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8)
 
 
 def grouped(records: Iterable[Record]) -> Records:
@@ -530,122 +490,91 @@ def grouped(records: Iterable[Record]) -> Records:
 
 
 def check_together(folder: Path, records: Iterable[Record], expected: Expected | None = None) -> None:
-    """Check what records must share, and what two of different seeds cannot.
-
-    Raises:
-        HypersphereError: records of one dataset had other data, test images or classes; seeds share weights or a
-            history; or one is not of the scale's level or test sets. The sentence names the table, run and field.
-    """
-    data: dict[str, tuple[str, str]] = {}
-    sizes: dict[tuple[str, ...], tuple[Any, str]] = {}
-    weights: dict[str, tuple[int, str]] = {}
-    histories: dict[str, tuple[int, str]] = {}
+    """Check what records must share (a dataset's data, test images and classes), and what two seeds cannot."""
+    seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
         runs = f"{folder / 'runs.csv'}: {record.name}"
         if expected is not None and record.level != expected.level:
             raise HypersphereError(f"{runs}: level: is {record.level}, and the scale's is {expected.level}")
-        known, other = data.setdefault(record.run.dataset.folder, (record.data, record.name))
+        known, other = seen.setdefault(("data", record.run.dataset.folder), (record.data, record.name))
         if known != record.data:
             raise HypersphereError(
                 f"{runs}: data: {record.data[:16]} is not that of {other}, though both are of {record.run.dataset.name}"
             )
-        for field, seen, value in (
-            ("files: encoder.safetensors", weights, record.files["encoder.safetensors"]),
-            ("history", histories, files.digest(record.history)),
+        for field, value in (
+            ("files: encoder.safetensors", record.files["encoder.safetensors"]),
+            ("history", files.digest(record.history)),
         ):
-            seed, other = seen.setdefault(value, (record.run.seed, record.name))
+            seed, other = seen.setdefault((field, value), (record.run.seed, record.name))
             if seed != record.run.seed:
                 raise HypersphereError(f"{runs}: {field}: equals that of {other}, which has another seed")
         for answer in (*record.evaluations, *record.pixels):
             if answer.status == "finished":
-                _check_sizes(folder, record, answer, sizes, expected)
+                _check_sizes(f"{folder / 'measurements.csv'}: {record.name}", record, answer, seen, expected)
 
 
-def _check_sizes(folder: Path, record: Record, answer: Answer, seen: dict[Any, Any], expected: Expected | None) -> None:
-    where = f"{folder / 'measurements.csv'}: {record.name}"
-    found: dict[str, Any] = {"classes": answer.classes}
+def _check_sizes(where: str, record: Record, answer: Answer, seen: dict[Any, Any], expected: Expected | None) -> None:
+    found: dict[Any, Any] = {("classes", answer.target): answer.classes}
     if "bucket=" not in answer.reading:
-        found["n_test"] = answer.n_test
-    for field, value in found.items():
-        place = (field, answer.target) if field == "classes" else (field, answer.protocol, *answer.place[2:])
+        found["n_test", answer.protocol, *answer.place[2:]] = answer.n_test
+    for place, value in found.items():
         known, other = seen.setdefault(place, (value, record.name))
         if known != value:
-            raise HypersphereError(f"{where}: {field}: {answer}: is {value}, and {known} in the record of {other}")
+            raise HypersphereError(f"{where}: {place[0]}: {answer}: is {value}, and {known} in the record of {other}")
     images = expected.test_images.get(answer.target) if expected else None
-    if images is not None and answer.n_test is not None and answer.measure.startswith(("knn_", "linear_")):
-        probe = record.evaluated_by[answer.by].protocol["probe"]
-        batch = probe.get("drop_last") or 1
+    if images is not None and answer.reading == "" and answer.measure.startswith(("knn_", "linear_")):
+        batch = record.evaluated_by[answer.by].protocol["probe"].get("drop_last") or 1
         whole = images - images % batch if isinstance(batch, int) and batch > 0 else images
-        if answer.reading == "" and answer.n_test != whole:
+        if answer.n_test != whole:
             raise HypersphereError(f"{where}: n_test: {answer}: is {answer.n_test}, and {answer.target} has {whole}")
 
 
-# Rows
+# Writing
 
 
 def rows(record: Record) -> dict[str, list[Row]]:
-    """The rows of a record, by table.
-
-    Raises:
-        WrongError: its history has a column that the table lacks.
-    """
-    key, environments = record.key, {files.digest(record.environment, 8): record.environment}
-    protocols = []
-    for by, about in record.evaluated_by.items():
-        environment = files.digest(about.environment, 8)
-        environments[environment] = about.environment
-        protocols.append(
-            {
-                **{"by": by, "protocol": files.digest(about.protocol, 8), "environment": environment},
-                **{"content": files.canonical_json(about.protocol), "code": str(about.code)},
-                **{"device": files.canonical_json(about.device), "threads": str(about.threads)},
-            }
-        )
-    run = {
-        **{field: str(getattr(record, field)) for field in ("key", "name", "scale", "level", "status", "plan", "code")},
-        **{field: str(getattr(record, field)) for field in ("data", "epochs", "peak_memory_mb", "seal")},
-        **{field: files.canonical_json(getattr(record, field)) for field in ("device", "numerics", "files")},
-        **{"seed": str(record.run.seed), "seconds": repr(record.seconds)},
-        "run": files.canonical_json(record.run.model_dump(mode="json")),
-        "environment": files.digest(record.environment, 8),
-    }
+    """The rows of a record, by table."""
+    every = [record.environment, *(how.environment for how in record.evaluated_by.values())]
+    environments = {files.digest(one, 8): one for one in every}
+    protocols = [
+        {
+            **{"by": by, "protocol": files.digest(how.protocol, 8), "content": how.protocol, "code": how.code},
+            **{"device": how.device, "threads": how.threads, "environment": files.digest(how.environment, 8)},
+        }
+        for by, how in record.evaluated_by.items()
+    ]
+    history = []
+    for row in record.history:
+        values = {field: "nan" if value is None else value for field, value in row.items() if field != "epoch"}
+        epoch = row.get("epoch") or 0.0
+        history.append(values | {"key": record.key, "epoch": int(epoch) if epoch.is_integer() else epoch})
+    of_record = {field: getattr(record, field) for field in TABLES["runs"] if field not in ("seed", "environment")}
+    run = of_record | {"seed": record.run.seed, "run": record.run.model_dump(mode="json")}
+    answers = [("run", one) for one in record.evaluations] + [("pixels", one) for one in record.pixels]
     return {
-        "environments": [
-            {"environment": name, "content": files.canonical_json(value)} for name, value in environments.items()
-        ],
-        "protocols": protocols,
-        "history": [_history_row(key, row) for row in record.history],
-        "measurements": measurement_rows(
-            key, [("run", one) for one in record.evaluations] + [("pixels", one) for one in record.pixels]
-        ),
-        "runs": [run],
+        "environments": [_row("environments", {"environment": k, "content": v}) for k, v in environments.items()],
+        "protocols": [_row("protocols", one) for one in protocols],
+        "history": [_row("history", one) for one in history],
+        "measurements": measurement_rows(record.key, answers),
+        "runs": [_row("runs", run | {"environment": files.digest(record.environment, 8)})],
     }
 
 
-def _history_row(key: str, row: Mapping[str, float | None]) -> Row:
-    def written(field: str) -> str:
-        if field not in row:
-            return ""
-        value = row[field]
-        return "nan" if value is None else repr(float(value))
+def _row(table: str, values: Mapping[str, Any]) -> Row:
+    """A row's fields as text, which `_parsed` reads."""
 
-    epoch = row.get("epoch") or 0.0
-    whole = str(int(epoch)) if epoch.is_integer() else repr(epoch)
-    return {"key": key, "epoch": whole, **{field: written(field) for field in EPOCH}}
+    def written(value: Any) -> str:
+        if value is None or isinstance(value, str):
+            return value or ""
+        return files.canonical_json(value) if isinstance(value, dict) else repr(value)
+
+    if unknown := values.keys() - set(TABLES[table]):
+        raise WrongError(table, f"{min(unknown)}: is no column")
+    return {column: written(values.get(column)) for column in TABLES[table]}
 
 
 def measurement_rows(key: str, answers: Iterable[tuple[str, Answer]]) -> list[Row]:
     """The rows of answers that come together, of a run and of pixels, in the order in which probes give them."""
-    made = []
-    for of, one in answers:
-        made.append(
-            {
-                **{"key": key, "of": of, "protocol": one.protocol, "epoch": str(one.epoch), "target": one.target},
-                **{"measure": one.measure, "reading": one.reading, "status": one.status, "by": one.by},
-                "value": "" if one.value is None else repr(one.value),
-                "n_test": "" if one.n_test is None else str(one.n_test),
-                "classes": "" if one.classes is None else str(one.classes),
-            }
-        )
+    made = [_row("measurements", {"key": key, "of": of, **one.model_dump()}) for of, one in answers]
     seal = sealed(made)
     return [row | {"seal": seal} for row in made]

@@ -8,13 +8,19 @@ no component that it does not use.
 
 import ast
 import importlib
+import os
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from ctypes.util import find_library
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
 
+from hypersphere import files, page_parts
 from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
 
@@ -47,6 +53,8 @@ _ROLES: dict[str, Kind] = {
 }
 _RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
+BACKEND = "MUJOCO_GL"
+"""The environment variable by which MuJoCo's users choose how to render: egl, osmesa or glfw."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # The names that an annotation of a keyword-only argument may use.
@@ -110,11 +118,7 @@ def names(kind: Kind) -> tuple[str, ...]:
 
 @cache
 def schema(kind: Kind, name: str) -> type[BaseModel]:
-    """A pydantic model of a component's keyword-only arguments.
-
-    Raises:
-        HypersphereError: no such component; the sentence lists the names of its kind.
-    """
+    """A pydantic model of a component's keyword-only arguments."""
     if name not in names(kind):
         raise HypersphereError(not_one_of(name, names(kind)))
     function = _function(_file(kind, name))
@@ -127,7 +131,8 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     if function.args.kwarg:  # ``**mlp``: all that the component ``mlp`` takes
         others = schema(kind, function.args.kwarg.arg).model_fields
         fields |= {name: (field.annotation, field) for name, field in others.items()}
-    model: type[BaseModel] = create_model(name, __base__=Strict, **fields)
+    model = create_model(name, __base__=Strict, **fields)
+    model.owner = name
     return model
 
 
@@ -162,11 +167,7 @@ def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
 
 
 def read_literal(file: Path, constant: str, default: Any) -> Any:
-    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it.
-
-    Raises:
-        HypersphereError: what it assigns is no literal.
-    """
+    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it."""
     node = _assignments(file).get(constant)
     if node is None:
         return default
@@ -198,29 +199,16 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
         objective: name of the objective.
         main: whether it is the main objective; a regulariser need not take all that the method uses.
     """
-    not_given = _not_given(method, objective)
-    if not_given:
-        given = read_constant("methods", method, "GIVES", ())
+    given, used = (read_constant("methods", method, constant, ()) for constant in ("GIVES", "USES"))
+    if not_given := [name for name in needs(objective) if name not in given]:
         return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
-    not_taken = _not_taken(method, objective)
-    if not_taken and main:
-        fitting = [
-            name for name in names("objectives") if not _not_given(method, name) and not _not_taken(method, name)
-        ]
-        missing = _listed(not_taken)
-        return f"{objective} takes no {missing}, and {method} needs an objective that does: {', '.join(fitting)}"
+    if main and (not_taken := [name for name in used if name not in needs(objective)]):
+        fitting = [one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}]
+        return (
+            f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: "
+            f"{', '.join(fitting)}"
+        )
     return None
-
-
-def _not_given(method: str, objective: str) -> list[str]:
-    """What the objective needs and the method does not give."""
-    given = read_constant("methods", method, "GIVES", ())
-    return [name for name in needs(objective) if name not in given]
-
-
-def _not_taken(method: str, objective: str) -> list[str]:
-    """What the method uses and the objective does not take."""
-    return [name for name in read_constant("methods", method, "USES", ()) if name not in needs(objective)]
 
 
 def _listed(arguments: Iterable[str]) -> str:
@@ -237,3 +225,58 @@ def trained_kinds() -> tuple[str, ...]:
 def load(kind: Kind, name: str) -> Callable[..., Any]:
     """Import a component and return its function."""
     return getattr(importlib.import_module(module_name(kind, name)), name)
+
+
+@cache
+def no_renderer() -> str:
+    """Why control tasks cannot be simulated here, and what to install; empty if nothing is known to be missing.
+
+    A backend that the user chose is believed, so that a plan can be made on another machine than the one that renders.
+    """
+    for module, package in (("dm_control", "dm-control"), ("mujoco", "mujoco")):
+        if find_spec(module) is None:
+            return f"{package} is not installed; with Python 3.11 or 3.12: pip install 'hypersphere[control]'"
+    if sys.platform != "linux" or os.environ.get(BACKEND) or _renderer():
+        return ""
+    return "nothing here renders without a screen; install libegl1 and libgl1-mesa-dri, or libosmesa6"
+
+
+def choose_renderer() -> None:
+    """Choose how to render, unless the user has: in software or on a GPU, without a screen. Call it before dm_control.
+
+    Mesa's software renderer and triton, which torch loads with its first optimiser, each bring an LLVM. The process
+    crashes if triton is loaded second, so it is loaded here.
+    """
+    with suppress(ImportError):
+        importlib.import_module("triton")
+    if sys.platform == "linux" and (found := _renderer()):
+        os.environ.setdefault(BACKEND, found)
+
+
+def _renderer() -> str:
+    libraries = {"egl": "EGL", "osmesa": "OSMesa"}
+    return next((backend for backend, library in libraries.items() if find_library(library)), "")
+
+
+MARKS = "<!-- compatibility -->", "<!-- end -->"
+
+
+def with_compatibility(page: str) -> str:
+    """The page docs/methods.md with a new table, between its marks, of which objective trains with which method.
+
+    A cell says ``yes``, ``added`` (as a regulariser only) or nothing.
+    """
+
+    def cell(method: str, objective: str) -> str:
+        if misfit(method, objective) is None:
+            return "yes"
+        return "added" if misfit(method, objective, main=False) is None else ""
+
+    methods = names("methods")
+    rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
+    rows += [[f"`{name}`", *(cell(method, name) for method in methods)] for name in names("objectives")]
+    return page_parts.renewed(page, *MARKS, "\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
+if __name__ == "__main__":  # python -m hypersphere.config.registry docs/methods.md
+    files.write_text(Path(sys.argv[1]), with_compatibility(Path(sys.argv[1]).read_text(encoding="utf-8")))

@@ -213,36 +213,32 @@ class Study(Strict):
                 key: sorted({v for grid in self.grids().values() for v in grid.get(key, [])}, key=float)
                 for key in self.tuned
             }
-            x, *panels = union
+            x, *others = union
+            panels = [{key: union[key] for key in others if key in own} for own in self._panels()]
             along = {
-                "draw": "lines",
-                "title": f"{self.title}: tuning",
-                "lines": tuned_arms,
-                "x": {x: union[x]},
-                "seeds": self.seeds.tuning,
-                "left_out": self._outside(union),
-                "plan": name,
-                "made_at": [self.scale],
+                **{"draw": "lines", "lines": tuned_arms, "x": {x: union[x]}, "seeds": self.seeds.tuning},
+                **{"left_out": self._outside(union), "plan": name, "made_at": [self.scale], **primary},
             }
-            several = [{key: union[key] for key in panels if key in own} for own in self._panels()]
-            found[f"{name}_tuning"] = along | primary | {"panels": several if panels else None}
+            found[f"{name}_tuning"] = along | {"title": f"{self.title}: tuning", "panels": panels if others else None}
             if self.curves:
-                title = f"{self.title}: other measures along the grid"
-                panels_of_checks = [{**one, **check} for one in several for check in self.curves]
-                found[f"{name}_curves"] = along | {"title": title, "panels": panels_of_checks}
-        places = self.at or [{}]
-        columns = [{**best, **place} for place in places] if best or self.at else {"measure": self.measure}
-        found[name] = confirmed | primary | {"title": self.title, "rows": every, "columns": columns}
-        if not (best or self.at):
-            found[name] |= {"measure": None}
+                of_curves = [{**panel, **curve} for panel in panels for curve in self.curves]
+                found[f"{name}_curves"] = along | {
+                    **{"title": f"{self.title}: other measures along the grid", "panels": of_curves},
+                    **{"measure": None, "by": None},
+                }
+        if best or self.at:
+            columns: Any = [{**best, **place} for place in self.at or [{}]]
+            shown = {**primary, "columns": columns}
+        else:
+            shown = {"by": self.by, "columns": {"measure": self.measure}}
+        found[name] = confirmed | shown | {"title": self.title, "rows": every}
         if printed:
-            found[f"{name}_printed"] = (
-                confirmed | primary | {"title": f"{self.title}: as printed", "rows": every, "columns": printed}
-            )
+            title = f"{self.title}: as printed"
+            found[f"{name}_printed"] = confirmed | primary | {"title": title, "rows": every, "columns": printed}
         if self.checks:
-            title = f"{self.title}: checks"
-            shown = {"title": title, "rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
-            found[f"{name}_checks"] = confirmed | shown | {"also": _contrasts([*groups, *further]) + also}
+            shown = {"rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
+            family = {"also": _contrasts([*groups, *further]) + also}
+            found[f"{name}_checks"] = confirmed | shown | family | {"title": f"{self.title}: checks"}
         return found
 
     def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:
@@ -310,33 +306,25 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
 
 
 def read_selection(path: Path, study: Study) -> Selection:
-    """The selected values of a study; none if the file does not exist.
-
-    Raises:
-        HypersphereError: a row is not one of the study's arms and grids, an arm has no single choice, or no tuning run
-            supports it.
-    """
+    """The selected values of a study; none if the file does not exist."""
     if not path.is_file():
         return {}
-    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
-    grids, chosen = study.grids(), Selection()
-    for at, row in enumerate(rows, start=2):
+    grids, chosen, seeds = study.grids(), Selection(), len(study.seeds.tuning)
+    for at, row in enumerate(csv.DictReader(io.StringIO(files.read_text(path))), start=2):
         where = f"{path}: line {at}"
-        if set(row) != set(COLUMNS) or any(value is None for value in row.values()):
+        if set(row) != set(COLUMNS) or None in row.values():
             raise HypersphereError(f"{where}: must have the columns {', '.join(COLUMNS)}")
         if row["arm"] not in grids:
             raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
-        values = coordinates.parse(row["value"], f"{where}: value")
-        grid = grids[row["arm"]]
-        if values.keys() != grid.keys() or any(v not in grid[key] for key, v in values.items()):
+        values, grid = coordinates.parse(row["value"], f"{where}: value"), grids[row["arm"]]
+        if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         if row["chosen"] not in ("", "yes"):
             raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
         if row["chosen"]:
             if row["arm"] in chosen:
                 raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
-            if not row["n"].isdigit() or int(row["n"]) < len(study.seeds.tuning):
-                seeds = len(study.seeds.tuning)
+            if not row["n"].isdigit() or int(row["n"]) < seeds:
                 raise HypersphereError(f"{where}: n: no {seeds} tuning runs support the chosen value")
             chosen[row["arm"]] = values
     if lacking := [arm for arm in grids if arm not in chosen]:

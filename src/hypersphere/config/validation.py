@@ -2,13 +2,12 @@
 
 import difflib
 import re
-import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic import types as types_of_pydantic
 
 from hypersphere.errors import HypersphereError
@@ -25,6 +24,8 @@ LISTED = 12
 """How many allowed names a sentence lists in full."""
 
 
+SHOWN = 3
+"""How many runs or batches a sentence lists."""
 LARGEST = 2**31 - 1
 """The largest whole number that a file may hold: no count or seed needs a larger one."""
 PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
@@ -55,6 +56,17 @@ class Strict(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
+    owner: ClassVar[str] = ""
+    """The component whose parameters the fields are, for errors."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, value: Any) -> Any:
+        """Say which keys are allowed. An unknown one may be a required one misspelt, so it is said first."""
+        for key in value if isinstance(value, dict) else ():
+            if key not in cls.model_fields:
+                raise ValueError(f"{key}: {unknown_key(str(key), cls.model_fields, cls.owner)}")
+        return value
 
     def _changed(self, *names: str) -> list[str]:
         """The fields among ``names`` that differ from their defaults."""
@@ -67,7 +79,7 @@ def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Mo
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise HypersphereError(f"{file}: {sentence(model, error, prefix)}") from None
+        raise HypersphereError(f"{file}: {sentence(error, prefix)}") from None
 
 
 def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
@@ -94,14 +106,10 @@ def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
     names = list(allowed)
     if owner:
-        listed = f"{owner} takes {', '.join(names) or 'no parameters'}"
-    elif not names:
-        return "unknown"
-    else:
-        return f"unknown; {suggest(key, names)}"
-    matches = nearest(key, names)
-    suggestion = f"did you mean {matches[0]}? " if matches else ""
-    return f"unknown; {suggestion}{listed}"
+        matches = nearest(key, names)
+        hint = f"did you mean {matches[0]}? " if matches else ""
+        return f"unknown; {hint}{owner} takes {', '.join(names) or 'no parameters'}"
+    return f"unknown; {suggest(key, names)}" if names else "unknown"
 
 
 def suggest(key: str, allowed: Iterable[str]) -> str:
@@ -111,48 +119,30 @@ def suggest(key: str, allowed: Iterable[str]) -> str:
     return f"{f'did you mean {matches[0]}? Allowed' if matches else 'allowed'}: {', '.join(names)}"
 
 
-def problem_to_show(error: ValidationError) -> Any:
-    """The complaint that says most: an unknown key first, as it may be a required one misspelt."""
-    problems = error.errors()
-    return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
-
-
-def sentence(model: type[BaseModel], error: ValidationError, prefix: str = "", owner: str = "") -> str:
-    """``field: what is wrong; allowed: …`` for the complaint of pydantic's that says most.
-
-    Args:
-        model: that refused.
-        error: pydantic's.
-        prefix: field of the file that holds the value.
-        owner: component whose parameters the model checks; its name is said in place of ``Allowed``.
-    """
-    problem = problem_to_show(error)
+def sentence(error: ValidationError, prefix: str = "") -> str:
+    """``field: what is wrong (given: …)`` for the first of pydantic's complaints; the field begins with ``prefix``."""
+    problem = error.errors()[0]
     location = _field(problem)
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")
-    if re.match(r"[\w.-]+: ", message):  # a component's own complaint names its parameter first
+    if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
         return f"{field}.{message}" if field else message
-    if problem["type"] == "extra_forbidden":
-        return f"{field}: {unknown_key(str(problem['loc'][-1]), _keys_at(model, problem['loc'][:-1]), owner)}"
     if problem["type"] == "missing":
         return f"{field}: this key is required"
     # Of a union, each member complains about the same field.
-    others = [
-        str(other["msg"]) for other in error.errors() if other["loc"] != problem["loc"] and _field(other) == location
-    ]
+    others = [other for other in error.errors() if other["loc"] != problem["loc"] and _field(other) == location]
+    allowed = dict.fromkeys(_short(str(other["msg"]).removeprefix("Input should be ")) for other in others)
     shown = problem["input"]
     plain = isinstance(shown, str | int | float | bool | list | None)
     repeated = isinstance(shown, str) and repr(shown) in message
     given = f" (given: {shown!r})" if plain and not repeated else ""
-    separator = ": " if field else ""
-    return f"{field}{separator}{_short(message[:1].lower() + message[1:])}{_alternatives(others)}{given}"
+    said = " or ".join([_short(message[:1].lower() + message[1:]), *allowed])
+    return f"{field}: {said}{given}" if field else f"{said}{given}"
 
 
 def _field(problem: Any) -> list[str]:
     """Where a complaint is, in keys of the file."""
-    keys = [str(part) for part in problem["loc"]]
-    unknown = keys[-1:] if problem["type"] == "extra_forbidden" else []
-    return [key for key in keys[: len(keys) - len(unknown)] if not _MEMBER.fullmatch(key)] + unknown
+    return [key for key in map(str, problem["loc"]) if not _MEMBER.fullmatch(key)]
 
 
 def _short(message: str) -> str:
@@ -160,33 +150,34 @@ def _short(message: str) -> str:
     return message.partition(", unable")[0]
 
 
-def _alternatives(messages: list[str]) -> str:
-    """`` or 'published'``: what the other members of a union allow, each once."""
-    allowed = [_short(message.removeprefix("Input should be ")) for message in messages]
-    return "".join(f" or {one}" for one in dict.fromkeys(allowed))
+def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Mapping[str, str] | None = None) -> str:
+    """The one of ``names`` that is ``name``, or that continues it with a dash (``simclr-default-digits-s0``).
+
+    Args:
+        name: as given; the digest at the end may be left out if no other name begins so.
+        names: to choose from.
+        kind: ``run`` or ``batch``, for the error.
+        scale: name of the scale, for the error.
+        unplanned: names that exist and cannot be chosen, with the reason.
+    """
+    if name in names:
+        return name
+    matches = [one for one in names if one.startswith(f"{name}-")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
+        raise HypersphereError(
+            f"{kind} '{name}': {len(matches)} begin so at scale {scale}: {', '.join(matches[:SHOWN])}{more}; name one"
+        )
+    for one, reason in (unplanned or {}).items():
+        if one == name or one.startswith(f"{name}-"):
+            raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
+    near = nearest(name, names, SHOWN) or nearest(name, _beginnings(names, name.count("-") + 1), SHOWN)
+    hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
+    raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")
 
 
-def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
-    """The keys of the model found by walking ``location`` from ``model``."""
-    for part in location:
-        fields = getattr(model, "model_fields", None)
-        model = fields[part].annotation if fields and part in fields else _inside(model, part)
-    models = [m for m in [model, *typing.get_args(model)] if hasattr(m, "model_fields")]
-    return list(models[0].model_fields) if models else []
-
-
-def _tags(member: Any) -> list[str]:
-    """The name that pydantic gives a union's member in locations, if it is tagged."""
-    return [one.tag for one in getattr(member, "__metadata__", ()) if isinstance(one, Tag)]
-
-
-def _inside(annotation: Any, part: int | str) -> Any:
-    """The element type of a list, dict, Annotated or union that a location steps into."""
-    arguments = typing.get_args(annotation)
-    if typing.get_origin(annotation) is Annotated:
-        return _inside(arguments[0], part)
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        tagged = [member for member in arguments if part in _tags(member)]
-        models = [member for member in arguments if hasattr(member, "model_fields")]
-        return next(iter([*tagged, *models]), None)
-    return arguments[-1] if arguments else None
+def _beginnings(names: Collection[str], parts: int) -> set[str]:
+    """The first ``parts`` parts of each name, which dashes divide."""
+    return {"-".join(name.split("-")[:parts]) for name in names}

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from hypersphere import prng
-from hypersphere.config import registry, renderer
+from hypersphere.config import registry
 from hypersphere.config.run import Component
 from hypersphere.errors import HypersphereError
 
@@ -57,9 +57,9 @@ class Environment:
         Raises:
             HypersphereError: a library is missing, there is no such task, or this machine cannot render it.
         """
-        if reason := renderer.problem():
+        if reason := registry.no_renderer():
             raise HypersphereError(f"control: {reason}")
-        renderer.choose()
+        registry.choose_renderer()
         try:
             from dm_control import suite  # a second, and it asks for a renderer
         except (ImportError, AttributeError, RuntimeError) as error:

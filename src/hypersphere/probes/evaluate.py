@@ -19,9 +19,8 @@ from torch import nn
 from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Protocol
-from hypersphere.config.batching import BatchOfRuns
 from hypersphere.config.cells import PIXELS, raw_pixels
-from hypersphere.config.plan import Asked, At, Plan, pictures_name, table_name
+from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, pictures_name, table_name
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen, Pixels, Probed, open_for_probes

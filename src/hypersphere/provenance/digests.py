@@ -15,8 +15,7 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import kinds, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
-from hypersphere.config.batching import BatchOfRuns
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Component, Dataset, Run
 from hypersphere.provenance import data_files, listing
 from hypersphere.provenance.sources import closure, code_digest, exists
@@ -64,8 +63,7 @@ def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
     A folder that is gone counts as it was when the dataset was prepared.
     """
     assert dataset.source is not None
-    root = plan.config.settings.data_root
-    listed = listing.of_source(dataset.source, Path(root) if root else plan.config.root / "data" / "raw")
+    listed = listing.of_source(dataset.source, plan.config.downloads)
     if listed is None:
         listed = files.read_mapping(plan.data_folder(dataset) / MANIFEST).get(listing.KEY)
     code = dataset_digest(dataset)

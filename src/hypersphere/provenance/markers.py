@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.batching import BatchOfRuns
 from hypersphere.config.cells import on_pixels, raw_pixels
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import state
 from hypersphere.provenance.manifest import tidy_manifest

@@ -6,10 +6,9 @@ from typing import Any
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import Cell, untrained
+from hypersphere.config.cells import SHARED, Cell, untrained
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.repeats import SHARED
 from hypersphere.config.run import Run
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
@@ -112,7 +111,8 @@ def _shrunk(points: Points) -> str:
     config = points.config
     if settles(config) or not SHRINKS & {key.partition(".")[0] for cell in points.every for key in cell.coordinates}:
         return ""
-    divided = {path for one in config.replaced(points.paper.paper).overrides for path in one.divide}
+    own = [one for one in config.scale.overrides if points.paper.paper in one.papers]
+    divided = {path for one in own for path in one.divide if not path.startswith("batch.")}
     negatives = any(divided & cell.coordinates.keys() for cell in points.every)
     shown = "Epochs, batches, rates and numbers of negatives" if negatives else "Epochs, batches and rates"
     return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."

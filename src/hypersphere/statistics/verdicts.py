@@ -9,8 +9,8 @@ from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
 from hypersphere.config.measures import Measure
+from hypersphere.config.records import Level
 from hypersphere.config.rules import Margin, Rules
-from hypersphere.config.settings import Level
 from hypersphere.t_test import t_interval, t_p
 from hypersphere.theory.table import NO_COUNTEREXAMPLE as NO_COUNTEREXAMPLE
 from hypersphere.theory.table import NO_COUNTEREXAMPLE_ERRATUM as NO_COUNTEREXAMPLE_ERRATUM

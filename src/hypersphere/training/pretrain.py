@@ -14,8 +14,7 @@ import torch
 import yaml
 
 from hypersphere import files
-from hypersphere.config.batching import BatchOfRuns
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
+from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from hypersphere.config.batching import batch, pool, split
+from hypersphere.config.plan import batch_of, pool, split
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def test_a_methods_runs_are_together_wherever_they_stood() -> None:
 
 
 def test_the_id_says_the_method_or_how_many_and_the_dataset() -> None:
-    one, two, other = batch(runs(a=2)), batch(runs(a=1, b=1)), batch(runs(a=3))
+    one, two, other = batch_of(runs(a=2)), batch_of(runs(a=1, b=1)), batch_of(runs(a=3))
     assert one.id.startswith("a-cats-")
     assert two.id.startswith("2methods-cats-")
     assert len({one.id, two.id, other.id}) == 3

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hypersphere.config.lookup import find
 from hypersphere.config.plan import Plan
+from hypersphere.config.validation import find
 from hypersphere.errors import HypersphereError
 
 NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]

@@ -102,7 +102,7 @@ def test_two_runs_that_a_scale_makes_one_are_not_both_shown(planned: Planned) ->
     rows = {"method": "simclr", "variant": ["hot", "baseline", "cut"]}
     plan = planned(
         table=table(rows=rows, columns={"dataset": "cats"}),
-        scale=ONE_SEED | {"methods.simclr.objective.temperature": 0.2},
+        scale=ONE_SEED | {"overrides": [{"when": {"method": "simclr"}, "set": {"objective": {"temperature": 0.2}}}]},
     )
     hot, baseline, cut = plan.cells
     assert hot.missing == cut.missing == ""
@@ -231,7 +231,7 @@ def test_a_scale_replaces_parameters_of_probes(planned: Planned) -> None:
 
 def test_a_scale_replaces_parameters_of_one_protocol(planned: Planned) -> None:
     """After those of the probe."""
-    own = {"probes": {"knn": {"k": 5}}, "per_paper.p.evaluations": {"transfer": {"k": 7}}}
+    own = {"probes": {"knn": {"k": 5}}, "probes.p/transfer": {"k": 7}}
     protocols = planned(scale=own).protocols["p"]
     assert [protocols[name].probe.parameters for name in ("knn", "transfer")] == [{"k": 5}, {"k": 7}]
 
@@ -239,14 +239,16 @@ def test_a_scale_replaces_parameters_of_one_protocol(planned: Planned) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"knnn": {"k": 5}}, "per_paper.p.evaluations: 'knnn' is not one of"),
-        ({"knn": {"kk": 5}}, "per_paper.p.evaluations.knn.kk: unknown"),
+        ({"knnn": {"k": 5}}, "probes.p: 'knnn' is not one of"),
+        ({"knn": {"kk": 5}}, "probes.p/knn.kk: unknown"),
     ],
 )
 def test_a_wrong_parameter_of_a_scales_protocol_is_said(
     refused: Callable[..., str], given: dict[str, Any], said: str
 ) -> None:
-    assert refused(scale={"per_paper.p.evaluations": given}).startswith(f"scales/small.yaml: {said}")
+    assert refused(scale={"probes": {f"p/{name}": value for name, value in given.items()}}).startswith(
+        f"scales/small.yaml: {said}"
+    )
 
 
 def test_a_wrong_parameter_of_a_scales_probe_is_said(refused: Callable[..., str]) -> None:

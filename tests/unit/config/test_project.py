@@ -81,11 +81,11 @@ MISTAKES: dict[str, tuple[str, str, Any, str, list[str]]] = {
         "probes.linear_sgd.epohcs: unknown; did you mean epochs?",
         [],
     ),
-    "a misspelt field for a method that nothing uses": (
+    "a misspelt field of an override that nothing matches": (
         "scale",
-        "methods",
-        {"simsiam": {"optimizer": {}}},
-        "methods.simsiam.optimizer: unknown; did you mean optimiser?",
+        "overrides",
+        [{"when": {"method": "simsiam"}, "set": {"optimizer": {}}}],
+        "overrides.0.set.optimizer: unknown; did you mean optimiser?",
         [],
     ),
     "a misspelt field of a variant that nothing uses": (
@@ -124,15 +124,20 @@ MISTAKES: dict[str, tuple[str, str, Any, str, list[str]]] = {
     "unknown paper left out": ("scale", "leaves_out", ["q/table"], "leaves_out: 'q' is not one of p", []),
     "a whole paper left out": ("scale", "leaves_out", ["p"], "leaves_out: 'p' is not one of p/table", []),
     "unknown artifact left out": ("scale", "leaves_out", ["p/x"], "leaves_out: 'p/x' is not one of p/table", []),
-    "an unknown paper's own": ("scale", "per_paper", {"q": {}}, "per_paper: 'q' is not one of p", []),
     "a paper's unknown method": (
         "scale",
-        "per_paper",
-        {"p": {"methods": {"byol": {}}}},
-        "per_paper.p.methods: 'byol' is not one of simclr, simsiam",
+        "overrides",
+        [{"when": {"paper": "p", "method": "byol"}}],
+        "overrides.0.when.method: 'byol' is not one of simclr, simsiam",
         [],
     ),
-    "crop scale upside down": ("scale", "run", {"views": {"crop_scale": [1.0, 0.2]}}, "run.views", ["smallest"]),
+    "crop scale upside down": (
+        "scale",
+        "overrides",
+        [{"set": {"views": {"crop_scale": [1.0, 0.2]}}}],
+        "overrides.0.views",
+        ["smallest"],
+    ),
     "a paper that is another": ("paper", "paper", "q", "paper: must be the file's own name (given: 'q')", []),
     "a paper that is no name": (
         "paper",

@@ -168,8 +168,8 @@ IN_FILES: dict[str, tuple[dict[str, Any], str]] = {
         "papers/p.yaml: methods.simclr.optimiser.momentum: input should be less than 1 (given: 1)",
     ),
     "the second view's": (
-        {"scale": {"run.views_b": {"blur_kernel": 5}}},
-        "scales/small.yaml: run.views_b.blur_kernel: has no effect, because blur is 0",
+        {"scale": {"overrides": [{"set": {"views_b": {"blur_kernel": 5}}}]}},
+        "scales/small.yaml: overrides.0.views_b.blur_kernel: has no effect, because blur is 0",
     ),
     "a misspelt field": (
         {"paper": {"methods.simclr.batch.accumulated": "sum"}},

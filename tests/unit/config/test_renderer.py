@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hypersphere.config import renderer
+from hypersphere.config import registry
 
 
 @pytest.fixture
@@ -14,15 +14,15 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
 
     def asked(packages: set[str], libraries: set[str], chosen: str = "") -> str:
         found = importlib.machinery.ModuleSpec("found", None)
-        monkeypatch.setattr(renderer, "find_spec", lambda name: found if name in packages else None)
-        monkeypatch.setattr(renderer, "find_library", lambda name: f"lib{name}.so" if name in libraries else None)
-        monkeypatch.setattr(renderer.sys, "platform", "linux")
-        monkeypatch.setenv(renderer.BACKEND, chosen)
-        renderer.problem.cache_clear()
-        return renderer.problem()
+        monkeypatch.setattr(registry, "find_spec", lambda name: found if name in packages else None)
+        monkeypatch.setattr(registry, "find_library", lambda name: f"lib{name}.so" if name in libraries else None)
+        monkeypatch.setattr(registry.sys, "platform", "linux")
+        monkeypatch.setenv(registry.BACKEND, chosen)
+        registry.no_renderer.cache_clear()
+        return registry.no_renderer()
 
     yield asked
-    renderer.problem.cache_clear()
+    registry.no_renderer.cache_clear()
 
 
 BOTH = {"dm_control", "mujoco"}

@@ -11,6 +11,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
 
 Planned = Callable[..., Plan]
 Refused = Callable[..., str]
@@ -22,13 +23,12 @@ LAYERS: dict[str, tuple[str, str]] = {
     "papers/p.yaml: run": ("paper", "run"),
     "papers/p.yaml: methods.simclr": ("paper", "methods.simclr"),
     "papers/p.yaml: variants.cut": ("paper", "variants.cut"),
-    "papers/p.yaml: overrides.0": ("paper", "overrides"),
-    "scales/small.yaml: run": ("scale", "run"),
-    "scales/small.yaml: methods.simclr": ("scale", "methods.simclr"),
-    "scales/small.yaml: per_paper.p.run": ("scale", "per_paper.p.run"),
-    "scales/small.yaml: per_paper.p.methods.simclr": ("scale", "per_paper.p.methods.simclr"),
+    "papers/p.yaml: overrides.0": ("paper", "overrides.0"),
+    "scales/small.yaml: overrides.0": ("scale", "overrides.0"),
+    "scales/small.yaml: overrides.1": ("scale", "overrides.1"),
     "papers/p.yaml: artifacts.table": ("table", ""),
 }
+SCALE_WHEN: list[dict[str, Any]] = [{}, {"paper": "p", "method": "simclr"}]
 
 
 def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dict[str, Any]:
@@ -40,8 +40,11 @@ def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dic
         file, section = LAYERS[layer]
         if file == "table":
             table["fixed"] = {field: value}
-        elif section == "overrides":
+        elif section == "overrides.0" and file == "paper":
             changes[file]["overrides"] = [{"when": WHEN, "set": {outer: {inner: value}}}]
+        elif file == "scale":
+            written = changes[file].setdefault("overrides", [{"when": when} for when in SCALE_WHEN])
+            written[int(section[-1])]["set"] = {outer: {inner: value}}
         else:
             changes[file][f"{section}.{field}"] = value
     return changes
@@ -73,7 +76,7 @@ def test_the_last_who_set_it_is_named(refused: Refused) -> None:
 
 
 def test_what_a_document_says_wrongly_is_said_even_where_a_scale_replaces_it(refused: Refused) -> None:
-    said = refused(**saying({"papers/p.yaml: run": -1, "scales/small.yaml: run": 1}))
+    said = refused(**saying({"papers/p.yaml: run": -1, "scales/small.yaml: overrides.0": 1}))
     assert said.startswith("papers/p.yaml: run.optimiser.weight_decay: ")
 
 
@@ -85,8 +88,7 @@ def test_layers_of_other_methods_variants_and_papers_say_nothing(planned: Planne
         {"when": when, "set": {"optimiser": {"weight_decay": 1}}}
         for when in ({"dataset": "dogs"}, {"method": "simclr", "variant": "hot"}, {"batch.size": 256})
     ]
-    changes["scale"] |= {"methods.simsiam.optimiser.weight_decay": 1}
-    changes["scale"] |= {"per_paper.p.methods.simsiam.optimiser.weight_decay": 1}
+    changes["scale"]["overrides"] = [{"when": {"method": "simsiam"}, "set": {"optimiser": {"weight_decay": 1}}}]
     assert only(planned(**changes)).optimiser.weight_decay == 0
 
 
@@ -98,42 +100,35 @@ def overridden(*overrides: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, A
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_override_that_asks_for_more_speaks_last(planned: Planned, turned: bool) -> None:
-    both = [({"method": "simclr"}, {"views": {"hue": 0.1}}), (WHEN, {"views": {"hue": 0.3}})]
-    assert only(planned(**overridden(*(reversed(both) if turned else both)))).views.hue == 0.3
+def test_the_last_override_has_the_last_word(planned: Planned, turned: bool) -> None:
+    both = [({"method": "simclr"}, {"views": {"hue": 0.1, "flip": 0}}), (WHEN, {"views": {"hue": 0.3}})]
+    views = only(planned(**overridden(*(reversed(both) if turned else both)))).views
+    assert (views.hue, views.flip) == (0.1 if turned else 0.3, 0)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "field"),
-    [
-        (({"method": "simclr"}, {"views": {"hue": 0.1}}), ({"dataset": "cats"}, {"views": {"hue": 0.3}}), "views.hue"),
-        ((WHEN, {"views": {"hue": 0.1}}), (WHEN, {"views": {"flip": 0, "hue": 0.3}}), "views.hue"),
-        (
-            ({"variant": "cut"}, {"views": {"hue": 0.1}}),  # one key of the other's two, but another one
-            (WHEN, {"views": {"hue": 0.3}}),
-            "views.hue",
-        ),
-        (
-            ({"method": "simclr"}, {"gradient": None}),  # the whole of what the other sets a part of
-            ({"dataset": "cats"}, {"gradient": {"name": "grad_scale", "power": 1}}),
-            "gradient",
-        ),
-    ],
-)
-def test_overrides_that_disagree_are_one_sentence_with_both(
-    refused: Refused, first: tuple[Any, Any], second: tuple[Any, Any], field: str
-) -> None:
-    said = (
-        "papers/p.yaml: overrides.{} and overrides.{} both match a run and disagree on {}; "
-        "add a condition under `when` to one of them"
-    )
-    assert refused(**overridden(first, second)) == said.format(0, 1, field)
+def test_the_command_line_overrides_an_axis(project: Callable[..., Path]) -> None:
+    root = project(**saying({"papers/p.yaml: artifacts.table": 0.2, "scales/small.yaml: overrides.0": 0.1}))
+    own = {"overrides": [{"when": {"paper": "p"}, "set": {"optimiser": {"weight_decay": 0.5}}}]}
+    assert only(planning.make(root, own)).optimiser.weight_decay == 0.5
+    own["overrides"][0]["set"]["optimiser"]["weight_decay"] = -1
+    with pytest.raises(HypersphereError, match=r"^command line: overrides\.0\.optimiser\.weight_decay: "):
+        planning.make(root, own)
 
 
-def test_overrides_that_agree_or_set_other_fields_are_taken(planned: Planned) -> None:
-    both = [({"method": "simclr"}, {"views": {"hue": 0.1}}), ({"dataset": "cats"}, {"views": {"hue": 0.1, "flip": 0}})]
-    views = only(planned(**overridden(*both))).views
-    assert (views.hue, views.flip) == (0.1, 0)
+def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
+    changes = saying({"scales/small.yaml: overrides.1": 0.1})
+    changes["table"]["columns"] = {"dataset": "cats", "batch.size": [512]}
+    changes["scale"] |= {"epochs": 10, "batch_divisor": 4}
+    plan = planned(**changes)
+    layers = {field: (value, said.rpartition("/")[2]) for field, value, said in plan.explained(next(iter(plan.runs)))}
+    assert layers["optimiser.weight_decay"] == ("0.1", "small.yaml: overrides.1")
+    assert layers["optimiser.learning_rate"] == ("0.4", "p.yaml: run")
+    assert layers["objective.temperature"] == ("0.5", "p.yaml: methods.simclr")
+    assert layers["initialisation.c"] == ("3.0", "p.yaml: variants.cut")
+    assert layers["batch.size"] == ("128", "small.yaml: batch_divisor")
+    assert layers["schedule.epochs"] == ("10", "small.yaml: epochs")
+    assert layers["optimiser.momentum"] == ("0.9", "default")
+    assert layers["dataset"][0] == "cats"
 
 
 def test_an_override_may_ask_for_a_path_of_an_axis(planned: Planned) -> None:
@@ -202,7 +197,7 @@ def test_epochs_shrink_in_proportion(planned: Planned) -> None:
     changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [1, 100]}
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [1, 10]  # a tenth is one
     changes["table"]["columns"] = {"dataset": "cats", "schedule.epochs": [50, 100, 200]}
-    changes["scale"]["per_paper.p.run.schedule.epochs"] = 20
+    changes["scale"]["overrides"] = [{"when": {"paper": "p"}, "set": {"schedule": {"epochs": 20}}}]
     assert sorted({run.schedule.epochs for run in planned(**changes).runs.values()}) == [10, 20, 40]
 
 
@@ -210,7 +205,7 @@ def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[...,
     """The control: without them the scale's own number for one method counts for that method."""
     changes = saying({})
     changes["scale"]["epochs"] = 10
-    changes["scale"]["methods.simclr.schedule.epochs"] = 30
+    changes["scale"]["overrides"] = [{"when": {"method": "simclr"}, "set": {"schedule": {"epochs": 30}}}]
     changes["table"]["rows"] = {"method.variant": ["simclr.baseline", "simsiam.baseline"]}
     root = project(**changes)
     found = {
@@ -223,8 +218,8 @@ def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[...,
 @pytest.mark.parametrize("value", [0, "many", 2.5, True])
 def test_a_scales_epochs_for_some_runs_are_a_number(refused: Refused, value: Any) -> None:
     changes = saying({})
-    changes["scale"]["methods.simclr.schedule.epochs"] = value
-    assert refused(**changes).startswith("scales/small.yaml: methods.simclr.schedule.epochs: ")
+    changes["scale"]["overrides"] = [{"set": {"schedule": {"epochs": value}}}]
+    assert refused(**changes).startswith("scales/small.yaml: overrides.0.schedule.epochs: ")
 
 
 def test_a_variants_own_epochs_shrink_as_the_documents(planned: Planned) -> None:

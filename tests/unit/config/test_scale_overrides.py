@@ -21,7 +21,11 @@ def table(scale: dict[str, Any], path: str = "batch.size", values: list[int] = S
 
 
 def overrides(*given: dict[str, Any]) -> dict[str, Any]:
-    return {"batch_divisor": 4, "per_paper.p.overrides": list(given)}
+    return {"batch_divisor": 4, "overrides": [one | {"when": {"paper": "p"} | one["when"]} for one in given]}
+
+
+def batches(divisor: int) -> dict[str, int]:
+    return {"batch.size": divisor, "batch.micro": divisor}
 
 
 @pytest.mark.parametrize(
@@ -29,16 +33,16 @@ def overrides(*given: dict[str, Any]) -> dict[str, Any]:
     [
         ([], {64: (16, 100), 512: (128, 100)}),
         ([{"when": {"batch.size": 512}, "set": {"schedule": {"epochs": 7}}}], {64: (16, 100), 512: (128, 7)}),
-        ([{"when": {"batch.size": 512}, "batch_divisor": 2}], {64: (16, 100), 512: (256, 100)}),
+        ([{"when": {"batch.size": 512}, "divide": batches(2)}], {64: (16, 100), 512: (256, 100)}),
         (
-            [{"when": {"method": "simclr"}, "divide": {"batch.size": 8, "batch.micro": 8}}],
-            {64: (2, 100), 512: (16, 100)},
+            [{"when": {"method": "simclr"}, "divide": batches(8)}],
+            {64: (8, 100), 512: (64, 100)},  # in place of the scale's four
         ),
         (
-            [{"when": {"method": "simclr"}, "batch_divisor": n, "set": {"schedule": {"epochs": n}}} for n in (1, 2)],
+            [{"when": {"method": "simclr"}, "divide": batches(n), "set": {"schedule": {"epochs": n}}} for n in (1, 2)],
             {64: (32, 2), 512: (256, 2)},  # the last has the last word
         ),
-        ([{"when": {"dataset": "dogs"}, "batch_divisor": 1}], {64: (16, 100), 512: (128, 100)}),
+        ([{"when": {"dataset": "dogs"}, "divide": batches(1)}], {64: (16, 100), 512: (128, 100)}),
     ],
 )
 def test_runs_that_match_shrink_otherwise(
@@ -52,25 +56,29 @@ def test_runs_that_match_shrink_otherwise(
     assert {size: run and (run.batch.size, run.schedule.epochs) for size, run in found.items()} == expected
 
 
-def test_a_number_of_a_component_is_divided_and_stays_positive(planned: Planned) -> None:
-    """128 / 1000 is less than 1."""
-    given = {"when": {"dataset": "cats"}, "divide": {"method.dim": 1000}}
+def test_a_number_of_a_component_is_divided(planned: Planned, refused: Refused) -> None:
+    given = {"when": {"dataset": "cats"}, "divide": {"method.dim": 128}}
     cells = planned(**table(overrides(given), "method.dim", QUEUES)).cells
     dims = {cell.coordinates["method.dim"]: cell.run.method.parameters["dim"] for cell in cells if cell.run}
-    assert dims == {128: 1, 4096: 4}
+    assert dims == {128: 1, 4096: 32}
+    given["divide"] = {"method.dim": 129}
+    said = refused(**table(overrides(given), "method.dim", QUEUES))
+    assert said.startswith("scales/small.yaml: overrides.0.divide.method.dim: input should be greater than 0")
 
 
 @pytest.mark.parametrize("path", ["method.queue", "method.name", "queue", "batch", "method.dim.x"])
 def test_what_is_no_number_is_not_divided(refused: Refused, path: str) -> None:
     given = {"when": {"method": "simclr"}, "divide": {path: 2}}
-    expected = f"scales/small.yaml: per_paper.p.overrides.0.divide: {path} is no whole number of such a run"
+    expected = f"scales/small.yaml: overrides.0.divide: {path} is no whole number of such a run"
     assert refused(**table(overrides(given))) == expected
 
 
-@pytest.mark.parametrize(("key", "name"), [("method", "simcrl"), ("variant", "hott"), ("dataset", "cat")])
+@pytest.mark.parametrize(
+    ("key", "name"), [("method", "simcrl"), ("variant", "hott"), ("dataset", "cat"), ("paper", "q")]
+)
 def test_an_override_that_can_match_nothing_is_said(refused: Refused, key: str, name: str) -> None:
     said = refused(**table(overrides({"when": {key: name}, "leaves_out": True})))
-    assert said.startswith(f"scales/small.yaml: per_paper.p.overrides.0.when.{key}: '{name}' is not one of ")
+    assert said.startswith(f"scales/small.yaml: overrides.0.when.{key}: '{name}' is not one of ")
 
 
 def test_cells_are_left_out(planned: Planned) -> None:
@@ -90,11 +98,12 @@ def test_a_table_takes_the_seeds_of_sweeps(planned: Planned, refused: Refused) -
 
 
 def test_a_paper_has_stand_ins_of_its_own(planned: Planned, refused: Refused) -> None:
-    scale = {"datasets": {"cats": "dogs"}, "per_paper.p.datasets": {"cats": "few_cats"}}
+    scale = {"datasets": {"cats": "dogs", "p/cats": "few_cats"}}
     plan = planned(**table(scale))
     assert {run.dataset.name for run in plan.runs.values()} == {"few_cats"}
     other = plan.config.used("cats", "another")
     assert other is not None
     assert other.name == "dogs"
-    scale["per_paper.p.datasets"] = {"cats": "fewer_cats"}
-    assert refused(**table(scale)).startswith("scales/small.yaml: per_paper.p.datasets: 'fewer_cats' is not one of ")
+    for key, value, wrong in (("p/cats", "fewer_cats", "p/cats: 'fewer_cats'"), ("q/cats", "cats", " 'q'")):
+        said = refused(**table({"datasets": {key: value}}))
+        assert said.startswith(f"scales/small.yaml: datasets{'.' if wrong[0] == 'p' else ':'}{wrong} is not one of ")

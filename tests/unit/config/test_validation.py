@@ -11,7 +11,6 @@ import yaml
 from hypersphere.config import errata, rules
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
-from hypersphere.config.settings import Settings
 from hypersphere.config.validation import either, nearest, not_one_of, unknown_key
 from hypersphere.errors import HypersphereError
 
@@ -112,7 +111,10 @@ def test_errata(tmp_path: Path) -> None:
 
 # file, path and value of a name that is not declared, and the end of the sentence
 NAMES: dict[str, tuple[str, str, Any, str]] = {
-    "method of a scale": ("scale", "methods", {"simcrl": {}}, "methods: 'simcrl' is not one of simclr, simsiam"),
+    "method of a scale": (
+        *("scale", "overrides", [{"when": {"method": "simcrl"}}]),
+        "overrides.0.when.method: 'simcrl' is not one of simclr, simsiam",
+    ),
     "probe of a scale": ("scale", "probes", {"knm": {}}, "probes: 'knm' is not one of "),
     "encoder": ("paper", "run.encoder.name", "resnet_8", "run.encoder.name: 'resnet_8' is not one of "),
     "field on an axis": (
@@ -157,9 +159,9 @@ def test_a_union_lists_all_that_it_allows(refused: Refused) -> None:
         ({"seed": [0]}, "seed is not a setting; did you mean seeds? Allowed: "),
         ({"nonsense": 1}, "nonsense is not a setting; allowed: "),
         ({"epochs": "many"}, "epochs: input should be a valid integer"),
-        ({"run": {"veiws": {}}}, "run.veiws: unknown; did you mean views? Allowed: "),
-        ({"methods": {"simclr": {"objective": {"temprature": 1}}}}, "methods.simclr.objective.temprature: unknown; "),
-        ({"per_paper": {"p": {"run": {"batch": {"size": 3}}}}}, "per_paper.p.run.batch"),
+        ({"overrides": [{"set": {"veiws": {}}}]}, "overrides.0.set.veiws: unknown; did you mean views? Allowed: "),
+        ({"overrides": [{"set": {"objective": {"temprature": 1}}}]}, "overrides.0.objective.temprature: unknown; "),
+        ({"overrides": [{"when": {"paper": "p"}, "set": {"batch": {"size": 3}}}]}, "overrides.0.batch"),
         ({"probes": {"knn": {"kk": 3}}}, "probes.knn.kk: unknown; "),
         ({"datasets": {"cats": "dgos"}}, "datasets.cats: 'dgos' is not one of birds, cats, dogs, few_cats"),
         ({"leaves_out": ["p/x"]}, "leaves_out: 'p/x' is not one of p/table"),
@@ -197,7 +199,7 @@ def test_where_each_value_was_set(project: Project) -> None:
     assert line == {"scale", "device", "epochs"}
     assert config.sources["only"] == root / "config" / "config.yaml"
     assert config.sources["seeds"] == root / "config" / "scales" / "small.yaml"
-    assert config.settings == Settings(scale="small", device="cpu")
+    assert config.settings == cfg.Settings(scale="small", device="cpu")
 
 
 # The words

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from hypersphere.config import plan as planning
-from hypersphere.config import renderer
+from hypersphere.config import registry
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Component
 from hypersphere.control.environment import EPISODE, Environment, Settings
 from hypersphere.errors import HypersphereError
 
-pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())
+pytestmark = pytest.mark.skipif(bool(registry.no_renderer()), reason=registry.no_renderer())
 SMALL = Settings("cartpole", "swingup", size=16, action_repeat=8, shadows=False)
 
 

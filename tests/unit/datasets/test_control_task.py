@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hypersphere.config import renderer
+from hypersphere.config import registry
 from hypersphere.datasets import store
 from hypersphere.datasets.control_task import control_task
 from hypersphere.errors import HypersphereError
 
-pytestmark = pytest.mark.skipif(bool(renderer.problem()), reason=renderer.problem())
+pytestmark = pytest.mark.skipif(bool(registry.no_renderer()), reason=registry.no_renderer())
 
 
 def test_frames_are_one_episode_and_equal_each_time(tmp_path: Path) -> None:

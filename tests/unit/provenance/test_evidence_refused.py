@@ -227,11 +227,11 @@ def a_folder(path: Path) -> None:
 
 
 FILES: list[tuple[Callable[[Path], object], str]] = [
-    (fifo, "is no file of its own but a pipe"),
-    (linked, "is no file of its own but a link"),
-    (linked_to_a_device, "is no file of its own but a link"),
-    (a_folder, "is no file of its own but a folder"),
-    (lambda path: path.write_bytes(path.read_bytes()[:-3] + b"\xff\n"), "not UTF-8 text"),
+    (fifo, "is no file of its own"),
+    (linked, "is no file of its own"),
+    (linked_to_a_device, "is no file of its own"),
+    (a_folder, "is no file of its own"),
+    (lambda path: path.write_bytes(path.read_bytes()[:-3] + b"\xff\n"), "not a table in UTF-8 text"),
     (lambda path: path.write_bytes(path.read_bytes() + b'"'), "not a table"),
     (lambda path: path.write_bytes(path.read_bytes()[:-4]), "altered|fields|digest|seal|must be|has no"),
     (lambda path: path.write_bytes(path.read_bytes().partition(b"\n")[2]), "its columns must be"),

@@ -13,8 +13,7 @@ from scipy import stats
 from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import Claim
-from hypersphere.config.project import Config
-from hypersphere.config.settings import Scale, Settings
+from hypersphere.config.project import Config, Scale, Settings
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS

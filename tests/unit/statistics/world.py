@@ -208,9 +208,9 @@ class World:
         leaves_out = ["norms/left"] if "left" in document["artifacts"] else []
         scale = {
             **{"scale": level, "level": level, "describe": "made up", "seeds": list(seeds), "datasets": USED},
-            **{"other_datasets": "nothing", "leaves_out": leaves_out, "batch_divisor": 1, "learning_rate_factor": 1.0},
-            **{"epochs": "published" if level == "paper" else 10, "run": {}, "methods": {}, "probes": {}},
-            **{"threads": 1, "runs_per_job": 4, "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
+            **{"other_datasets": "nothing", "leaves_out": leaves_out, "threads": 1, "runs_per_job": 4},
+            **{"epochs": "published" if level == "paper" else 10},
+            **{"resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
         }
         self.root, self.seeds = root, seeds
         for name, content in {

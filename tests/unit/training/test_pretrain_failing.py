@@ -191,7 +191,7 @@ def with_no_more(*arguments):
 loop._step = with_no_more
 sys.exit(cli.main(sys.argv[1:]))
 """
-WIDE = {"batch_divisor": 4, "epochs": 4, "run": {"encoder": {"name": "resnet8", "width": 24}}}
+WIDE = {"batch_divisor": 4, "epochs": 4, "overrides": [{"set": {"encoder": {"name": "resnet8", "width": 24}}}]}
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="a process's memory is limited by Linux")

@@ -4,8 +4,6 @@ The paper uses the accuracy of labels in CIFAR-10-N and CIFAR-100-N, and the ent
 image. These are the same quantities, computed from the label files without an encoder.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int64
@@ -21,8 +19,7 @@ HIGHEST = 2.0  # nats: above the highest entropy in the data
 
 def human_labels(context: Context) -> Study:
     """Read the label files. Without a ``data_root`` they are downloaded."""
-    folder, settings = context.config.root / "data" / "raw", context.config.settings
-    labels = human(folder) if settings.data_root is None else human(Path(settings.data_root), download=False)
+    labels = human(context.config.downloads, download=context.config.settings.data_root is None)
     return Study({"human_labels": table(labels)}, answers(labels))
 
 

@@ -5,7 +5,6 @@ Two of its columns look swapped (L20): the tasks' own files can tell, because a 
 
 from collections.abc import Mapping
 from itertools import permutations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,9 +39,8 @@ class Counted(NamedTuple):
 
 def word_counts(context: Context) -> Study:
     """Fit bags of words on the six tasks, and compare them with the columns of the table."""
-    settings = context.config.settings
-    root = context.config.root / "data" / "raw" if settings.data_root is None else Path(settings.data_root)
-    found = {name: bag_of_words(text_tasks.task(root, name).splits) for name in TASKS}
+    folder = context.config.downloads
+    found = {name: bag_of_words(text_tasks.task(folder, name).splits) for name in TASKS}
     printed = columns(context)
     rows = [(name, *found[name], min(printed[name]), max(printed[name])) for name in TASKS]
     names = ["task", "examples", "majority", "words", "least", "most"]
