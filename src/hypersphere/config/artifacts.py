@@ -219,13 +219,13 @@ class Measured(Strict):
 class Studied(Strict):
     """A table or figure made from an exact study: without runs, and the same at every scale.
 
-    report/drawings/<paper>/<artifact>.py draws it or lays it out.
+    simulations/<study>/ computes it (compute.py), and draws it or lays it out (draw.py).
     """
 
     draw: Annotated[str, _one_of(lambda: kinds.names("study"))]
     title: str
     study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
-    """A function of simulations/, which returns this artifact's numbers."""
+    """A folder of simulations/, whose function of that name returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
     """Claims of other artifacts that it shows too."""

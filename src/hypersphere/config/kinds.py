@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from hypersphere.config import registry
 
 FOLDER = Path(__file__).parents[1] / "report" / "kinds"
-DRAWINGS = FOLDER.parent / "drawings"
 
 
 class Kind(NamedTuple):
@@ -44,11 +43,6 @@ def kind(name: str) -> Kind:
     return Kind(of, dict(axes), folder, tuple(formats), tuple(registry.read_literal(file, "IMAGES", ())))
 
 
-def drawing(paper: str, artifact: str) -> str:
-    """The dotted module that draws an exact study's artifact.
-
-    It is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py for an artifact that several papers have.
-    """
-    papers, shared = (DRAWINGS / folder / f"{artifact}.py" for folder in (paper, "shared"))
-    folder = "shared" if shared.is_file() and not papers.is_file() else paper
-    return f"hypersphere.report.drawings.{folder}.{artifact}"
+def drawing(study: str) -> str:
+    """The dotted module that draws the artifacts of an exact study."""
+    return f"hypersphere.simulations.{study}.draw"

@@ -216,13 +216,17 @@ class Plan:
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
         resolved = Cells(self.config, self.protocols).resolved_of(cell)
         assert resolved is not None
-        scale = self.config.scale_file
+        scale = self._said(self.config.scale_file)
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
         for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
             layer = resolved.layers.setting(path, parts=False)
             shown = value if isinstance(value, str) else files.canonical_json(value)
-            rows.append((".".join(path), shown, f"{layer.file}: {layer.section}" if layer else "default"))
+            rows.append((".".join(path), shown, f"{self._said(layer.file)}: {layer.section}" if layer else "default"))
         return rows
+
+    def _said(self, file: Path) -> str:
+        """A file of the project as people type it; the command line stays as it is."""
+        return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""

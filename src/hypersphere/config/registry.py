@@ -51,7 +51,7 @@ _ROLES: dict[str, Kind] = {
     "Float[Tensor, 'n d']": "gradients",
     "None": "initialisations",
 }
-_RETURNS = {"datasets": "Arrays", "probes": "Measured", "simulations": "Study"}
+_RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
 BACKEND = "MUJOCO_GL"
 """The environment variable by which MuJoCo's users choose how to render: egl, osmesa or glfw."""
@@ -74,12 +74,22 @@ _TYPES: dict[str, Any] = {
 
 def module_name(kind: Kind, name: str) -> str:
     """The dotted module that holds a component."""
-    return f"hypersphere.{_folder(kind).name}.{name}"
+    module = f"hypersphere.{_folder(kind).name}.{name}"
+    return f"{module}.compute" if kind == "simulations" else module
 
 
 @cache
 def _folder(kind: Kind) -> Path:
     return Path(__file__).parents[1] / ("objectives" if kind in _ROLES.values() else kind)
+
+
+def _file(kind: Kind, name: str) -> Path:
+    """A study has a folder of its own, where compute.py stands beside draw.py."""
+    return _folder(kind) / name / "compute.py" if kind == "simulations" else _folder(kind) / f"{name}.py"
+
+
+def _name(path: Path) -> str:
+    return path.parent.name if path.stem == "compute" else path.stem
 
 
 def _kind(folder: Path, function: ast.FunctionDef) -> str:
@@ -92,7 +102,7 @@ def _kind(folder: Path, function: ast.FunctionDef) -> str:
 @cache
 def _function(path: Path) -> ast.FunctionDef | None:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and node.name == path.stem:
+        if isinstance(node, ast.FunctionDef) and node.name == _name(path):
             return node
     return None
 
@@ -101,7 +111,8 @@ def _function(path: Path) -> ast.FunctionDef | None:
 def names(kind: Kind) -> tuple[str, ...]:
     """All components of a kind, sorted: the files that define a function of their own name."""
     folder = _folder(kind)
-    functions = {path.stem: _function(path) for path in folder.glob("[a-z]*.py")}
+    paths = folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")
+    functions = {_name(path): _function(path) for path in paths}
     return tuple(sorted(name for name, function in functions.items() if function and _kind(folder, function) == kind))
 
 
@@ -110,13 +121,16 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     """A pydantic model of a component's keyword-only arguments."""
     if name not in names(kind):
         raise HypersphereError(not_one_of(name, names(kind)))
-    function = _function(_folder(kind) / f"{name}.py")
+    function = _function(_file(kind, name))
     assert function is not None
     fields: dict[str, Any] = {}
     for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
         kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
         fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+    if function.args.kwarg:  # ``**mlp``: all that the component ``mlp`` takes
+        others = schema(kind, function.args.kwarg.arg).model_fields
+        fields |= {name: (field.annotation, field) for name, field in others.items()}
     model = create_model(name, __base__=Strict, **fields)
     model.owner = name
     return model
@@ -125,7 +139,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 @cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
     """The names of a component's positional arguments: what its caller must pass."""
-    function = _function(_folder(kind) / f"{name}.py")
+    function = _function(_file(kind, name))
     assert function is not None
     return tuple(argument.arg for argument in function.args.args)
 
@@ -149,7 +163,7 @@ def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
     A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
     it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all).
     """
-    return read_literal(_folder(kind) / f"{name}.py", constant, default)
+    return read_literal(_file(kind, name), constant, default)
 
 
 def read_literal(file: Path, constant: str, default: Any) -> Any:

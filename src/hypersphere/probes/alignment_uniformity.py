@@ -3,12 +3,11 @@
 from pydantic import PositiveFloat, PositiveInt
 
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("alignment", "uniformity")
@@ -19,24 +18,18 @@ RUN = True
 
 def alignment_uniformity(
     frozen: Frozen, *, images: PositiveInt = 2000, power: PositiveFloat = 2.0, t: PositiveFloat = 2.0
-) -> Measured:
+) -> ProbeResult:
     """The two losses of Wang & Isola 2020 (Sec. 4.1) as measures, on two views of test images.
 
     Args:
-        frozen: test images and the run's views.
         images: at most so many; time and memory grow with their square.
         power: of the distance in alignment.
         t: inverse width of uniformity's Gaussian, per unit of squared distance.
 
     Returns:
         ``alignment``, between 0 and 2^power, and ``uniformity``, between -4t and 0, both better if lower.
-
-    Raises:
-        HypersphereError: there is one image alone, which has no other.
     """
-    found = view_pairs(frozen, TEST, images)
-    if len(found.images) < 2:
-        raise HypersphereError("probe alignment_uniformity: images: needs at least 2 test images (given: 1)")
+    found = view_pairs(frozen, TEST, images, least=2)
     a, b = directions(found.first), directions(found.second)
     values = {"alignment": float(alignment(a, b, power=power)), "uniformity": float(uniformity(a, b, t=t))}
-    return Measured(values, n=len(a))
+    return ProbeResult(values, n=len(a))

@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading, top_k
 
 
-def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> Measured:
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
     """The share of test images whose class is among those with the highest scores, in percent.
 
     Args:
-        frozen: the labels of the test images, and whether their bias conflicts with their class.
         scores: of each test image, for each class; of fewer, the first ones.
         measures: how many classes count as the highest, by measure.
 
@@ -30,16 +28,12 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
     truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.conflicting(TEST)
     values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}
     counts = {}
-    for name, members in _groups(conflicting).items():
+    groups = {} if conflicting is None else {"aligned": ~conflicting, "conflicting": conflicting}
+    for name, members in groups.items():
+        if not members.any():
+            continue
         chosen = torch.from_numpy(members).to(scores.device)
         for measure, k in measures.items():
             key = reading(measure, bias=name)
             values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
-    return Measured(values, n=len(truth), counts=counts)
-
-
-def _groups(conflicting: Bool[np.ndarray, "n"] | None) -> dict[str, Bool[np.ndarray, "n"]]:
-    if conflicting is None:
-        return {}
-    groups = {"aligned": ~conflicting, "conflicting": conflicting}
-    return {name: members for name, members in groups.items() if members.any()}
+    return ProbeResult(values, n=len(truth), counts=counts)

@@ -1,37 +1,31 @@
 """K-means of frozen features, and how well its clusters are the classes."""
 
-import torch
 from pydantic import PositiveInt
 
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.clusters import kmeans, matched_accuracy
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("kmeans_accuracy", "nmi")
 PIXELS = True
 
 
-def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> Measured:
+def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
     """As many clusters of normalised test features as there are classes. No label is used to find them.
 
     Args:
-        frozen: features and classes of the test set.
         restarts: of k-means; the starts are the same in every rerun.
 
     Returns:
         ``kmeans_accuracy``, in percent, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual
         information over the mean of both entropies. One class alone, in one cluster, has an NMI of 1, as in
         scikit-learn.
-
-    Raises:
-        HypersphereError: there are fewer test images than classes.
     """
     from sklearn.metrics import normalized_mutual_info_score  # here, because its import takes a second
 
     points, truth = directions(frozen.features(TEST)), frozen.labels(TEST).cpu().numpy()
-    with torch.no_grad():
-        found = kmeans(points, frozen.classes(), restarts, "clustering").labels.cpu().numpy()
+    found = kmeans(points, frozen.classes(), restarts, "clustering").labels
     nmi = float(normalized_mutual_info_score(truth, found))
-    return Measured({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))
+    return ProbeResult({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))

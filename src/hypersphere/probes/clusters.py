@@ -1,49 +1,34 @@
 """K-means of vectors, from keyed starts, and how well clusters match classes."""
 
+import warnings
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.errors import HypersphereError
 
-ITERATIONS = 300
-"""The limit, as in scikit-learn."""
-
 
 class Clusters(NamedTuple):
     """A partition of n points."""
 
-    labels: Int[Tensor, "n"]
-    centres: Float[Tensor, "k d"]
+    labels: Int[np.ndarray, "n"]
     inertia: float
     """Sum of squared distances to the centres."""
 
 
 def kmeans(points: Float[Tensor, "n d"], k: int, restarts: int, purpose: str) -> Clusters:
-    """Lloyd's algorithm from starts by k-means++ (Arthur & Vassilvitskii 2007); the restart of least inertia wins.
-
-    Args:
-        points: to be divided.
-        k: number of clusters.
-        restarts: independent starts.
-        purpose: key of the starts.
-
-    Raises:
-        HypersphereError: there are fewer points than clusters.
-    """
+    """The best partition from starts by k-means++ (Arthur & Vassilvitskii 2007), which ``purpose`` keys."""
     if len(points) < k:
         raise HypersphereError(f"k-means: {k} clusters need at least {k} points (given: {len(points)})")
-    found = [lloyd(points, starts(points, k, prng.uniform((k,), 0, purpose, restart))) for restart in range(restarts)]
-    return min(found, key=_inertia)  # of equals, the first
-
-
-def _inertia(clusters: Clusters) -> float:
-    return clusters.inertia
+    found = (starts(points, k, prng.uniform((k,), 0, purpose, restart)) for restart in range(restarts))
+    return best(points.cpu().numpy(), (one.cpu().numpy() for one in found))
 
 
 def starts(points: Float[Tensor, "n d"], k: int, draws: Float[np.ndarray, "k"]) -> Float[Tensor, "k d"]:
@@ -63,18 +48,17 @@ def starts(points: Float[Tensor, "n d"], k: int, draws: Float[np.ndarray, "k"]) 
     return torch.stack(found)
 
 
-def lloyd(points: Float[Tensor, "n d"], centres: Float[Tensor, "k d"]) -> Clusters:
-    """Lloyd's algorithm until no point moves. A cluster that loses all its points keeps its centre."""
-    labels = torch.full((len(points),), -1, device=points.device)
-    for _ in range(ITERATIONS):
-        nearest = torch.cdist(points, centres, compute_mode="donot_use_mm_for_euclid_dist").argmin(dim=1)
-        if torch.equal(nearest, labels):
-            break
-        labels = nearest
-        members = torch.nn.functional.one_hot(labels, len(centres)).to(points.dtype)
-        sizes = members.sum(dim=0)[:, None]
-        centres = torch.where(sizes > 0, members.T @ points / sizes.clamp(min=1), centres)
-    return Clusters(labels, centres, float((points - centres[labels]).double().square().sum()))
+def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "k d"]]) -> Clusters:
+    """The partition of least inertia, of equals the first, by Lloyd's algorithm from each of these centres."""
+    from sklearn.cluster import KMeans  # here, because its import takes a second
+    from sklearn.exceptions import ConvergenceWarning
+
+    with threadpool_limits(1), warnings.catch_warnings():  # threads would add the points in any order
+        warnings.simplefilter("ignore", ConvergenceWarning)  # points that coincide are fewer clusters
+        fits = [KMeans(len(first), init=first, n_init=1, tol=0).fit(points) for first in centres]
+    inertias = [fit.inertia_ for fit in fits]
+    least = int(np.argmin(inertias))
+    return Clusters(fits[least].labels_, float(inertias[least]))
 
 
 def matched_accuracy(clusters: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> float:

@@ -12,7 +12,7 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("entropy", "contrastive_top1")
@@ -24,33 +24,27 @@ BLOCK = 512
 """Anchors at once; it changes no result."""
 
 
-def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> Measured:
+def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResult:
     """Each embedding's distribution over all others, as in the run's own loss (SimCLR, Table 5).
 
     SimCLR says "4096 examples"; here these are the embeddings of two views of half as many test images. An anchor is
     not among its own candidates.
 
     Args:
-        frozen: test images, the run's views and its loss.
         candidates: embeddings, two for each image; fewer if the test set has fewer images.
 
     Returns:
         ``contrastive_top1``, the percentage of anchors whose positive has a higher logit than every negative (a tie is
         a miss); and ``entropy``, the mean of the distributions', in nats, at most the logarithm of the candidates.
-
-    Raises:
-        HypersphereError: the run's loss has no temperature, or there is one image alone.
     """
     temperature, normalise = _softmax_of(frozen.run)
-    found = view_pairs(frozen, TEST, max(2, candidates // 2))
+    found = view_pairs(frozen, TEST, max(2, candidates // 2), least=2)
     n = len(found.images)
-    if n < 2:
-        raise HypersphereError("probe contrastive: candidates: needs at least 2 test images (given: 1)")
     z = torch.cat([found.first, found.second])
     z = directions(z) if normalise else z.double()
     hits, entropies = zip(*(_of(z, rows, temperature) for rows in torch.arange(2 * n).split(BLOCK)), strict=True)
     values = {"entropy": float(torch.cat(entropies).mean()), "contrastive_top1": 100 * float(torch.cat(hits).mean())}
-    return Measured(values, n=n)
+    return ProbeResult(values, n=n)
 
 
 def _of(z: Float[Tensor, "m d"], rows: Tensor, temperature: float) -> tuple[Tensor, Tensor]:

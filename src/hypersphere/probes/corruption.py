@@ -2,21 +2,21 @@
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.augmentations.ops import to_float
-from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading, top_k
 from hypersphere.probes.mlp import fit_mlp
+from hypersphere.probes.result import ProbeResult, reading, top_k
 
 MEASURES = ("corruption_error", "mce", "relative_mce")
 """The last two compare runs: statistics/corruption_errors.py computes them from the first."""
@@ -34,14 +34,8 @@ def corruption(
     frozen: Frozen,
     *,
     copies: PositiveInt = 6,
-    hidden: PositiveInt = 512,
-    dropout: Fraction = 0.4,
-    epochs: PositiveInt = 90,
-    learning_rate: PositiveFloat = 0.1,
-    batch: PositiveInt = 256,
-    drop_every: PositiveInt = 40,
-    momentum: Fraction = 0.9,
-) -> Measured:
+    **mlp: Any,
+) -> ProbeResult:
     """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
 
     Double metric paper, Table 3 and App. D.1: with standard augmentation, which here is none, and with AugMix
@@ -49,22 +43,14 @@ def corruption(
     computed once; epoch e shows version e mod copies.
 
     Args:
-        frozen: features of a set with splits ``<corruption>-<severity>``.
         copies: versions of each training image, with AugMix.
-        hidden: as in ``mlp``, like all that follow.
-        dropout: share of hidden values set to zero, in training only.
-        epochs: passes over the training set.
-        learning_rate: of the first epochs, per 256 images of a batch.
-        batch: images per step.
-        drop_every: epochs between two divisions of the rate by 10.
-        momentum: of SGD.
+        mlp: all parameters of the probe ``mlp``.
 
     Returns:
         ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
         ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
 
     Raises:
-        HypersphereError: the dataset has no corrupted images.
         NotFiniteError: the scores are not finite, because the rate is too high.
     """
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
@@ -76,20 +62,14 @@ def corruption(
             bank,
             frozen.labels(TRAIN),
             frozen.classes(),
-            hidden=hidden,
-            dropout=dropout,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            batch=batch,
-            drop_every=drop_every,
-            momentum=momentum,
+            **mlp,
         )
         for split in (TEST, *corrupted):
             name, _, severity = split.rpartition("-")
             way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
             error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
             values[reading("corruption_error", augmentation=augmentation, **way)] = error
-    return Measured(values, n=len(frozen.labels(TEST)))
+    return ProbeResult(values, n=len(frozen.labels(TEST)))
 
 
 def _augmixed(frozen: Frozen, copies: int) -> Float[Tensor, "copies n d"]:

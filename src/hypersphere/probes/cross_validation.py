@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64, Int
 from pydantic import PositiveInt
 from torch import Tensor
 
@@ -12,18 +12,19 @@ from hypersphere import prng
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.linear import standardise
-from hypersphere.probes.measured import Measured
-from hypersphere.probes.penalty_path import fits
+from hypersphere.probes.linear import minimise, standardise
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("text_accuracy",)
 PIXELS = False
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)
 INNER = 5
 """Folds within a training part, by which its penalty is chosen."""
+CURVATURE = 0.25
+"""The most that a class's probability p adds to the curvature along a feature: p (1 - p)."""
 
 
-def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200) -> Measured:
+def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200) -> ProbeResult:
     """Accuracy of logistic regression on frozen sentence embeddings: cross-validated, or by the official division.
 
     LMCL, Table 4: MR, CR, SUBJ and MPQA by ten folds, TREC and MSRP on their test sets; a task that has a test set is
@@ -31,7 +32,6 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
     represented by |u - v| and u · v (Tai et al. 2015, Sec. 5.2).
 
     Args:
-        frozen: an encoder of sentences, on a task.
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.
 
@@ -41,9 +41,9 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
     train, labels = represented(frozen, TRAIN), frozen.labels(TRAIN)
     if TEST not in frozen.splits:
         found = cross_validated(train, labels, folds=folds, iterations=iterations)
-        return Measured({MEASURES[0]: found}, n=len(labels))
+        return ProbeResult({MEASURES[0]: found}, n=len(labels))
     test, truth = represented(frozen, TEST), frozen.labels(TEST)
-    return Measured({MEASURES[0]: divided(train, labels, test, truth, iterations=iterations)}, n=len(truth))
+    return ProbeResult({MEASURES[0]: divided(train, labels, test, truth, iterations=iterations)}, n=len(truth))
 
 
 def represented(frozen: Frozen, split: str) -> Float[Tensor, "n d"]:
@@ -53,11 +53,7 @@ def represented(frozen: Frozen, split: str) -> Float[Tensor, "n d"]:
 
 
 def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n d"]:
-    """The features of one sentence as they are; of two, |u - v| and u · v.
-
-    Raises:
-        HypersphereError: an example has more than two sentences.
-    """
+    """The features of one sentence as they are; of two, |u - v| and u · v."""
     if sentences > 2:
         raise HypersphereError(f"cross-validation: an example has {sentences} sentences; one or two are allowed")
     if sentences == 1:
@@ -107,9 +103,6 @@ def cross_validated(
         folds: parts of the whole set.
         penalties: on the weights, as in the probe ``linear``.
         iterations: upper limit of L-BFGS.
-
-    Raises:
-        HypersphereError: there are fewer than two folds, or a training part would be too small to be divided.
     """
     if folds < 2 or len(labels) - -(-len(labels) // max(folds, 1)) < INNER:
         raise HypersphereError(
@@ -155,3 +148,30 @@ def _hits(
     bank, queries = standardise(features[train], features[test])
     for penalty, weights, bias in fits(bank, labels[train], classes, penalties, iterations):
         yield penalty, torch.addmm(bias, queries, weights).argmax(dim=1) == labels[test]
+
+
+def fits(
+    bank: Float64[Tensor, "n d"], labels: Int[Tensor, "n"], classes: int, penalties: Sequence[float], iterations: int
+) -> Iterator[tuple[float, Float64[Tensor, "d c"], Float64[Tensor, "c"]]]:
+    """Each penalty, with the weights and bias of softmax regression: the minimum that ``linear.fit_logistic`` seeks.
+
+    It takes a tenth of the steps: L-BFGS moves along the principal directions of ``bank``, each in units of its
+    curvature, and begins where the penalty before has ended.
+
+    Args:
+        bank: standardised features, of mean zero.
+        labels: from 0 on.
+        classes: how many.
+        penalties: on half the squared weights, beside the mean cross-entropy; quickest from the largest on.
+        iterations: upper limit of L-BFGS for each.
+    """
+    spread, directions = torch.linalg.eigh(bank.T @ bank / len(bank))
+    turned = bank @ directions
+    weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device)
+    bias = torch.zeros(classes, dtype=bank.dtype, device=bank.device)
+    for penalty in penalties:
+        unit = (CURVATURE * spread.clamp_min(0) + penalty).rsqrt()[:, None]
+        scaled = weights / unit
+        minimise(scaled, bias, turned * unit.T, labels, penalty * unit**2, iterations)
+        weights = unit * scaled
+        yield penalty, directions @ weights, bias.clone()

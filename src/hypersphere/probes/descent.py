@@ -41,19 +41,19 @@ def fit(
             between pretrainings.
         epochs: passes over the bank.
         batch: images per step.
-        momentum: of SGD, as in torch.optim.SGD: velocity = momentum · velocity + gradient.
+        momentum: of SGD.
         rate: maps the epochs passed, from 0 to below ``epochs``, to the learning rate.
     """
-    velocities = [torch.zeros_like(parameter) for parameter in parameters]
+    optimiser = torch.optim.SGD(parameters, momentum=momentum)
     for epoch in range(epochs):
         shown = bank if bank.ndim == 2 else bank[epoch % len(bank)]
         order = torch.from_numpy(prng.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
         steps = order.split(batch)
         for step, index in enumerate(steps):
-            found = gradients(shown[index], labels[index])
-            for parameter, velocity, gradient in zip(parameters, velocities, found, strict=True):
-                velocity.mul_(momentum).add_(gradient)
-                parameter.add_(velocity, alpha=-rate(epoch + step / len(steps)))
+            for parameter, gradient in zip(parameters, gradients(shown[index], labels[index]), strict=True):
+                parameter.grad = gradient
+            optimiser.param_groups[0]["lr"] = rate(epoch + step / len(steps))
+            optimiser.step()
 
 
 def cross_entropy(

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("distance",)
@@ -21,27 +20,20 @@ RUN = True
 """It takes the run's views."""
 
 
-def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
+def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     """D = (1 - cos) / 2 of pairs of embeddings, as in LMCL (Sec. 3.1), on augmented test images.
 
     Positive pairs are two views of an image. Negative ones are a view of an image and the other view of the next one,
     in an order that a fixed key decides: as many as there are positive pairs, and no image with itself.
 
     Args:
-        frozen: test images and the run's views.
         images: at most so many, which gives as many pairs of each sort.
 
     Returns:
         The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,
         image (the place of its first image in the split) and distance.
-
-    Raises:
-        HypersphereError: there is one image alone, which has no negative.
     """
-    found = view_pairs(frozen, TEST, images)
-    n = len(found.images)
-    if n < 2:
-        raise HypersphereError(f"probe distances: images: needs at least 2 test images (given: {n})")
+    found = view_pairs(frozen, TEST, images, least=2)
     return of_pairs(found.first, found.second, found.images)
 
 
@@ -50,7 +42,7 @@ def of_pairs(
     second: Float[Tensor, "n e"],
     places: Int[np.ndarray, "n"],
     sorts: tuple[str, str] = ("positive", "negative"),
-) -> Measured:
+) -> ProbeResult:
     """Distances of aligned embeddings, and of each in ``first`` with another of ``second``, as ``distances`` has them.
 
     Args:
@@ -70,7 +62,7 @@ def of_pairs(
         ignore_index=True,
     )
     means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in found.items()}
-    return Measured(means, table, n=len(first))
+    return ProbeResult(means, table, n=len(first))
 
 
 def distance(a: Float[Tensor, "n e"], b: Float[Tensor, "n e"]) -> Float64[Tensor, "n"]:

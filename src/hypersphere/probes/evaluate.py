@@ -23,9 +23,8 @@ from hypersphere.config.cells import PIXELS, raw_pixels
 from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, pictures_name, table_name
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
-from hypersphere.probes.measured import Measured
-from hypersphere.probes.opened import Probed, open_for_probes
+from hypersphere.probes.frozen import Frozen, Pixels, Probed, open_for_probes
+from hypersphere.probes.result import NotFiniteError, ProbeResult
 from hypersphere.provenance import digests, markers, pictures
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
@@ -50,11 +49,7 @@ Measurements = dict[str, Found]
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
-    """Evaluate a batch's runs by all their protocols, and write the marker that Snakemake waits for.
-
-    Raises:
-        HypersphereError: a run is missing or unfinished, or its files were altered.
-    """
+    """Evaluate a batch's runs by all their protocols, and write the marker that Snakemake waits for."""
     evaluate_runs(plan, batch.runs)
     proofs = [path for run in batch.runs for path in markers.evaluations(plan, run.name, plan.asked[run.name])]
     markers.write(plan.evaluated_marker(batch.id), proofs)
@@ -128,24 +123,29 @@ def _measure(
     encoders: _Encoders, asked: Asked, manifest: dict[str, Any], known: Measurements
 ) -> tuple[list[Row], dict[At, Found]]:
     """Rows and tables of one protocol, at all its epochs and datasets; what is measured is added to ``known``."""
+    run, protocol = encoders.run, asked.protocol
     rows: list[Row] = []
     tables: dict[At, Found] = {}
     for at in sorted(asked.at):
         epoch, target = at
         if manifest["status"] == "diverged" and epoch:
-            rows += _diverged(encoders.run.name, asked.protocol, at)
+            rows += _diverged(run.name, protocol, at)
             continue
-        run = encoders.run
         weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
-        network = run.model_dump(mode="json", include=_decides(asked.protocol))
-        key = files.digest([weights, network, epoch, target, asked.protocol.digest])
+        network = run.model_dump(mode="json", include=_decides(protocol))
+        key = files.digest([weights, network, epoch, target, protocol.digest])
         if key not in known or None in weights:
-            frozen, classes = encoders.at(epoch, target, asked.protocol), _open(encoders.plan, target).classes()
-            known[key] = _probe(run.name, asked.protocol, at, frozen, classes)
+            classes = _open(encoders.plan, target).classes()
+            known[key] = _probe(run.name, protocol, at, encoders.at(epoch, target, protocol), classes)
         rows += [{**row, "run": run.name} for row in known[key].rows]
         if known[key].table is not None:
             tables[at] = known[key]
     return rows, tables
+
+
+def _constant(protocol: Protocol, name: str, default: Any) -> Any:
+    assert protocol.probe is not None
+    return registry.read_constant("probes", protocol.probe.name, name, default)
 
 
 def _decides(protocol: Protocol) -> set[str]:
@@ -154,57 +154,32 @@ def _decides(protocol: Protocol) -> set[str]:
     A probe that repeats a part of the training (``RUN``) depends on more than the network.
     """
     of_training = {"dataset", "views", "views_b", "objective", "logits"}
-    return {"encoder", "method"} | (of_training if _repeats_training(protocol) else set())
-
-
-def _repeats_training(protocol: Protocol) -> bool:
-    assert protocol.probe is not None
-    return bool(registry.read_constant("probes", protocol.probe.name, "RUN", False))
+    return {"encoder", "method"} | (of_training if _constant(protocol, "RUN", False) else set())
 
 
 def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen, classes: int) -> Found:
-    """What a probe says of one encoder on one dataset; the rows are ``diverged`` if its features are not finite.
-
-    Raises:
-        HypersphereError: a probe's pictures are not one for each row of its table.
-    """
+    """What a probe says of one encoder on one dataset; the rows are ``diverged`` if its features are not finite."""
     assert protocol.probe is not None
     probe = registry.load("probes", protocol.probe.name)
     try:
-        measured: Measured = probe(frozen, **protocol.probe.parameters)
+        result: ProbeResult = probe(frozen, **protocol.probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {at[0]}: {error}", flush=True)
         return Found(_diverged(run, protocol, at))
     rows = []
-    for key, value in measured.values.items():
+    for key, value in result.values.items():
         measure, _, reading = key.partition(";")
-        rows.append(_row(run, protocol, at, measure, reading, value, measured.counts.get(key, measured.n), classes))
-    listed = 0 if measured.table is None else len(measured.table)
-    if measured.pictures is not None and len(measured.pictures) != listed:
-        raise HypersphereError(
-            f"{protocol.probe.name}: pictures: {len(measured.pictures)} for {listed} rows of its table; one for each"
-        )
-    return Found(rows, measured.table, measured.pictures)
+        number = result.counts.get(key, result.n)
+        rows.append(_row(run, at[0], protocol.digest, measure, at[1], reading, value, number, classes, "finished"))
+    return Found(rows, result.table, result.pictures)
 
 
 def _diverged(run: str, protocol: Protocol, at: At) -> list[Row]:
-    assert protocol.probe is not None
-    measures = registry.read_constant("probes", protocol.probe.name, "MEASURES", ())
-    return [_row(run, protocol, at, measure, "", None, None, None, "diverged") for measure in measures]
+    measures = _constant(protocol, "MEASURES", ())
+    return [_row(run, at[0], protocol.digest, name, at[1], "", None, None, None, "diverged") for name in measures]
 
 
-def _row(
-    run: str,
-    protocol: Protocol,
-    at: At,
-    measure: str,
-    reading: str,
-    value: float | None,
-    n_test: int | None,
-    classes: int | None,
-    status: str = "finished",
-) -> Row:
-    values = (run, at[0], protocol.digest, measure, at[1], reading, value, n_test, classes, status)
+def _row(*values: str | int | float | None) -> Row:
     return dict(zip(COLUMNS, values, strict=True))
 
 
@@ -217,7 +192,9 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
-    datasets = {target for _, target in pairs} | ({run.dataset.name} if run and _repeats_training(protocol) else set())
+    datasets = {target for _, target in pairs}
+    if run and _constant(protocol, "RUN", False):
+        datasets.add(run.dataset.name)
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
@@ -242,11 +219,8 @@ def is_current(path: Path, about: dict[str, Any]) -> bool:
 
 def _write(path: Path, rows: list[Row], tables: dict[At, Found], about: dict[str, Any], device: torch.device) -> None:
     """Write rows, tables and pictures, and beside them a manifest with their checksums and ``about``."""
-    for old in (
-        path.with_suffix(".json"),
-        *path.parent.glob(f"{path.stem}.*.csv"),
-        *path.parent.glob(f"{path.stem}.*.png"),
-    ):
+    tables_before = [*path.parent.glob(f"{path.stem}.*.csv"), *path.parent.glob(f"{path.stem}.*.png")]
+    for old in (path.with_suffix(".json"), *tables_before):
         old.unlink(missing_ok=True)
     files.write_text(path, _text(pd.DataFrame(rows, columns=list(COLUMNS))))
     written = [path]

@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("norm",)
 PIXELS = False
@@ -19,13 +19,12 @@ EXTREMES = {"highest": True, "lowest": False}
 """The readings, and whether the largest norms come first."""
 
 
-def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["train", "test"] = "train") -> Measured:
+def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["train", "test"] = "train") -> ProbeResult:
     """Choose, in each class, the images whose vectors have the largest and the smallest norm, in float64.
 
     Norms paper, Fig. S6: ten of each class of CIFAR-10, by the norm of the embeddings.
 
     Args:
-        frozen: vectors of the protocol's layer, classes and images of ``split``.
         count: images of each class and end; a class with fewer images shows all of them, at both ends.
         split: its name.
 
@@ -53,7 +52,7 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["tr
     )
     means = table.groupby("extreme")["norm"].mean()
     values = {reading("norm", split=split, extreme=extreme): float(means[extreme]) for extreme in EXTREMES}
-    return Measured(values, table, np.asarray(frozen.images(split)[images]), n=len(norms))
+    return ProbeResult(values, table, np.asarray(frozen.images(split)[images]), n=len(norms))
 
 
 def _first(norms: Float[Tensor, "n"], of_class: Bool[Tensor, "n"], largest: bool, count: int) -> list[int]:

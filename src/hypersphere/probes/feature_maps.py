@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 PIXELS = 64
 """The least side of a picture: smaller images are enlarged by a whole factor."""
@@ -19,14 +19,12 @@ PIXELS = 64
 def last_maps(
     encoder: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device
 ) -> tuple[Float[Tensor, "n c i j"], Float[Tensor, "n d"]]:
-    """The maps that the encoder averages over all places at its end, and its output, a differentiable function of them.
-
-    Raises:
-        HypersphereError: the encoder does not end in such an average.
-    """
+    """The maps that the encoder averages at its end, and its output, a differentiable function of them."""
     pools = [module for module in encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
-        raise HypersphereError("encoder: needs one that ends in one average of feature maps, such as a ResNet")
+        raise HypersphereError(
+            "probe gradcam: encoder: needs one that ends in one average of feature maps, such as a ResNet"
+        )
     seen: list[Tensor] = []
 
     def cut(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -49,12 +47,13 @@ def maps_after(
     """The output of the encoder's part of that name, a map for each channel.
 
     Raises:
-        HypersphereError: the encoder has no such part, or its output is no map.
         NotFiniteError: a map has NaN or infinite entries.
     """
     parts = dict(encoder.named_children())
     if stage not in parts:
-        raise HypersphereError(f"stage: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}")
+        raise HypersphereError(
+            f"probe local_features: stage: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}"
+        )
     seen: list[Tensor] = []
 
     def keep(module: nn.Module, given: Any, output: Tensor) -> None:
@@ -66,7 +65,9 @@ def maps_after(
     finally:
         handle.remove()
     if seen[0].ndim != 4:
-        raise HypersphereError(f"stage: the output of '{stage}' is no map of places; take one before it")
+        raise HypersphereError(
+            f"probe local_features: stage: the output of '{stage}' is no map of places; take one before it"
+        )
     if not bool(seen[0].isfinite().all()):
         raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     return seen[0]

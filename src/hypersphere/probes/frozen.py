@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Literal, get_args
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -11,24 +13,48 @@ from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
 from hypersphere.config.run import Dataset, Run
+from hypersphere.datasets import store
 from hypersphere.datasets.composing import CONFLICTING
-from hypersphere.datasets.store import Prepared
-from hypersphere.datasets.types import CLASS
+from hypersphere.datasets.store import Prepared, PreparedSplit
+from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.measured import NotFiniteError
-
-__all__ = ["BLOCK", "Frozen", "Layer", "NotFiniteError", "Pixels"]
+from hypersphere.probes.result import NotFiniteError
 
 BLOCK = 512
 """Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
 Layer = Literal["backbone", "embeddings"]
 """The encoder's output, or its head's."""
+PROBE = "probe"
+
+
+@dataclass(frozen=True)
+class Probed(Prepared):
+    """A prepared dataset as probes see it: ``train`` is its split ``probe``, if it has one.
+
+    Probes are fitted on the images that encoders are trained on, unless the set has labelled images of its own for
+    them: after training on several digits, MultiDigits is probed on one (lecture, Table 3).
+    """
+
+    _mapped: dict[str, PreparedSplit] = field(default_factory=dict, compare=False, repr=False)
+    """Splits that were asked for: probes ask for some a hundred times, and each has several files."""
+
+    def split(self, name: str) -> PreparedSplit:
+        """Memory-map a split."""
+        if name not in self._mapped:
+            self._mapped[name] = super().split(PROBE if name == TRAIN and PROBE in self.split_names else name)
+        return self._mapped[name]
+
+
+def open_for_probes(folder: Path) -> Probed:
+    """Check a prepared dataset's files and return it."""
+    return Probed(folder, store.verify(folder))
 
 
 class Frozen:
     """An encoder and its head on a dataset's plain images. Features are computed on first use and cached.
 
-    Nothing is trained: batch norm uses its running statistics, and images are not augmented.
+    Nothing is trained: batch norm uses its running statistics, and images are not augmented. Vectors with NaN or
+    infinite entries raise a NotFiniteError.
 
     Args:
         encoder: maps [n, 3, h, w] to [n, d].
@@ -50,32 +76,19 @@ class Frozen:
         run: Run | None = None,
         home: "Callable[[], Frozen] | None" = None,
     ) -> None:
-        self._encoder = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.encoder: nn.Module = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.device = device
+        self.splits = data.split_names
         self._head = None if head is None else head.eval().to(device)
         self._data = data
-        self._device = device
-        self._layer = layer
+        self._layer: Layer = layer
         self._run = run
         self._home = home
-        self._cache: dict[tuple[str, str], Tensor] = {}
-
-    @property
-    def encoder(self) -> nn.Module:
-        """The encoder, in evaluation mode."""
-        return self._encoder
-
-    @property
-    def device(self) -> torch.device:
-        """Where features are computed."""
-        return self._device
+        self._cache: dict[tuple[str, Layer], Tensor] = {}
 
     @property
     def run(self) -> Run:
-        """The run that trained the encoder.
-
-        Raises:
-            HypersphereError: there is none, as for raw pixels.
-        """
+        """The run that trained the encoder."""
         if self._run is None:
             raise HypersphereError("probe: repeats a part of the training, and raw pixels have none")
         return self._run
@@ -91,124 +104,72 @@ class Frozen:
         return self if self._home is None else self._home()
 
     def copy(self) -> nn.Module:
-        """A copy of the network up to the protocol's layer, from images to vectors, for a probe that changes its mode.
-
-        Raises:
-            HypersphereError: the layer is embeddings, and there is no head.
-        """
-        encoder = deepcopy(self._encoder)
+        """A copy of the network up to the protocol's layer, for a probe that changes its mode."""
+        encoder = deepcopy(self.encoder)
         return encoder if self._layer == "backbone" else nn.Sequential(encoder, deepcopy(self._above()))
 
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """Names of the dataset's splits."""
-        return self._data.split_names
-
     def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
-        """Vectors of one split's images, in the order of the split.
-
-        Args:
-            split: its name.
-            layer: "backbone" or "embeddings"; None: the protocol's layer.
-
-        Raises:
-            HypersphereError: no such split or layer, or embeddings without a head.
-            NotFiniteError: a vector has NaN or infinite entries.
-        """
-        key = split, layer or self._layer
-        if key not in self._cache:
-            self._cache[key] = self._check_finite(*key, self._compute(*key))
-        return self._cache[key]
+        """Vectors of one split's images, in the order of the split; by default of the protocol's layer."""
+        layer = layer or self._layer
+        if (split, layer) not in self._cache:
+            if layer == "backbone":
+                images = self.images(split)
+                blocks = [self._forward(self._floats(images[i : i + BLOCK])) for i in range(0, len(images), BLOCK)]
+            else:
+                blocks = [self._project(block) for block in self.features(split, "backbone").split(BLOCK)]
+            self._cache[split, layer] = _finite(blocks, layer, split)
+        return self._cache[split, layer]
 
     def embeddings(self, split: str) -> Float[Tensor, "n e"]:
-        """The head's output on one split. Raises the same errors as ``features``."""
+        """The head's output on one split."""
         return self.features(split, "embeddings")
 
-    def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
-        """Plain images of one split, memory-mapped.
+    def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
+        """The head's output for other images than the dataset's: views, for example."""
+        blocks = [self._project(self._forward(block)) for block in images.to(self.device).split(BLOCK)]
+        return _finite(blocks, "embeddings", "given")
 
-        Raises:
-            HypersphereError: no such split.
-        """
+    def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
+        """The encoder's output for other images than the dataset's."""
+        return _finite([self._forward(block) for block in images.to(self.device).split(BLOCK)], "backbone", "given")
+
+    def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
+        """Plain images of one split, memory-mapped."""
         return self._data.split(split).images
 
     def labels(self, split: str, name: str = CLASS) -> Int[Tensor, "n"]:
-        """One split's labels of this name.
-
-        Raises:
-            HypersphereError: no such split, or it has no labels of this name.
-        """
-        return torch.from_numpy(np.array(self._data.split(split).labels[name])).to(self._device)
+        """One split's labels of this name."""
+        return torch.from_numpy(np.array(self._data.split(split).labels[name])).to(self.device)
 
     def attributes(self, split: str, name: str) -> Shaped[np.ndarray, "n"]:
-        """One split's attribute of this name, a value for each image.
-
-        Raises:
-            HypersphereError: no such split, or it has no attribute of this name.
-        """
+        """One split's attribute of this name, a value for each image."""
         return self._data.split(split).attributes[name]
-
-    def conflicting(self, split: str) -> Bool[np.ndarray, "n"] | None:
-        """Whether each image's bias conflicts with its class; None: the dataset is not biased."""
-        attributes = self._data.split(split).attributes
-        return np.array(attributes[CONFLICTING]) if CONFLICTING in attributes else None
-
-    def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
-        """The head's output for other images than the dataset's: views, for example.
-
-        Raises:
-            HypersphereError: there is no head.
-            NotFiniteError: an embedding has NaN or infinite entries.
-        """
-        blocks = [self._project(self._forward(block)) for block in images.to(self._device).split(BLOCK)]
-        return self._check_finite("given", "embeddings", torch.cat(blocks))
-
-    def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
-        """The encoder's output for other images than the dataset's.
-
-        Raises:
-            NotFiniteError: a vector has NaN or infinite entries.
-        """
-        blocks = [self._forward(block) for block in images.to(self._device).split(BLOCK)]
-        return self._check_finite("given", "backbone", torch.cat(blocks))
 
     def has(self, split: str, name: str) -> bool:
         """Whether a split has labels or an attribute of this name."""
         prepared = self._data.split(split)
         return name in prepared.labels or name in prepared.attributes
 
-    def classes(self, name: str = CLASS) -> int:
-        """Number of classes of the labels of this name.
+    def conflicting(self, split: str) -> Bool[np.ndarray, "n"] | None:
+        """Whether each image's bias conflicts with its class; None: the dataset is not biased."""
+        return np.array(self.attributes(split, CONFLICTING)) if self.has(split, CONFLICTING) else None
 
-        Raises:
-            HypersphereError: there are no labels of this name.
-        """
+    def classes(self, name: str = CLASS) -> int:
+        """Number of classes of the labels of this name."""
         return self._data.classes(name)
 
     def class_names(self, name: str = CLASS) -> tuple[str, ...]:
-        """Names of the classes of the labels of this name, from label 0 on.
-
-        Raises:
-            HypersphereError: there are no labels of this name.
-        """
+        """Names of the classes of the labels of this name, from label 0 on."""
         return self._data.class_names(name)
 
-    def _compute(self, split: str, layer: str) -> Tensor:
-        if layer not in get_args(Layer):
-            raise HypersphereError(f"layer: '{layer}' is not one of {', '.join(get_args(Layer))}")
-        if layer == "backbone":
-            images = self.images(split)
-            return torch.cat([self._encode(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
-        return torch.cat([self._project(block) for block in self.features(split, "backbone").split(BLOCK)])
+    def _floats(self, images: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n 3 h w"]:
+        return to_float(torch.from_numpy(np.array(images)).to(self.device))
 
     # Only the blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on.
 
-    def _encode(self, images: UInt8[np.ndarray, "n h w 3"]) -> Tensor:
-        return self._forward(to_float(torch.from_numpy(np.array(images)).to(self._device)))
-
     @torch.inference_mode()
     def _forward(self, images: Float[Tensor, "n 3 h w"]) -> Tensor:
-        output: Tensor = self._encoder(images)
+        output: Tensor = self.encoder(images)
         return output.float()
 
     @torch.inference_mode()
@@ -221,12 +182,13 @@ class Frozen:
             raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         return self._head
 
-    def _check_finite(self, split: str, layer: str, features: Tensor) -> Tensor:
-        bad = int((~features.isfinite()).any(dim=1).sum())
-        if bad:
-            what = "features" if layer == "backbone" else layer
-            raise NotFiniteError(f"the {what} of {bad} of {len(features)} images of split {split} are NaN or infinite")
-        return features
+
+def _finite(blocks: list[Tensor], layer: Layer, split: str) -> Tensor:
+    features = torch.cat(blocks)
+    if bad := int((~features.isfinite()).any(dim=1).sum()):
+        what = "features" if layer == "backbone" else layer
+        raise NotFiniteError(f"the {what} of {bad} of {len(features)} images of split {split} are NaN or infinite")
+    return features
 
 
 class Pixels(nn.Module):

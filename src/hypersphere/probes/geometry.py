@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("weight_norm", "norm", "effective_rank", "positive_cosine")
@@ -17,20 +17,16 @@ RUN = True
 """It takes the run's views."""
 
 
-def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
+def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     """Manipulation checks of a trained network, on two views of test images.
 
     Args:
-        frozen: test images, the head and the run's views.
         images: at most so many.
 
     Returns:
         ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector; ``norm``, the
         mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the same, centred; and
         ``positive_cosine``, the mean cosine of the two views' embeddings.
-
-    Raises:
-        HypersphereError: the encoder has no run or no head.
     """
     pairs = view_pairs(frozen, TEST, images)
     first, second = pairs.first.double(), pairs.second.double()
@@ -40,7 +36,7 @@ def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> Measured:
         "effective_rank": effective_rank(first - first.mean(dim=0)),
         "positive_cosine": float((directions(first) * directions(second)).sum(dim=1).mean()),
     }
-    return Measured(values, n=len(first))
+    return ProbeResult(values, n=len(first))
 
 
 def weight_norm(encoder: nn.Module) -> float:

@@ -1,20 +1,20 @@
 """Where an encoder looks: class activation maps of single test images (Selvaraju et al. 2017)."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, top_k
 from hypersphere.probes.mlp import fit_mlp
+from hypersphere.probes.result import ProbeResult, top_k
 
 MEASURES = ("mlp_top1",)
 PIXELS = False
@@ -31,29 +31,16 @@ def gradcam(
     frozen: Frozen,
     *,
     classes: PositiveInt = 5,
-    hidden: PositiveInt = 512,
-    dropout: Fraction = 0.4,
-    epochs: PositiveInt = 90,
-    learning_rate: PositiveFloat = 0.1,
-    batch: PositiveInt = 256,
-    drop_every: PositiveInt = 40,
-    momentum: Fraction = 0.9,
-) -> Measured:
+    **mlp: Any,
+) -> ProbeResult:
     """Fit the probe ``mlp``, and draw for one test image of some classes what raises the score of its class.
 
     Double metric paper, Fig. 4: "5 distinct classes chosen at random". Here classes and images are drawn by a fixed
     key, the same for every run.
 
     Args:
-        frozen: features, labels and images; an encoder that ends in an average of feature maps.
         classes: how many; at most those of the dataset.
-        hidden: as in ``mlp``, like all that follow.
-        dropout: share of hidden values set to zero, in training only.
-        epochs: passes over the training set.
-        learning_rate: of the first epochs, per 256 images of a batch.
-        batch: images per step.
-        drop_every: epochs between two divisions of the rate by 10.
-        momentum: of SGD.
+        mlp: all parameters of the probe ``mlp``.
 
     Returns:
         ``mlp_top1``, the probe's accuracy on the test set, in percent; a table with a row per picture: row ("image" or
@@ -61,7 +48,6 @@ def gradcam(
         pictures. A map goes from red, half of the highest, to yellow, the highest of the image.
 
     Raises:
-        HypersphereError: the encoder does not end in an average of feature maps.
         NotFiniteError: the scores are not finite, because the rate is too high.
     """
     truth, names = frozen.labels(TEST), frozen.class_names()
@@ -71,18 +57,9 @@ def gradcam(
         frozen.features(TRAIN),
         frozen.labels(TRAIN),
         frozen.classes(),
-        hidden=hidden,
-        dropout=dropout,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch=batch,
-        drop_every=drop_every,
-        momentum=momentum,
+        **mlp,
     )
-    try:
-        maps, features = last_maps(frozen.encoder, images, frozen.device)
-    except HypersphereError as error:
-        raise HypersphereError(f"probe gradcam: {error}") from None
+    maps, features = last_maps(frozen.encoder, images, frozen.device)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
     with torch.enable_grad():
         scores = fitted.scores(features.float())
@@ -99,7 +76,7 @@ def gradcam(
         ],
         ignore_index=True,
     )
-    return Measured({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
+    return ProbeResult({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
 
 
 def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:

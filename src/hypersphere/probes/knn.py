@@ -10,7 +10,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -23,7 +23,7 @@ BLOCK = 2**24
 
 def knn(
     frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, drop_last: NonNegativeInt = 0
-) -> Measured:
+) -> ProbeResult:
     """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
     Wu et al. 2018, Sec. 3.4; norms paper, App. C.1 (k = 200 on normalised embeddings). Top-5 ranks classes by votes; of
@@ -34,7 +34,6 @@ def knn(
     equal features tie wherever they are in a matrix product.
 
     Args:
-        frozen: features of the training set (the bank) and of the test set (the queries); normalised here.
         k: neighbours, at most as many as the bank has images.
         temperature: in units of cosine.
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
@@ -42,9 +41,6 @@ def knn(
 
     Returns:
         ``knn_top1`` and ``knn_top5``, in percent.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images of the bank, or a set has no whole batch.
     """
     bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
@@ -67,11 +63,7 @@ def vote(
     temperature: float,
     leave_out: bool = False,
 ) -> Float64[Tensor, "m c"]:
-    """The votes of the bank for each class, for each query; with ``leave_out`` query i is image i, which has no vote.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images that vote.
-    """
+    """The bank's votes for each class, for each query; with ``leave_out`` query i is image i, which has no vote."""
     voters = len(bank) - leave_out
     if k > voters:
         raise HypersphereError(f"knn: k: {k} is more than the {voters} images of the bank")

@@ -13,7 +13,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -27,7 +27,7 @@ def linear_sgd(
     batch: PositiveInt = 256,
     schedule: Literal["constant", "cosine"] = "constant",
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Softmax regression on raw features: SGD from zero, frozen encoder.
 
     The norms paper prints linear probes (Table S3) but no schedule; its authors' code runs two epochs at a constant
@@ -35,7 +35,6 @@ def linear_sgd(
     C.1) trains 100 epochs at a rate of 1 with a cosine.
 
     Args:
-        frozen: features of the training and of the test set.
         epochs: passes over the training set.
         learning_rate: at the first step; not scaled by the batch size.
         batch: images per step; the last, smaller batch is used too.

@@ -15,7 +15,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import BLOCK, Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = False
@@ -29,7 +29,7 @@ def linear_training_mode(
     learning_rate: PositiveFloat = 0.1,
     batch: PositiveInt = 256,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Softmax regression by SGD from zero, on features of the encoder in training mode.
 
     So batch norm divides by each batch's own deviation, and its running statistics drift. The norms paper prints linear
@@ -37,7 +37,6 @@ def linear_training_mode(
     images are encoded in evaluation mode, by the statistics of that moment: our reading.
 
     Args:
-        frozen: the network up to the protocol's layer, which is copied and so stays as it is, and plain images.
         epochs: passes over the training set.
         learning_rate: constant.
         batch: images per step; the last, smaller batch is used too, unless it is a single image.
@@ -52,7 +51,7 @@ def linear_training_mode(
     network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
-    velocities = torch.zeros_like(weight), torch.zeros_like(bias)
+    optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=momentum)
     lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
@@ -63,11 +62,8 @@ def linear_training_mode(
                 continue
             features = _encoded(network, images[index.numpy()], frozen.device)
             loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
-            for value, velocity, gradient in zip(
-                (weight, bias), velocities, (back.T @ features, back.sum(dim=0)), strict=True
-            ):
-                velocity.mul_(momentum).add_(gradient)
-                value.add_(velocity, alpha=-learning_rate)
+            weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
+            optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
             lowest, best = sum(losses), _scores(network.eval(), frozen, weight, bias)

@@ -12,7 +12,7 @@ from hypersphere.probes.clusters import kmeans
 from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured, NotFiniteError, reading
+from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
@@ -35,11 +35,10 @@ OPAQUE = 0.6
 
 def local_features(
     frozen: Frozen, *, images: PositiveInt = 8, stage: str = "layer2", restarts: PositiveInt = 5
-) -> Measured:
+) -> ProbeResult:
     """K-means of the normalised features of all places of an image, each image by itself.
 
     Args:
-        frozen: test images, and an encoder whose parts have names.
         images: how many are shown, drawn by a fixed key.
         stage: the part of the encoder whose output is clustered.
         restarts: of K-means.
@@ -50,17 +49,11 @@ def local_features(
         from 1), caption (its class) and image (its place in the split); and the pictures.
 
     Raises:
-        HypersphereError: the encoder has no such part, or a map has fewer places than the largest number of clusters.
         NotFiniteError: the maps have NaN or infinite entries.
     """
     places = chosen(len(frozen.images(TEST)), images)
     shown = np.array(frozen.images(TEST)[places])
-    try:
-        maps = maps_after(frozen.encoder, stage, shown, frozen.device)
-    except NotFiniteError:
-        raise
-    except HypersphereError as error:
-        raise HypersphereError(f"probe local_features: {error}") from None
+    maps = maps_after(frozen.encoder, stage, shown, frozen.device)
     if maps.shape[2] * maps.shape[3] < CLUSTERS[-1]:
         raise HypersphereError(
             f"probe local_features: stage: {stage} has {maps.shape[2]} x {maps.shape[3]} places, "
@@ -75,7 +68,7 @@ def local_features(
         columns = [str(number) for number in range(1, len(places) + 1)]
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
         pictures.append(big if k == 1 else _coloured(big, np.stack(regions), maps))
-    return Measured(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
+    return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
 
 
 def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np.ndarray, "i j"], float]:
@@ -83,10 +76,9 @@ def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np
     points = directions(one.flatten(1).T)
     total = float((points - points.mean(dim=0)).square().sum())
     found = kmeans(points, k, restarts, "local features")
-    labels = found.labels.cpu().numpy()
-    rank = np.argsort(np.argsort(-np.bincount(labels, minlength=k), kind="stable"), kind="stable")
+    rank = np.argsort(np.argsort(-np.bincount(found.labels, minlength=k), kind="stable"), kind="stable")
     explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
-    return rank[labels].reshape(one.shape[1:]), explained
+    return rank[found.labels].reshape(one.shape[1:]), explained
 
 
 def _coloured(

@@ -1,6 +1,6 @@
 """The double metric paper's "linear evaluation": a perceptron with two layers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -8,12 +8,13 @@ from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.config import registry
 from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("mlp_top1",)
 PIXELS = True
@@ -29,7 +30,7 @@ def mlp(
     batch: PositiveInt = 256,
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
-) -> Measured:
+) -> ProbeResult:
     """Two layers with dropout between them, on raw features: SGD, with the rate divided by 10 every 40 epochs.
 
     Double metric paper, App. C.1. It does not state the hidden width, the activation, the batch size or a weight decay:
@@ -37,7 +38,6 @@ def mlp(
     image.
 
     Args:
-        frozen: features of the training and of the test set.
         hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
         epochs: passes over the training set.
@@ -85,21 +85,24 @@ def fit_mlp(
     bank: Float[Tensor, "*copies n d"],
     labels: Int[Tensor, "n"],
     classes: int,
-    *,
-    hidden: int,
-    dropout: float,
-    epochs: int,
-    learning_rate: float,
-    batch: int,
-    drop_every: int,
-    momentum: float,
+    **mlp: Any,
 ) -> Perceptron:
-    """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch."""
+    """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch.
+
+    Args:
+        bank: features to train on.
+        labels: their classes.
+        classes: how many.
+        mlp: parameters of the probe ``mlp``; those left out have its defaults.
+    """
+    settings: Any = registry.schema("probes", "mlp")(**mlp)
+    batch, dropout = settings.batch, settings.dropout
 
     def rate(passed: float) -> float:
-        return learning_rate * batch / 256 * 0.1 ** (passed // drop_every)
+        rate: float = settings.learning_rate * batch / 256 * 0.1 ** (passed // settings.drop_every)
+        return rate
 
-    first, second = _layer("first", bank.shape[-1], hidden), _layer("second", hidden, classes)
+    first, second = _layer("first", bank.shape[-1], settings.hidden), _layer("second", settings.hidden, classes)
     parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in (*first, *second)))
     drawn = _generator("dropout")
 
@@ -111,17 +114,8 @@ def fit_mlp(
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
         return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
 
-    fit(
-        parameters,
-        gradients,
-        bank,
-        labels,
-        purpose="mlp",
-        epochs=epochs,
-        batch=batch,
-        momentum=momentum,
-        rate=rate,
-    )
+    about = {"epochs": settings.epochs, "batch": batch, "momentum": settings.momentum}
+    fit(parameters, gradients, bank, labels, purpose="mlp", rate=rate, **about)
     return parameters
 
 

@@ -16,7 +16,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.measured import Measured, NotFiniteError
+from hypersphere.probes.result import NotFiniteError, ProbeResult
 
 MEASURES = (
     "norm_gain",
@@ -43,7 +43,7 @@ PerImage = Float[np.ndarray, "n"]
 
 def norm_confidence(
     frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, folds: PositiveInt = 5
-) -> Measured:
+) -> ProbeResult:
     """Norms as confidence (norms paper, Sec. 5), with simple properties of images as the rival explanation.
 
     A weighted kNN vote (see ``knn``) of features of the protocol's layer classifies each test image. Its own confidence
@@ -54,7 +54,6 @@ def norm_confidence(
     folds, which are drawn by a fixed key and have equal shares of right votes.
 
     Args:
-        frozen: test images, embeddings, whose norms count, and vectors of the protocol's layer, which vote.
         k: neighbours, at most as many as there are training images.
         temperature: of the votes, exp(cosine / temperature).
         folds: parts of the test images, two or more.
@@ -68,7 +67,6 @@ def norm_confidence(
         where there are fewer of either than folds.
 
     Raises:
-        HypersphereError: there is one fold, or ``k`` is more than the images that vote.
         NotFiniteError: an embedding is zero, so that its norm has no logarithm.
     """
     if folds < 2:
@@ -84,7 +82,7 @@ def norm_confidence(
     values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
     with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
         values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth], folds)
-    return Measured({measure: values[measure] for measure in MEASURES}, n=len(truth))
+    return ProbeResult({measure: values[measure] for measure in MEASURES}, n=len(truth))
 
 
 def lengths(frozen: Frozen, split: str) -> PerImage:

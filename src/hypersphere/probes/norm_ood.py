@@ -7,8 +7,8 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.measured import Measured, reading
 from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, lengths, share
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
 PIXELS = False
@@ -16,7 +16,7 @@ RUN = True
 """It compares with the images of the run's own dataset."""
 
 
-def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> Measured:
+def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> ProbeResult:
     """Norms as a sign of novelty (norms paper, Sec. 5, Fig. 3), with the vote's confidence and contrast beside them.
 
     Test images of the encoder's own dataset are compared with test images of another one: all of them, or, of a set
@@ -24,7 +24,6 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
     own training set for both.
 
     Args:
-        frozen: another dataset, and the encoder's own at ``home``; on its own dataset every area is 50.
         k: neighbours, at most as many as the own dataset has training images.
         temperature: of the votes, exp(cosine / temperature).
 
@@ -32,9 +31,6 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
         ``ood_norm_auroc``, ``ood_vote_auroc`` and ``ood_contrast_auroc``, in percent: how often, of two images, the own
         one has the larger norm, share of the votes, contrast; 50 being chance. Of corrupted images also by
         ``severity=3``, of all corruptions, and by ``corruption=fog``, of all severities.
-
-    Raises:
-        HypersphereError: ``k`` is more than the images that vote.
     """
     home, others = frozen.home, [split for split in frozen.splits if WAY.fullmatch(split)]
     own = _quantities(home, home, TEST, k, temperature)
@@ -51,7 +47,7 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
             key = ";".join(filter(None, [measure, group]))
             is_own = np.arange(len(own[measure]) + len(other)) < len(own[measure])
             values[key], counts[key] = auroc(is_own, np.concatenate([own[measure], other])), len(is_own)
-    return Measured(values, n=counts[MEASURES[0]], counts=counts)
+    return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)
 
 
 def _quantities(home: Frozen, place: Frozen, split: str, k: int, temperature: float) -> dict[str, PerImage]:

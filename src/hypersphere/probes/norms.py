@@ -1,34 +1,38 @@
 """Norms of a run's embeddings or features, image by image."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import pandas as pd
+from jaxtyping import Float64
+from torch import Tensor
 
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, reading
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("norm",)
 PIXELS = False
 
 
-def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> Measured:
+def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> ProbeResult:
     """Euclidean norms of all images of all splits, before any normalisation, in float64.
 
     Norms paper, Figs. 3 to 5 and Table S4.
 
     Args:
-        frozen: vectors of every split.
         layer: embeddings: the head's output, which the losses see. backbone: the encoder's output.
 
     Returns:
         The mean for each split, ``norm;split=train`` and so on, and a table with one row per image: split, image (its
         place in the split, from 0) and norm.
     """
-    by_split = {split: frozen.features(split, layer).double().norm(dim=1).cpu().numpy() for split in frozen.splits}
-    table = pd.concat(
-        [pd.DataFrame({"split": split, "image": range(len(norm)), "norm": norm}) for split, norm in by_split.items()],
-        ignore_index=True,
-    )
-    values = {reading("norm", split=split): float(norm.mean()) for split, norm in by_split.items()}
-    return Measured(values, table, n=len(by_split.get(TEST, ())))
+    return by_image("norm", {split: frozen.features(split, layer).double().norm(dim=1) for split in frozen.splits})
+
+
+def by_image(measure: str, by_split: Mapping[str, Float64[Tensor, "n"]]) -> ProbeResult:
+    """A number for each image of each split: its mean over a split, and a table with a row per image."""
+    numbers = {split: number.cpu().numpy() for split, number in by_split.items()}
+    rows = [pd.DataFrame({"split": split, "image": range(len(one)), measure: one}) for split, one in numbers.items()]
+    values = {reading(measure, split=split): float(one.mean()) for split, one in numbers.items()}
+    return ProbeResult(values, pd.concat(rows, ignore_index=True), n=len(numbers.get(TEST, ())))

@@ -4,7 +4,7 @@ from pydantic import PositiveInt
 
 from hypersphere.datasets.types import TRAIN
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("opposite_halves",)
@@ -12,23 +12,21 @@ PIXELS = False
 RUN = True
 
 
-def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> Measured:
+def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResult:
     """Pairs of views whose angle is above a right one: norms paper, Table S1.
 
     Views are drawn by the run's own augmentation, with a fixed key. Both embeddings are the head's output; the paper
     does not say which are compared where a predictor sees one view only. A zero embedding is on no half.
 
     Args:
-        frozen: training images, the head, and the run, for its augmentation.
         most: at most so many training images, chosen by a fixed key.
 
     Returns:
         ``opposite_halves``: the share of images, in percent.
 
     Raises:
-        HypersphereError: there is no run or no head.
         NotFiniteError: an embedding is not finite.
     """
     pairs = view_pairs(frozen, TRAIN, most)
     products = (pairs.first.double() * pairs.second.double()).sum(dim=1)
-    return Measured({"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products))
+    return ProbeResult({"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products))

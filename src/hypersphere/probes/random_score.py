@@ -7,28 +7,24 @@ from pydantic import PositiveInt
 from hypersphere.control.environment import random_actions
 from hypersphere.control.replay import Replay
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.score import mean_return
 
 MEASURES = ("random_score",)
 PIXELS = False
 
 
-def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> Measured:
+def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     """Mean return of episodes with the first states of ``score``, in which each action is uniform. No encoder acts.
 
     Args:
-        frozen: any agent, on its task.
         episodes: how many.
 
     Returns:
         ``random_score``, between 0 and 1,000.
-
-    Raises:
-        HypersphereError: the task cannot be simulated here.
     """
 
     def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:
         return random_actions((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step)
 
-    return Measured({MEASURES[0]: mean_return(frozen, episodes, drawn, stack=1)})
+    return ProbeResult({MEASURES[0]: mean_return(frozen, episodes, drawn, stack=1)})

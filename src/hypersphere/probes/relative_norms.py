@@ -1,23 +1,19 @@
 """Norms of a run's embeddings in units of their mean over the images that it was trained on."""
 
-import pandas as pd
-
-from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.datasets.types import TRAIN
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, NotFiniteError, reading
+from hypersphere.probes.norms import by_image
+from hypersphere.probes.result import NotFiniteError, ProbeResult
 
 MEASURES = ("relative_norm",)
 PIXELS = False
 RUN = True
 
 
-def relative_norms(frozen: Frozen) -> Measured:
+def relative_norms(frozen: Frozen) -> ProbeResult:
     """Euclidean norms of the embeddings of all images, over their mean on the run's own training images, in float64.
 
     Norms paper, Figs. 3 and S5: "normalized by the training set's mean embedding magnitude".
-
-    Args:
-        frozen: embeddings of every split, and of the training images of the dataset trained on.
 
     Returns:
         The mean for each split, ``relative_norm;split=train`` and so on, 1 for the images trained on; and a table with
@@ -29,13 +25,6 @@ def relative_norms(frozen: Frozen) -> Measured:
     unit = frozen.home.embeddings(TRAIN).double().norm(dim=1).mean().item()
     if unit == 0:
         raise NotFiniteError("the embeddings of all training images are zero, so that no norm is relative to theirs")
-    by_split = {split: (frozen.embeddings(split).double().norm(dim=1) / unit).cpu() for split in frozen.splits}
-    table = pd.concat(
-        [
-            pd.DataFrame({"split": split, "image": range(len(norm)), "relative_norm": norm.numpy()})
-            for split, norm in by_split.items()
-        ],
-        ignore_index=True,
+    return by_image(
+        "relative_norm", {split: frozen.embeddings(split).double().norm(dim=1) / unit for split in frozen.splits}
     )
-    values = {reading("relative_norm", split=split): norm.mean().item() for split, norm in by_split.items()}
-    return Measured(values, table, n=len(by_split.get(TEST, ())))

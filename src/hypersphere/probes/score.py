@@ -13,27 +13,25 @@ from hypersphere.control.replay import Replay, crop
 from hypersphere.encoders.pixel_convnet import PixelConvnet
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("score",)
 PIXELS = False
 
 
-def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> Measured:
+def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     """Mean return of episodes in which the agent takes its policy's mean action (LMCL, Table 5; CURL, Sec. 5).
 
     The episodes go side by side, one step at a time, so that the encoder sees them as one batch. Their first states
     depend on the run's seed, and are none that it was trained on.
 
     Args:
-        frozen: an agent, on its task.
         episodes: how many.
 
     Returns:
         ``score``: between 0 and 1,000, because each environment step's reward is between 0 and 1.
 
     Raises:
-        HypersphereError: the encoder is no agent's, or the task cannot be simulated here.
         NotFiniteError: the policy's actions are NaN or infinite.
     """
     encoder = frozen.encoder
@@ -45,7 +43,7 @@ def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> Measured:
         means = frozen.embed(crop(seen, encoder.size)).chunk(2, dim=1)[0]
         return means.tanh().cpu().numpy()
 
-    return Measured({MEASURES[0]: mean_return(frozen, episodes, mean_actions, encoder.frames)})
+    return ProbeResult({MEASURES[0]: mean_return(frozen, episodes, mean_actions, encoder.frames)})
 
 
 def mean_return(

@@ -10,7 +10,7 @@ from hypersphere.datasets.reading.words import UNKNOWN
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.cross_validation import cross_validated, divided, of_pairs, parts
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured, accuracy
+from hypersphere.probes.result import ProbeResult, accuracy
 
 MEASURES = ("bag_of_words_accuracy", "majority_accuracy")
 PIXELS = False
@@ -18,13 +18,12 @@ PIXELS = False
 
 def sentence_controls(
     frozen: Frozen, *, words: PositiveInt = 1000, folds: PositiveInt = 10, iterations: PositiveInt = 200
-) -> Measured:
+) -> ProbeResult:
     """The classifier of ``cross_validation`` on whether each word occurs, and the most frequent class.
 
     The encoder takes no part. Words are those of the corpus's vocabulary; pairs are represented as there.
 
     Args:
-        frozen: any encoder of sentences, on a task.
         words: how many are counted, the corpus's most frequent ones.
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.
@@ -44,8 +43,8 @@ def sentence_controls(
     return _measured(found, accuracy(guessed, labels), len(labels))
 
 
-def _measured(of_words: float, of_majority: float, n: int) -> Measured:
-    return Measured(dict(zip(MEASURES, (of_words, of_majority), strict=True)), n=n)
+def _measured(of_words: float, of_majority: float, n: int) -> ProbeResult:
+    return ProbeResult(dict(zip(MEASURES, (of_words, of_majority), strict=True)), n=n)
 
 
 def _most_frequent(labels: Int[Tensor, "n"]) -> Int[Tensor, ""]:

@@ -8,28 +8,24 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.distances import of_pairs
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("distance",)
 PIXELS = False
 
 
-def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> Measured:
+def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeResult:
     """D = (1 - cos) / 2 of f(sentence) and g(next sentence), as in training, on held-out sentences of the corpus.
 
     Pairs that are ``apart`` are of a sentence and the one after another sentence, in an order that a fixed key decides.
 
     Args:
-        frozen: the two encoders of Quick-Thoughts, on pairs of neighbours.
         pairs: at most so many of each sort.
 
     Returns:
         The means ``distance;pairs=neighbours`` and ``distance;pairs=apart``, and a table as of ``distances``, in which
         ``image`` is the place of a pair in the split.
-
-    Raises:
-        HypersphereError: the data are no pairs of sentences, or there is one alone.
     """
     tokens = frozen.images(TEST)
     if tokens.ndim != 3 or tokens.shape[1] != 2 or len(tokens) < 2:

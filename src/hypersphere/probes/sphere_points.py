@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float64, Int
+from jaxtyping import Float64
 from pydantic import PositiveInt
 from torch import Tensor
 
@@ -11,7 +11,7 @@ from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("spread", "class_spread")
@@ -20,22 +20,18 @@ PIXELS = False
 DIMENSIONS = 3
 
 
-def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> Measured:
+def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
     """Normalised embeddings of plain test images, for a run whose head has three outputs.
 
     Double metric paper, Fig. 1 and App. C.3.
 
     Args:
-        frozen: embeddings and classes of the test set.
         images: at most so many are in the table, drawn by a fixed key; the numbers are of all.
 
     Returns:
         ``spread`` of all images and ``class_spread``, its mean over the classes, each from 0, one direction, to 1,
         directions that cancel out; and a table with one row per chosen image: image (its place in the split), class and
         x, y, z.
-
-    Raises:
-        HypersphereError: the embeddings do not have three dimensions.
     """
     embeddings = frozen.embeddings(TEST)
     if embeddings.shape[1] != DIMENSIONS:
@@ -46,15 +42,12 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> Measured:
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}
     places = chosen(len(points), images)
-    return Measured(values, _table(points, labels, places), n=len(points))
+    at = torch.from_numpy(places)
+    table = pd.DataFrame({"image": places, "class": labels.cpu()[at].numpy()})
+    table = table.assign(**dict(zip("xyz", points.cpu()[at].T.numpy(), strict=True)))
+    return ProbeResult(values, table, n=len(points))
 
 
 def spread(points: Float64[Tensor, "n d"]) -> float:
     """1 minus the length of the mean of unit vectors: the spherical variance (Mardia & Jupp 2000, Sec. 9.2)."""
     return 1 - float(points.mean(dim=0).norm())
-
-
-def _table(points: Float64[Tensor, "n 3"], labels: Int[Tensor, "n"], places: Int[np.ndarray, "k"]) -> pd.DataFrame:
-    at = torch.from_numpy(places)
-    table = pd.DataFrame({"image": places, "class": labels.cpu()[at].numpy()})
-    return table.assign(**dict(zip("xyz", points.cpu()[at].T.numpy(), strict=True)))

@@ -10,6 +10,7 @@ from torch import Tensor
 from hypersphere import prng
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
+from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import BLOCK, Frozen
 
 
@@ -22,17 +23,16 @@ class ViewPairs(NamedTuple):
     """The images' places in their split, ascending."""
 
 
-def view_pairs(frozen: Frozen, split: str, most: int) -> ViewPairs:
+def view_pairs(frozen: Frozen, split: str, most: int, least: int = 1) -> ViewPairs:
     """The embeddings of two views of at most ``most`` images of a split.
 
     Images and views are drawn by a fixed key, the same for every run with this augmentation, so that they add nothing
     to the variance between pretrainings. Of a method that trains on one view, both are of its augmentation.
-
-    Raises:
-        HypersphereError: the encoder has no run or no head.
     """
     images, branches = frozen.images(split), frozen.run.branches
     places = chosen(len(images), most)
+    if len(places) < least:
+        raise HypersphereError(f"probe: images: needs at least {least} {split} images (given: {len(places)})")
     both = (branches[0], branches[-1])
     draws = draw(both, len(images), images.shape[1], 0, 0).take(torch.from_numpy(places))
     blocks = []

@@ -15,6 +15,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, notes, pages, paper_text, studies, style, words, writer
 from hypersphere.report.artifact import Context, Grid, Shown
+from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results, settles
 
 SOURCE = "paper/reproduction.typ"
@@ -192,7 +193,7 @@ def _small(value: float) -> str:
 def _findings(results: Results, paper: Paper, studied: Sequence[Shown]) -> list[str]:
     """What the drawings of exact studies show, a sentence each."""
     contexts = [Context(results, paper, one.id) for one in studied if one.grid is None]
-    said = [studies.finding(about, studies.computed(about)) for about in contexts]
+    said = [study_figure.finding(about) for about in contexts]
     return [f"{text}." for text in said if text]
 
 

@@ -153,4 +153,4 @@ def hosted(root: Path) -> str:
 
 
 def _study(name: str) -> str:
-    return f"src/hypersphere/simulations/{name}.py"
+    return f"src/hypersphere/simulations/{name}/compute.py"

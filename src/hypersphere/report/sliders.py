@@ -1,6 +1,6 @@
 """A figure with a slider: one setting at several stops. The drawing shows a few stops, the scorecard all of them.
 
-A study's table has the columns panel, line, stop, x, y. A drawing module with a ``SLIDER`` says what they are called.
+A study's table has the columns panel, line, stop, x, y. A drawing's ``slider`` says what they are called.
 """
 
 from typing import Any, NamedTuple

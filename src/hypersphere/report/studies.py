@@ -1,15 +1,14 @@
-"""The shared part of figures and tables of exact studies: their drawing modules, and notes on their claims.
+"""The shared part of figures and tables of exact studies: what a drawing is, and notes on an artifact's claims.
 
-A drawing module is drawings/<paper>/<artifact>.py, or drawings/shared/<artifact>.py if several papers have it.
-It has ``note(table)``, plain sentences on what was computed. A figure also has ``SIZE`` (inches, as printed),
-``MEASURED`` (what is drawn, in a few words) and ``draw(figure, table)``; if the table has a finding, ``finding(table)``
-puts it into a sentence, which becomes the title. With a ``SLIDER`` (sliders.py), the scorecard lets readers move it.
-A table has ``rows(table, claims)``, which returns head and body as text.
+simulations/<study>/draw.py has a function for each artifact that names the study, under the artifact's own name. A
+figure's takes the study's table and returns a ``Drawing``; a table's also takes the artifact's claims and returns a
+``Layout``.
 """
 
 import importlib
 from collections import Counter
-from types import ModuleType
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -18,34 +17,52 @@ from hypersphere.config.artifacts import Studied
 from hypersphere.errors import HypersphereError
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
+from hypersphere.report.sliders import Slider
 
 SIZE_NOTICE = "Exact study at its published size, the same at every scale; one CPU thread, no trained encoder."
 
 
-def drawing(paper: str, artifact: str) -> ModuleType:
-    """The drawing module of an artifact.
+class Drawing(NamedTuple):
+    """A figure of an exact study."""
 
-    Raises:
-        HypersphereError: it does not exist.
-    """
-    name = kinds.drawing(paper, artifact)
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not name.startswith(error.name):
-            raise
-        raise HypersphereError(f"report/drawings/{paper}/{artifact}.py: the file is missing") from None
+    size: tuple[float, float]
+    """Inches, as printed."""
+    measured: str
+    """What is drawn, in a few words."""
+    draw: Callable[[Any], None]
+    """Draws on a figure, or on a part of one."""
+    note: str
+    """Plain sentences on what was computed."""
+    finding: str = ""
+    """What the table shows, in a sentence, which becomes the title."""
+    slider: Slider | None = None
+    """Lets readers of the scorecard move one setting."""
+
+
+class Layout(NamedTuple):
+    """A table of an exact study, as text."""
+
+    head: list[str]
+    body: list[list[str]]
+    note: str
+    """Plain sentences on what was computed."""
+
+
+def made(context: Context) -> Any:
+    """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
+    function = getattr(importlib.import_module(kinds.drawing(context.artifact.study)), context.name)
+    table = computed(context)
+    if context.artifact.draw == "study_figure":
+        return function(table)
+    judged = context.results.judged(context.paper.paper)
+    claims = judged[judged["artifact"] == context.name]
+    reported, measured = (pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured"))
+    return function(table, claims.assign(reported=reported, measured=measured))
 
 
 def heading(declared: Studied) -> str:
     """``Figure 2a: steps to convergence``, or ``… (ours)`` for an artifact that is printed nowhere."""
     return f"{declared.printed}: {declared.title}" if declared.printed else f"{declared.title} (ours)"
-
-
-def finding(context: Context, table: pd.DataFrame) -> str:
-    """What a drawing shows, in a sentence with its numbers; empty if its module names nothing."""
-    module = drawing(context.paper.paper, context.name)
-    return module.finding(table) if hasattr(module, "finding") else ""
 
 
 def repeated(table: pd.DataFrame) -> str:
@@ -57,11 +74,7 @@ def repeated(table: pd.DataFrame) -> str:
 
 
 def computed(context: Context) -> pd.DataFrame:
-    """The artifact's table, as its study returned it.
-
-    Raises:
-        HypersphereError: no study makes it at this scale, or its file is missing or altered.
-    """
+    """The artifact's table, as its study returned it."""
     config, paper = context.results.config, context.paper.paper
     if context.name not in config.studied(paper):
         raise HypersphereError(f"{paper}: no exact study makes '{context.name}' at scale {config.scale_name}")
@@ -74,17 +87,14 @@ def source(context: Context) -> str:
 
 
 def sentences(context: Context) -> tuple[str, ...]:
-    """The notes of an artifact: its size, what was computed, and the verdicts on its claims."""
-    note = drawing(context.paper.paper, context.name).note(computed(context))
-    return tuple(filter(None, (SIZE_NOTICE, note, notes.unjudged(context.artifact), *_verdicts(context))))
+    """The notes of an artifact: its size, what was computed, the verdicts on its claims, and on others that it shows.
 
-
-def _verdicts(context: Context) -> list[str]:
-    """``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``."""
+    ``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``
+    """
     judged = context.results.judged(context.paper.paper)
     counts = Counter(judged[judged["artifact"] == context.name]["verdict"])
     listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    texts = [f"Its claims: {listed}."] if counts else []
     shows = judged[judged["id"].isin(context.artifact.shows)]
-    shown = [f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records")]
-    return texts + ([f"It shows {', '.join(shown)}."] if shown else [])
+    shown = ", ".join(f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records"))
+    verdicts = (f"Its claims: {listed}." if listed else "", f"It shows {shown}." if shown else "")
+    return tuple(filter(None, (SIZE_NOTICE, made(context).note, notes.unjudged(context.artifact), *verdicts)))

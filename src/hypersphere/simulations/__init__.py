@@ -1,1 +1,1 @@
-"""Exact studies: curves, counts and small simulations without a trained encoder, at their published size."""
+"""Exact studies at their published size, a folder each: compute.py needs no encoder, draw.py reads its tables."""

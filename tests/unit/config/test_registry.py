@@ -108,7 +108,9 @@ def test_the_schema_is_the_imported_functions_signature(kind: registry.Kind, nam
     """inspect on the function itself, against the syntax tree."""
     function = registry.load(kind, name)
     assert function is getattr(importlib.import_module(registry.module_name(kind, name)), name)
-    parameters = inspect.signature(function).parameters.values()
+    parameters = [*inspect.signature(function).parameters.values()]
+    for passed in [p.name for p in parameters if p.kind is p.VAR_KEYWORD]:  # another component's, of that name
+        parameters += inspect.signature(registry.load(kind, passed)).parameters.values()
     expected = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     fields = registry.schema(kind, name).model_fields
     assert fields.keys() == expected.keys()

@@ -1,6 +1,5 @@
 """Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
-import importlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +18,11 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.errors import DamagedError
 from hypersphere.probes import evaluate
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.linear import linear
-from hypersphere.probes.measured import Measured
+from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, sources
 from hypersphere.provenance.manifest import check_evaluation
 from hypersphere.training.frozen import load_weights
@@ -326,16 +325,6 @@ def test_a_damaged_picture_is_found_and_measured_again(with_pictures: Plan, harm
         assert picture.read_bytes() == before
 
 
-def test_pictures_without_a_row_each_are_a_sentence(with_pictures: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, images = pd.DataFrame({"row": ["a", "b"]}), np.zeros((3, 4, 4, 3), np.uint8)
-    module = importlib.import_module("hypersphere.probes.extreme_norms")
-    monkeypatch.setattr(module, "extreme_norms", lambda _, count: Measured({"norm": 1.0}, table, images))
-    plan = with_pictures
-    shutil.rmtree(plan.config.results / "evaluations")
-    with pytest.raises(HypersphereError, match=r": pictures: 3 for 2 rows of its table; one for each$"):
-        evaluate.evaluate_batch(plan, plan.batches[0])
-
-
 def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planning.make(root, {"scale": "tiny"})
     shutil.rmtree(plan.config.results / "evaluations")
@@ -499,8 +488,8 @@ def test_a_probe_that_repeats_training_depends_on_more_of_the_run() -> None:
 def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {"linear_top1": 50.0, "linear_top1;bias=aligned": 75.0}
 
-    def probe(frozen: object) -> Measured:
-        return Measured(values, n=8, counts={"linear_top1;bias=aligned": 4})
+    def probe(frozen: object) -> ProbeResult:
+        return ProbeResult(values, n=8, counts={"linear_top1;bias=aligned": 4})
 
     monkeypatch.setattr(evaluate.registry, "load", lambda kind, name: probe)
     protocol, frozen = Protocol.model_validate({"probe": {"name": "linear"}}), cast(Frozen, None)

@@ -251,8 +251,6 @@ def test_what_is_not_there_is_a_sentence(data: Any) -> None:
     frozen = Frozen(Pixels(), None, data, CPU)
     with pytest.raises(HypersphereError, match=r"raw pixels have no embeddings.*allowed: backbone$"):
         frozen.embeddings("test")
-    with pytest.raises(HypersphereError, match=r"layer: 'heads' is not one of backbone, embeddings"):
-        frozen.features("test", "heads")  # type: ignore[arg-type]
     with pytest.raises(HypersphereError, match=r"repeats a part of the training, and raw pixels have none$"):
         frozen.run  # noqa: B018
     assert frozen.conflicting("test") is None

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.probes.linear_sgd import linear_sgd
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained

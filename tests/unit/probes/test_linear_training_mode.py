@@ -12,7 +12,7 @@ from torch import nn
 from hypersphere import prng
 from hypersphere.probes import bias
 from hypersphere.probes.linear_training_mode import linear_training_mode
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 
 class World:

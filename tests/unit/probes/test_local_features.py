@@ -13,7 +13,7 @@ from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import maps_after, resized, tinted
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
-from hypersphere.probes.measured import NotFiniteError
+from hypersphere.probes.result import NotFiniteError
 
 CPU = torch.device("cpu")
 

@@ -9,8 +9,7 @@ import torch
 from sklearn.neighbors import KNeighborsClassifier
 
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.buckets import buckets
-from hypersphere.probes.norm_buckets import norm_buckets
+from hypersphere.probes.norm_buckets import buckets, norm_buckets
 
 
 class People:

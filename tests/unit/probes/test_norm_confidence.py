@@ -15,9 +15,9 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.measured import Measured, NotFiniteError
 from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence, standardised
 from hypersphere.probes.norm_ood import norm_ood
+from hypersphere.probes.result import NotFiniteError, ProbeResult
 
 Array = np.ndarray
 LUMA = np.array([0.2989, 0.587, 0.114])
@@ -97,7 +97,7 @@ def world(n: int = 3000, confident: float = 0.0, by: str = "norm", seed: int = 0
     return World(images, right, norms, angle, random.integers(0, 2, n))
 
 
-def measured(one: World, **changes: Any) -> Measured:
+def measured(one: World, **changes: Any) -> ProbeResult:
     stand_in: Any = one
     return norm_confidence(stand_in, **{"k": 2, **changes})
 
@@ -270,7 +270,7 @@ def foreign(home: World, **others: World) -> World:
     return one
 
 
-def told(one: World) -> Measured:
+def told(one: World) -> ProbeResult:
     stand_in: Any = one
     return norm_ood(stand_in, k=2, temperature=0.5)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from hypersphere.probes.measured import NotFiniteError
 from hypersphere.probes.relative_norms import relative_norms
+from hypersphere.probes.result import NotFiniteError
 
 
 def world(own: list[float], other: list[float]) -> Any:

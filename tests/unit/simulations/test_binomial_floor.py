@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hypersphere.config.claims import Claim
-from hypersphere.simulations import binomial_floor as study
+from hypersphere.simulations.binomial_floor import compute as study
 from hypersphere.simulations.study import Context, Study
 
 from ..printed import table as printed_table

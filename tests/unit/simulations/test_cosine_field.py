@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.simulations import cosine_field
-from hypersphere.simulations.cosine_field import field
+from hypersphere.simulations.cosine_field import compute as cosine_field
+from hypersphere.simulations.cosine_field.compute import field
 from hypersphere.simulations.study import Study
 from hypersphere.training.determinism import make_deterministic
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.simulations import double_metric_plane as module
-from hypersphere.simulations.double_metric_plane import (
+from hypersphere.simulations.double_metric_plane import compute as module
+from hypersphere.simulations.double_metric_plane.compute import (
     SIGNS,
     WEIGHTS,
     at,

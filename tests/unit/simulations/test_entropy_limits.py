@@ -11,7 +11,7 @@ from scipy.special import softmax
 from scipy.stats import entropy
 
 from hypersphere.config import project as cfg
-from hypersphere.simulations.entropy_limits import (
+from hypersphere.simulations.entropy_limits.compute import (
     EXAMPLES,
     TEMPERATURES,
     Row,

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import entropy
 
 from hypersphere.datasets.reading.human import HumanLabels, human
-from hypersphere.simulations import human_labels as module
-from hypersphere.simulations.human_labels import answers, entropies, error_rate, human_labels, table, votes
+from hypersphere.simulations.human_labels import compute as module
+from hypersphere.simulations.human_labels.compute import answers, entropies, error_rate, human_labels, table, votes
 
 
 def labels(**changed: Any) -> HumanLabels:

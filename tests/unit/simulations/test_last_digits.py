@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from hypersphere.config.claims import Claim
-from hypersphere.simulations.last_digits import FEWEST, last_digits_of, odd_p, summary
+from hypersphere.simulations.last_digits.compute import FEWEST, last_digits_of, odd_p, summary
 
 Make = Callable[..., Claim]
 

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.objectives.info_nce import info_nce
-from hypersphere.simulations import latent_classes as study
-from hypersphere.simulations import latent_networks as networks
-from hypersphere.simulations.latent_networks import Setting
+from hypersphere.simulations.latent_classes import compute as study
+from hypersphere.simulations.latent_classes import networks as networks
+from hypersphere.simulations.latent_classes.networks import Setting
 from hypersphere.training.determinism import make_deterministic
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from hypersphere.config import project as cfg
-from hypersphere.simulations import learning_rates as study
+from hypersphere.simulations.learning_rates import compute as study
 from hypersphere.simulations.study import Context
 
 from ..printed import table

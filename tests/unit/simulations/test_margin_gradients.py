@@ -13,7 +13,7 @@ from torch import Tensor
 from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
-from hypersphere.simulations import margin_gradients as study
+from hypersphere.simulations.margin_gradients import compute as study
 from hypersphere.simulations.study import Study
 from hypersphere.training.determinism import make_deterministic
 

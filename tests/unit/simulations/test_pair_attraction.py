@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.simulations import pair_attraction, pairs
-from hypersphere.simulations.pair_attraction import CELLS, Setting, free, penalised
+from hypersphere.simulations.pair_attraction import compute as pair_attraction
+from hypersphere.simulations.pair_attraction import pairs
+from hypersphere.simulations.pair_attraction.compute import CELLS, Setting, free, penalised
 from hypersphere.simulations.study import Answer, Study
 from hypersphere.training.determinism import make_deterministic
 

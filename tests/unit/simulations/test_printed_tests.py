@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.printed_tests import Arm, Effect, printed_effects, summary, welch_p
+from hypersphere.simulations.printed_tests.compute import Arm, Effect, printed_effects, summary, welch_p
 
 CLAIMS = Path(__file__).resolve().parents[3] / "paper" / "claims"
 ALL = tuple(range(1, 11))

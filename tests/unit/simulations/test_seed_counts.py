@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from hypersphere.config.claims import Claim
 from hypersphere.grim import Printed
-from hypersphere.simulations.seed_counts import WAYS, Cell, assumptions, printed_cells, summary
+from hypersphere.simulations.seed_counts.compute import WAYS, Cell, assumptions, printed_cells, summary
 
 Make = Callable[..., Claim]
 

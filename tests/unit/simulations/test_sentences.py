@@ -10,7 +10,7 @@ import pytest
 from hypersphere.config.claims import load
 from hypersphere.config.sentences import Check
 from hypersphere.errors import HypersphereError
-from hypersphere.simulations import sentences as study
+from hypersphere.simulations.sentences import compute as study
 from hypersphere.simulations.study import Context, Study
 
 from ..printed import differences, table

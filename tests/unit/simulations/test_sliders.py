@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from hypersphere.simulations import sliders
+from hypersphere.simulations.sliders import compute as sliders
 
 Array = NDArray[np.float64]
 

@@ -8,11 +8,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.simulations import toy_clustering, toy_maps
-from hypersphere.simulations.kmeans import accuracy, kmeans
-from hypersphere.simulations.toy_clustering import BINS, SEEDS, SPACES, accuracies, pair_counts, projected, simulate
-from hypersphere.simulations.toy_data import BARS, DATASETS, SHAPES, draws
-from hypersphere.simulations.toy_maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
+from hypersphere.simulations.toy_clustering import compute as toy_clustering
+from hypersphere.simulations.toy_clustering import maps as toy_maps
+from hypersphere.simulations.toy_clustering.compute import (
+    BINS,
+    SEEDS,
+    SPACES,
+    accuracies,
+    pair_counts,
+    projected,
+    simulate,
+)
+from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, clustered, draws
+from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
 from hypersphere.training.determinism import make_deterministic
 
 Results = dict[str, np.ndarray]
@@ -51,7 +59,7 @@ def by_hand(results: Results, setting: Setting, seed: int, circle: bool = False)
     mapped = torch.stack([p @ x for x in SHAPES[setting.dataset][setting.shape].points(drawn)[0]])
     if circle:
         mapped = mapped / torch.linalg.vector_norm(mapped, dim=1, keepdim=True)
-    return accuracy(kmeans(mapped[None], drawn.starts), drawn.classes, drawn.starts.shape[2])[0]
+    return clustered(mapped[None, None], drawn)[0, 0]
 
 
 @pytest.mark.parametrize("variation", VARIATIONS)

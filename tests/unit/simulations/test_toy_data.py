@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from hypersphere.simulations.toy_data import (
+from hypersphere.simulations.toy_clustering.data import (
     BARS,
     EUCLIDEAN,
     FREE,

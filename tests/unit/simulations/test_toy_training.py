@@ -8,10 +8,28 @@ from torch import Tensor
 
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.nce import nce
-from hypersphere.simulations import toy_maps
-from hypersphere.simulations.toy_data import DATASETS, SHAPES, draws
-from hypersphere.simulations.toy_maps import BATCH, DEFAULTS, METHODS, SETTINGS, START, Setting, batches, learn, starts
-from hypersphere.simulations.toy_training import DECAYS, EPSILON, LOWER, RATE, UPPER, WEIGHT, Moments, adam, gradient
+from hypersphere.simulations.toy_clustering import maps as toy_maps
+from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, draws
+from hypersphere.simulations.toy_clustering.maps import (
+    BATCH,
+    DECAYS,
+    DEFAULTS,
+    EPSILON,
+    LOWER,
+    METHODS,
+    RATE,
+    SETTINGS,
+    START,
+    UPPER,
+    WEIGHT,
+    Moments,
+    Setting,
+    adam,
+    batches,
+    gradient,
+    learn,
+    starts,
+)
 from hypersphere.training.determinism import make_deterministic
 
 

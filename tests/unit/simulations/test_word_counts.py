@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from hypersphere.datasets.reading.text_tasks import Example
-from hypersphere.report.drawings.lmcl.word_counts import note, rows
-from hypersphere.simulations.word_counts import TASKS, Counted, answers, bag_of_words, distance
+from hypersphere.simulations.word_counts import draw
+from hypersphere.simulations.word_counts.compute import TASKS, Counted, answers, bag_of_words, distance
 
 from ..printed import table
 
@@ -72,6 +72,6 @@ def test_the_table_says_how_far_columns_are_above_the_words() -> None:
         [("subj", 10_000, 50.0, 90.7, 86.6, 87.2), ("mpqa", 10_606, 68.8, 84.2, 93.4, 94.0)],
         columns=["task", "examples", "majority", "words", "least", "most"],
     )
-    head, body = rows(given, pd.DataFrame())
+    head, body, note = draw.word_counts(given, pd.DataFrame())
     assert dict(zip(head, body[0], strict=True))["Above the words"] == "−4.1 to −3.5"
-    assert "2.7 and 2.4 points above the words" in note(given)
+    assert "2.7 and 2.4 points above the words" in note

@@ -10,7 +10,7 @@ import torch
 
 from hypersphere.config.recipe import Schedule
 from hypersphere.config.run import Run
-from hypersphere.simulations import learning_rates
+from hypersphere.simulations.learning_rates import compute as learning_rates
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate
 
 

@@ -17,17 +17,23 @@ notes, numbers = studies.sentences, studies.source
 
 def about(context: Context) -> dict[str, Any]:
     """What a page says of the drawing besides its notes: its width, a text for it, and its slider."""
-    module, said = studies.drawing(context.paper.paper, context.name), notes(context)
-    stops = sliders.packed(studies.computed(context), module.SLIDER) if hasattr(module, "SLIDER") else None
-    return {"alt": " ".join(said[:2]), "inches": module.SIZE[0], "stops": stops}
+    drawing: studies.Drawing = studies.made(context)
+    stops = sliders.packed(studies.computed(context), drawing.slider) if drawing.slider else None
+    return {"alt": " ".join(notes(context)[:2]), "inches": drawing.size[0], "stops": stops}
+
+
+def finding(context: Context) -> str:
+    """What the figure shows, in a sentence with its numbers; empty if its study names nothing."""
+    drawing: studies.Drawing = studies.made(context)
+    return drawing.finding
 
 
 def draw(context: Context) -> Figure:
     """The drawing under its finding and what is measured, and over a line on its size."""
-    module, table = studies.drawing(context.paper.paper, context.name), studies.computed(context)
-    finding, subject = studies.finding(context, table), context.artifact.title
-    subtitle = f"{subject}. {module.MEASURED}" if finding else module.MEASURED
-    frame = figures.Frame(finding or subject, subtitle, f"{studies.SIZE_NOTICE} {studies.repeated(table)}")
-    figure, part = figures.framed(frame, *module.SIZE)
-    module.draw(part, table)
+    drawing: studies.Drawing = studies.made(context)
+    subject = context.artifact.title
+    subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
+    small = f"{studies.SIZE_NOTICE} {studies.repeated(studies.computed(context))}"
+    figure, part = figures.framed(figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size)
+    drawing.draw(part)
     return figure

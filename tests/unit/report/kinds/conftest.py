@@ -2,10 +2,8 @@
 
 import math
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,8 @@ from hypersphere.provenance.columns import CLAIMS, DISTRIBUTION, EFFECTS, PICTUR
 from hypersphere.report import writer
 from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results
+from hypersphere.report.studies import Drawing, Layout
+from hypersphere.simulations.pair_attraction import draw
 
 PROJECT = Path(__file__).parent / "project"
 PAPER = "made_up"
@@ -229,24 +229,17 @@ class Made:
         return writer.show(self.results(name), PAPER, name)
 
 
-def _sketch() -> ModuleType:
-    module: Any = ModuleType(f"hypersphere.report.drawings.{PAPER}.sketch")
-    module.SIZE, module.MEASURED = (4.0, 2.0), "Halves by step"
-    module.note = lambda table: f"Three steps of {len(table)}."
-    module.draw = lambda figure, table: figure.subplots().plot(table["step"], table["value"])
-    return module
+def sketch(table: pd.DataFrame, finding: str = "") -> Drawing:
+    """A figure of a made-up study."""
+    curve = lambda figure: figure.subplots().plot(table["step"], table["value"])  # noqa: E731
+    return Drawing((4.0, 2.0), "Halves by step", curve, f"Three steps of {len(table)}.", finding)
 
 
-def _steps() -> ModuleType:
-    module: Any = ModuleType(f"hypersphere.report.drawings.{PAPER}.steps")
-    module.note = lambda table: "Steps | γ‖z‖² <script>alert(1)</script>."
-
-    def rows(table: pd.DataFrame, own: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-        printed = {row["variant"]: row["reported"] for row in own.to_dict("records")}
-        return ["Name", "Ours", "Printed"], [[name, "7.0", f"{value:g}"] for name, value in printed.items()]
-
-    module.rows = rows
-    return module
+def steps(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
+    """A table of a made-up study."""
+    printed = {row["variant"]: row["reported"] for row in claims.to_dict("records")}
+    body = [[name, "7.0", f"{value:g}"] for name, value in printed.items()]
+    return Layout(["Name", "Ours", "Printed"], body, "Steps | γ‖z‖² <script>alert(1)</script>.")
 
 
 Make = Callable[..., Made]
@@ -255,8 +248,8 @@ Make = Callable[..., Made]
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """``make(scale="small", folder="project", **overrides)``: tidy tables of a scale, not written yet."""
-    for module in (_sketch(), _steps()):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    for function in (sketch, steps):
+        monkeypatch.setattr(draw, function.__name__, function, raising=False)
 
     def _make(scale: str = "small", folder: str = "project", **overrides: Any) -> Made:
         shutil.copytree(PROJECT, tmp_path / folder, dirs_exist_ok=True)

@@ -9,6 +9,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.report import studies, style, writer
 from hypersphere.report.artifact import Context, Grid
 from hypersphere.report.kinds import study_figure
+from hypersphere.simulations.pair_attraction import draw
 
 
 def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
@@ -43,9 +44,9 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatc
     made = make()
     small = f"{studies.SIZE_NOTICE} n = 1 (not repeated)."
     assert words(made) == ["A sketch", "Halves by step", small]
-    finding = lambda table: f"It ends at {table['value'].iloc[-1]}"  # noqa: E731
-    monkeypatch.setattr(studies.drawing("made_up", "sketch"), "finding", finding, raising=False)
-    assert words(made) == ["It ends at 0.125", "A sketch. Halves by step", small]
+    plain: Any = vars(draw)["sketch"]
+    monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
+    assert words(made) == ["Of 3 steps", "A sketch. Halves by step", small]
 
 
 def test_how_often_a_study_was_repeated_is_said() -> None:
@@ -77,13 +78,9 @@ def test_its_text_is_escaped(make: Any) -> None:
     assert "$\\gamma$$\\|$z$\\|$$^2$" in stem.with_suffix(".tex").read_text(encoding="utf-8")
 
 
-def test_what_no_study_makes_at_a_scale_and_a_missing_drawing_are_a_sentence(
-    make: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_no_study_makes_at_a_scale_is_a_sentence(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make()
     results = made.results()
     monkeypatch.setattr(type(made.plan.config), "studied", lambda config, paper: {})
     with pytest.raises(HypersphereError, match="made_up: no exact study makes 'sketch' at scale small"):
         writer.build(results, "made_up", "sketch")
-    with pytest.raises(HypersphereError, match=r"report/drawings/made_up/nonesuch\.py: the file is missing"):
-        studies.drawing("made_up", "nonesuch")

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hypersphere.report import pages, scorecard, sliders, studies
-from hypersphere.simulations import sliders as simulated
+from hypersphere.report import pages, scorecard, sliders
+from hypersphere.simulations.sliders import compute as simulated
+from hypersphere.simulations.sliders.draw import MARGIN
 
 from . import browser
 
@@ -163,7 +164,7 @@ def test_it_prints(page: browser.Tab) -> None:
 def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
     """A page whose curve has the slider of the margins paper, and the table of its study."""
     table = simulated.sliders(cast(Any, SimpleNamespace(paper="margins"))).tables["sliders"]
-    plain, stops = pages.show, sliders.packed(table, studies.drawing("margins", "sliders").SLIDER)
+    plain, stops = pages.show, sliders.packed(table, MARGIN)
 
     def show(results: Any, paper: str, name: str) -> Any:
         found = plain(results, paper, name)

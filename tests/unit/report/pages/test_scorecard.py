@@ -94,7 +94,7 @@ def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
     found = {href for href in re.findall(r'href="([^"#]+)"', section(page, "claims"))}
     assert {
         *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
-        *("../../src/hypersphere/simulations/learning_rates.py", "../../src/hypersphere/theory/alpha.py"),
+        *("../../src/hypersphere/simulations/learning_rates/compute.py", "../../src/hypersphere/theory/alpha.py"),
         *("../../tests/unit/simulations/test_learning_rates.py", "../../paper/claims/alpha.csv"),
         *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha.yaml"),
     } <= found

@@ -1,0 +1,62 @@
+"""The result of a probe, and how predictions become percentages."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from hypersphere.config import coordinates
+from hypersphere.config.coordinates import Scalar
+from hypersphere.errors import HypersphereError
+
+
+class NotFiniteError(HypersphereError):
+    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure."""
+
+
+class ProbeResult(NamedTuple):
+    """A probe's numbers for one encoder on one dataset."""
+
+    values: dict[str, float]
+    """By measure, with the readings that distinguish values of one measure: ``norm;split=train``."""
+    table: pd.DataFrame | None = None
+    """Further data for figures, in tidy rows: for example a norm per image."""
+    pictures: UInt8[np.ndarray, "n h w 3"] | None = None
+    """A picture for each row of ``table``, which then has the columns ``row`` and ``column``, its place in a grid, and
+    ``caption``, which is written below it."""
+    n: int = 0
+    """Number of test images behind the values; 0 if there are none."""
+    counts: Mapping[str, int] = MappingProxyType({})
+    """The same by key of ``values``, where a value is of a part of them."""
+
+
+def reading(measure: str, **readings: Scalar) -> str:
+    """Key of a value: the measure, then its readings in canonical form, as in ``norm;split=train``."""
+    return ";".join(filter(None, [measure, coordinates.text(readings)]))
+
+
+def accuracy(predicted: Int[Tensor, "n"], truth: Int[Tensor, "n"]) -> float:
+    """Share of correct predictions, in percent."""
+    return 100 * (predicted == truth).double().mean().item()
+
+
+def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> float:
+    """Share of images whose class is among the k with the highest scores, in percent.
+
+    Of equal scores the lower class wins. With k classes or fewer the share is 100.
+
+    Raises:
+        NotFiniteError: a score is NaN or infinite; comparisons alone would not notice.
+    """
+    bad = int((~scores.isfinite()).any(dim=1).sum())
+    if bad:
+        raise NotFiniteError(f"the probe's scores of {bad} of {len(scores)} test images are NaN or infinite")
+    score = scores.gather(1, truth[:, None])
+    is_lower = torch.arange(scores.shape[1], device=scores.device) < truth[:, None]
+    ahead = (scores > score) | ((scores == score) & is_lower)
+    return 100 * (ahead.sum(dim=1) < k).double().mean().item()

@@ -1,0 +1,168 @@
+"""Fig. 2 of the double-metric paper: two embeddings on the unit circle, their cosine, and the chord between them.
+
+The figure is a sketch without numbers, so we chose the pair and the temperature. The chord's part in the gradient
+follows from d|u-v|/d cos = -1/|u-v|: the logits of Eq. 2 change with a pair's cosine at the rates 1/tau (NT-Xent) and
+-1/|u-v| (Euclidean, as printed) or +1/|u-v| (with the opposite sign, erratum D1).
+"""
+
+from math import asin, nan, pi
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from hypersphere.objectives.geometry import angles, unit
+from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted
+
+WEIGHTS = {"DM1": (0.75, 0.25), "DM2": (0.5, 0.5), "DM3": (0.25, 0.75), "DM4": (1.0, 1.0)}
+"""alpha and beta of Table 1."""
+TEMPERATURES = (0.01, 0.05, 0.07, 0.1, 1.0)  # Table 5
+SHOWN = (0.07, 1.0)  # the default of App. C.1, and the largest
+SIGNS = {"printed": -1, "contrastive": 1}
+
+LENGTHS, DIRECTIONS = (1.7, 0.6), (0.3, 2.2)  # of the drawn pair before normalisation; directions in radians
+DRAWN = 0.5  # temperature of the drawn circles: at 0.07 the larger one would have a radius of 14
+
+STEPS = 180
+TURNS = 24
+ROUNDING = 1e-12  # relative
+NEAREST = 1e-2  # radians: the smallest angle of the weights
+
+
+def double_metric_plane(context: Context) -> Study:
+    """The figure, and sentences about it, checked on a grid of angles."""
+    return Study({"fig2": pd.concat([plane(), weights(), thresholds()], ignore_index=True)}, answers())
+
+
+def at(angle: Float[Tensor, "*n"]) -> Float[Tensor, "*n 2"]:
+    """Points of the unit circle."""
+    return torch.stack([angle.cos(), angle.sin()], dim=-1)
+
+
+def cosine(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
+    """Inner product of unit vectors."""
+    return (u * v).sum(dim=-1)
+
+
+def chord(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
+    """Eq. 5, |u - v|; on the unit circle it is sqrt(2 - 2 cosine)."""
+    return torch.linalg.vector_norm(u - v, dim=-1)
+
+
+def cosine_weight(
+    chords: Float[np.ndarray, "*n"], temperature: float, alpha: float, beta: float, sign: int
+) -> Float[np.ndarray, "*n"]:
+    """alpha/tau ± beta/|u-v|: the rate at which the weighted logits of Eq. 2 rise with the cosine (D1: both signs).
+
+    In the gradient, each term is also multiplied by a softmax probability, which depends on the other candidates.
+    """
+    return alpha / temperature + sign * beta / chords
+
+
+def zero_chord(temperature: float, alpha: float, beta: float) -> float:
+    """beta tau/alpha: the chord where the printed rate is 0. At shorter chords a positive is pushed away (D1)."""
+    return beta * temperature / alpha
+
+
+def plane() -> pd.DataFrame:
+    """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
+    features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
+    u, v = unit(features)
+    circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
+    arc = at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64))
+    origin = torch.zeros(2, dtype=torch.float64)
+    lines = {
+        "feature 1": torch.stack([origin, features[0]]),
+        "feature 2": torch.stack([origin, features[1]]),
+        "unit 1": torch.stack([origin, u]),
+        "unit 2": torch.stack([origin, v]),
+        "unit circle": circle,
+        "circle 1/tau": circle / DRAWN,
+        "circle 1/sqrt(tau)": circle / DRAWN**0.5,
+        "arc": arc,
+        "chord": torch.stack([u, v]),
+    }
+    numbers = {
+        "cosine": cosine(u, v),
+        "arc": angles(cosine(u, v)),
+        "chord": chord(u, v),
+        "temperature": torch.tensor(DRAWN),
+        "scaled cosine": cosine(u, v) / DRAWN,
+        "product at 1/tau": cosine(u / DRAWN, v / DRAWN),
+    }
+    return pd.concat(
+        [
+            *(
+                pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0].numpy(), "y": xy[:, 1].numpy()})
+                for name, xy in lines.items()
+            ),
+            pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": [float(y) for y in numbers.values()]}),
+        ]
+    )
+
+
+def weights() -> pd.DataFrame:
+    """Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature."""
+    theta = np.geomspace(NEAREST, pi, STEPS + 1)
+    chords = 2 * np.sin(theta / 2)
+    parts = []
+    for temperature in SHOWN:
+        shared = {"panel": "weights", "temperature": temperature, "x": theta}
+        parts.append(pd.DataFrame({**shared, "series": "NT-Xent", "sign": "none", "y": 1 / temperature}))
+        for loss, (alpha, beta) in WEIGHTS.items():
+            for name, sign in SIGNS.items():
+                weight = cosine_weight(chords, temperature, alpha, beta, sign)
+                parts.append(pd.DataFrame({**shared, "series": loss, "sign": name, "y": weight}))
+    return pd.concat(parts)
+
+
+def thresholds() -> pd.DataFrame:
+    """Panel ``zero``: the chord where the printed weight is 0 (y) and its angle (x), NaN if the chord is above 2."""
+    rows = []
+    for temperature in SHOWN:
+        for loss, (alpha, beta) in WEIGHTS.items():
+            zero = zero_chord(temperature, alpha, beta)
+            angle = 2 * asin(zero / 2) if zero <= 2 else nan
+            rows.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
+    return pd.DataFrame(rows)
+
+
+def answers() -> list[Answer]:
+    """Radius, discrimination and order, on STEPS - 1 angles between 0 and pi, without the ends."""
+    theta = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
+    return [
+        _scaled("dm.fig2.radius", theta, 1.0, PRINTED),
+        _scaled("dm.fig2.radius.d24", theta, 0.5, "D24"),
+        _told_apart("dm.fig2.discriminates", theta),
+        _ordered("dm.fig2.discriminates.d7", theta),
+    ]
+
+
+def _scaled(claim: str, theta: Float[Tensor, "n"], power: float, reading: str) -> Answer:
+    """On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5."""
+    u, v = at(torch.zeros_like(theta)), at(theta)
+    held = 0
+    for temperature in TEMPERATURES:
+        radius = temperature**-power
+        gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
+        held += int((gap <= ROUNDING * radius**2).sum())
+    return counted(claim, held, len(theta) * len(TEMPERATURES), reading)
+
+
+def _told_apart(claim: str, theta: Float[Tensor, "n"]) -> Answer:
+    """At every angle: pairs with that angle, and so with one cosine, have different chords across the circle."""
+    turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
+    chords = chord(at(turns.expand(-1, len(theta))), at(turns + theta))
+    spread = chords.amax(dim=0) - chords.amin(dim=0)
+    return counted(claim, int((spread > ROUNDING).sum()), len(theta))
+
+
+def _ordered(claim: str, theta: Float[Tensor, "n"]) -> Answer:
+    """Of any two pairs, the one with the longer chord has the smaller cosine."""
+    u, v = at(torch.zeros_like(theta)), at(theta)
+    first, second = torch.triu_indices(len(theta), len(theta), offset=1)
+    longer = (chord(u, v)[first] - chord(u, v)[second]).sign()
+    nearer = (cosine(u, v)[first] - cosine(u, v)[second]).sign()
+    return counted(claim, int((longer * nearer == -1).sum()), len(first), "D7")

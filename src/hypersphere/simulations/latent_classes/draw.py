@@ -1,0 +1,144 @@
+"""Norms of latent classes: norms paper, Figs. 2b, 2c and S2."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from hypersphere.report.studies import Drawing
+from hypersphere.report.style import COLOURS, DASHES, GREY
+
+DOTS: dict[str, Any] = {"markeredgewidth": 0, "rasterized": True}
+PALETTE = (*COLOURS, GREY)
+SPACES = {"latent": "latent points", "embedding": "learned, not normalised"}
+
+
+def fig2b(table: pd.DataFrame) -> Drawing:
+    """Norms paper, Fig. 2b: norm of an embedding against the distance to its tenth neighbour."""
+    points = table[(table["kind"] == "point") & (table["panel"] == table["panel"].iloc[0])]
+    trained, untrained = (table[table["kind"] == kind] for kind in ("rank", "rank_untrained"))
+    columns = zip(*(trained[name] for name in ("panel", "value", "low", "high")), untrained["value"], strict=True)
+    ranks = "; ".join(
+        f"{panel}: {value:.2f} ({low:.2f} to {high:.2f}), {before:.2f} before training"
+        for panel, value, low, high, before in columns
+    )
+    note = (
+        f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
+        f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Left: noise of variance 0.1 as "
+        "printed. Middle: of standard deviation 0.1 as in the authors' code. Right: the authors' notebook, where the "
+        f"last network of Fig. 2c embeds new classes under a new matrix. Rank correlation of norm and density: {ranks}."
+    )
+
+    def draw(figure: Figure) -> None:
+        panels = list(table["panel"].unique())
+        axes = figure.subplots(1, len(panels))
+        for axis, panel in zip(axes, panels, strict=True):
+            _panel(axis, table[table["panel"] == panel])
+            axis.set_title(panel)
+        axes[0].set_ylabel(r"embedding norm $\|z\|$")
+        labels = sorted(table.loc[table["kind"] == "point", "label"].unique())
+        handles = [
+            Line2D([], [], linestyle="", marker="o", color=colour, label=f"class {label:.0f}")
+            for label, colour in zip(labels, COLOURS, strict=False)
+        ]
+        quarters = Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds")
+        figure.legend(handles=[*handles, quarters], loc="outside lower center", ncols=len(handles) + 1)
+
+    return Drawing(
+        (7.0, 3.0), "Norm of each point, and distance to its tenth neighbour, in three readings of the data", draw, note
+    )
+
+
+def fig2c(table: pd.DataFrame) -> Drawing:
+    """Norms paper, Fig. 2c: mean norm of each class over training, for classes of unequal frequency."""
+    note = (
+        "Noise of variance 0.1 as printed, of standard deviation 0.1, and of 1 as in the authors' imbalanced run. "
+        f"Means over {table['n'].max():.0f} seeds, {table['epoch'].max():.0f} epochs. Each seed has centres and a "
+        "matrix of its own, which move all its norms together; so below, each class is compared with the mean of the "
+        "four classes of the same seed, with 95 % t intervals. Numbers in the legend: the classes' probabilities, "
+        "~1/2, ~1/4 and so on, normalised."
+    )
+
+    def draw(figure: Figure) -> None:
+        panels = list(table["panel"].unique())
+        axes = figure.subplots(2, len(panels), sharex=True)
+        for above, below, panel in zip(*axes, panels, strict=True):
+            rows = table[table["panel"] == panel]
+            for i, label in enumerate(sorted(rows["label"].unique())):
+                line = rows[rows["label"] == label]
+                look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i]}
+                above.plot(
+                    line["epoch"], line["value"], label=f"class {label}: {line['probability'].iloc[0]:.3f}", **look
+                )
+                below.plot(line["epoch"], line["apart_value"], **look)
+                band = {"color": COLOURS[i], "alpha": 0.15, "linewidth": 0}
+                below.fill_between(line["epoch"], line["apart_low"], line["apart_high"], **band)
+            above.set_title(panel)
+            below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
+        axes[0][0].set_ylabel(r"mean norm $\|z\|$")
+        axes[1][0].set_ylabel("minus the classes' mean")
+        figure.align_ylabels(axes[:, 0])
+        handles, labels = axes[0][0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+
+    return Drawing((7.0, 4.2), "Mean embedding norm by class, in three readings of the noise", draw, note)
+
+
+def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
+    """Norms paper, Fig. S2: eight latent classes in three dimensions, latent and learned."""
+    points = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
+    note = (
+        f"{table['label'].nunique()} classes of {table['per_class'].iloc[0]:,} points, one seed, "
+        f"{table['epochs'].iloc[0]} epochs; {points:,.0f} of the points are drawn. Dashed: from the origin to each "
+        "class's mean. Top: noise of variance 0.1 as printed. Bottom: of standard deviation 0.1 as in the authors' "
+        "code. Axes have no unit."
+    )
+
+    def draw(figure: Figure) -> None:
+        panels = list(table["panel"].unique())
+        for down, panel in enumerate(panels):
+            for right, (space, name) in enumerate(SPACES.items()):
+                place = 1 + right + down * len(SPACES)
+                axis = figure.add_subplot(len(panels), len(SPACES), place, projection="3d")
+                _scatter(axis, table[(table["panel"] == panel) & (table["space"] == space)])
+                axis.set_title(f"{name} (noise: {panel})", pad=0)
+        handles = [
+            Line2D([], [], color=colour, marker="o", linestyle="--", linewidth=1, label=f"{label:.0f}")
+            for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False)
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handlelength=2)
+
+    return Drawing((7.0, 5.8), "Single points by class; dashed: from the origin to the mean of a class", draw, note)
+
+
+def _panel(axis: Axes, rows: pd.DataFrame) -> None:
+    points, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
+    for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False):
+        of_class = points[points["label"] == label]
+        axis.plot(of_class["distance"], of_class["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
+    error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
+    axis.errorbar(quarters["distance"], quarters["value"], error, fmt="D-", color="black", linewidth=1, capsize=2)
+    axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour")
+
+
+def _scatter(axis: Any, rows: pd.DataFrame) -> None:
+    """The points of each class, and a dashed line from the origin to its mean."""
+    labels = sorted(rows["label"].unique())
+    for label, colour in zip(labels, PALETTE, strict=False):
+        points = rows[(rows["label"] == label) & (rows["kind"] == "point")]
+        axis.plot(points["x"], points["y"], points["z"], ".", color=colour, markersize=3.2, alpha=0.55, **DOTS)
+        mean = rows[(rows["label"] == label) & (rows["kind"] == "mean")].iloc[0]
+        ends = ([0, mean["x"]], [0, mean["y"]], [0, mean["z"]])
+        axis.plot(*ends, color="white", linewidth=2.6, zorder=20)
+        axis.plot(*ends, linestyle="--", color=colour, linewidth=1.5, zorder=21)
+        axis.plot(*([end[1]] for end in ends), "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
+    axis.set_aspect("equal")
+    axis.set_box_aspect(axis.get_box_aspect() if hasattr(axis, "get_box_aspect") else None, zoom=1.2)
+    axis.tick_params(labelsize=7.5, pad=-2)
+    for side in (axis.xaxis, axis.yaxis, axis.zaxis):
+        side.set_pane_color((1, 1, 1, 0))
+    for line in (axis.xaxis, axis.yaxis, axis.zaxis):
+        line.set_major_locator(MaxNLocator(4))

@@ -1,0 +1,142 @@
+"""Maps of gradients and of their weights by angle and probability: margins paper, Figs. 1, 2 and 8."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from hypersphere.report import style
+from hypersphere.report.studies import Drawing
+
+GRADIENTS = (("positives", "+"), ("negatives", "-"))
+WEIGHTS = (
+    ("sines", r"$\sin(\theta^+\!+m_1)\,/\,\sin\theta^+$" + "\npositives only"),
+    ("gaps", r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$" + "\npositives and negatives"),
+)
+QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2", "3π/4", "π"])
+HALVES = (QUARTERS[0][::2], QUARTERS[1][::2])
+EIGHTS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
+SIXTEENTHS = ([0.0625, 0.25, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
+TWO_PANELS: dict[str, Any] = {"pad": 0.02, "aspect": 22}
+"""The place and shape of a colour bar beside two panels."""
+
+
+def fig1(table: pd.DataFrame) -> Drawing:
+    """Margins paper, Fig. 1: magnitudes of the gradient without margins, for positives and for negatives."""
+    note = (
+        f"|p - q|·sin(θ)/τ at β = 1 and τ = {table['temperature'].iloc[0]:g}, p = 1 for positives and 0 for negatives, "
+        f"at the centres of {_cells(table)}. Angle and probability are independent here. In a batch, the "
+        "other samples decide which probability goes with an angle, and not every pair can occur."
+    )
+
+    def draw(figure: Figure) -> None:
+        axes, top = figure.subplots(1, 2), table["magnitude"].max()
+        for axis, (panel, sign) in zip(axes, GRADIENTS, strict=True):
+            _map(axis, table[table["panel"] == panel], "magnitude", cmap="viridis", vmin=0, vmax=top)
+            axis.set_title(panel, loc="left")
+            axis.set_xlabel(f"estimated probability $q^{sign}$")
+            axis.set_ylabel(rf"angle $\theta^{sign}$ (rad)")
+        _bar(figure, axes, axes[0], r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)", **TWO_PANELS)
+
+    return Drawing((6.4, 2.8), "Magnitude of the gradient by angle, at each probability", draw, note)
+
+
+def fig2(table: pd.DataFrame) -> Drawing:
+    """Margins paper, Fig. 2: the two factors by which an angular margin multiplies gradients.
+
+    Two maps with one colour scale, symmetric about 1: a line where the weight is 1, hatched where it is negative.
+    """
+    m1, t = table["m1"].iloc[0], table["temperature"].iloc[0]
+    note = (
+        f"Theorem 4.1's factors at m₁ = {m1:g}, m₂ = 0, β = 1 and τ = {t:g}, at the centres of {_cells(table)}. "
+        "Colours are logarithmic. Black lines (green in the paper): weight 1. Hatched: the weight is negative, "
+        "so the loss pushes these positives away; the colour shows its magnitude."
+    )
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots(1, 2)
+        for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
+            rows = table[table["panel"] == panel]
+            _map(axis, rows, "size", cmap="PuOr", norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]))
+            one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
+            axis.axhline(one, color="black", linewidth=1.2)
+            axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
+            if rows["multiplier"].min() < 0:
+                axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
+                label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+                axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
+            axis.set_title(title, loc="left", fontsize=8.5)
+            axis.set_xlabel(r"probability without margin $\tilde{q}^+$")
+            axis.set_ylabel(r"angle $\theta^+$ (rad)")
+        _bar(figure, axes, axes[0], "magnitude of the weight", EIGHTS, **TWO_PANELS)
+
+    measured = "Weight by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
+    return Drawing((6.6, 3.0), measured, draw, note)
+
+
+def fig8(table: pd.DataFrame) -> Drawing:
+    """Margins paper, Fig. 8: the ratio of sums of exponentiated logits for several margins and temperatures.
+
+    Temperatures in rows, margins in columns, one colour scale, symmetric about 1; a line where the ratio is 1.
+    """
+    temperatures, margins = sorted(table["temperature"].unique()), sorted(table["m1"].unique())
+    note = (
+        f"Lemma 4.3's ratio at m₁ = {', '.join(f'{m1:g}' for m1 in margins)} (Sec. 5.4's) and "
+        f"τ = {', '.join(f'{t:g}' for t in temperatures)} (our choice: Fig. 8's own values are "
+        f"not in the text), m₂ = 0 and β = 1, at the centres of {_cells(table)}. Colours are logarithmic and "
+        f"end at {SIXTEENTHS[1][0]} and {SIXTEENTHS[1][-1]}. Black lines (green in the paper): ratio 1."
+    )
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots(len(temperatures), len(margins), sharex=True, sharey=True)
+        for line, temperature in zip(axes, temperatures, strict=True):
+            for axis, m1 in zip(line, margins, strict=True):
+                rows = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
+                _map(axis, rows, "ratio", cmap="PuOr", norm=LogNorm(SIXTEENTHS[0][0], SIXTEENTHS[0][-1]))
+                axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
+            line[0].set_ylabel(rf"$\tau$ = {temperature:g}" + "\n" + r"$\theta^+$ (rad)")
+        for axis, m1 in zip(axes[0], margins, strict=True):
+            axis.set_title(f"$m_1$ = {m1:g}", fontsize=8.5)
+        for axis in axes[-1]:
+            axis.set_xlabel(r"$\tilde{q}^+$")
+        axes[0][0].set_yticks(*HALVES)
+        axes[0][0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        label = r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$"
+        _bar(figure, axes, axes[0][0], label, SIXTEENTHS, pad=0.015, aspect=32)
+
+    measured = "Ratio by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
+    return Drawing((7.0, 4.5), measured, draw, note)
+
+
+def _cells(table: pd.DataFrame) -> str:
+    return f"{table['theta'].nunique()} × {table['probability'].nunique()} cells"
+
+
+def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> None:
+    """A heat map of ``values``: probability across, the angle upwards."""
+    map_ = rows.pivot(index="theta", columns="probability", values=values)
+    axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
+    axis.set_yticks(*QUARTERS)
+    axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+    axis.set(xlim=(0, 1), ylim=(0, QUARTERS[0][-1]))
+    axis.grid(visible=False)
+
+
+def _bar(
+    figure: Figure,
+    axes: Any,
+    first: Axes,
+    label: str,
+    levels: tuple[Sequence[float], Sequence[str]] | None = None,
+    **look: Any,
+) -> None:
+    """The colour bar of all maps, by the first one; it goes beyond the last of its levels."""
+    bar = figure.colorbar(first.collections[0], ax=axes, extend="both" if levels else "neither", **look)
+    if levels:
+        bar.set_ticks(levels[0], labels=levels[1])
+        bar.minorticks_off()
+    bar.set_label(label)
+    bar.ax.grid(visible=False)

@@ -1,0 +1,293 @@
+"""Steps until pairs of points meet under the gradient of their cosine: norms paper, Table 1 and Fig. 2a.
+
+500 pairs of random directions in R^20 descend the gradient of their mean loss at rate 10, until their mean cosine
+exceeds 0.999 (Sec. 4.1, App. B.1).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy import stats
+
+from hypersphere.simulations.pair_attraction.pairs import (
+    PAIRS,
+    RATE,
+    Outcome,
+    Runs,
+    converge,
+    interpolated,
+    random_cosines,
+)
+from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted, effect, over_seeds
+
+SEEDS = range(16)
+SWEEP_SEEDS = range(8)
+"""The seeds of Fig. 2a; Table 1 has all seeds."""
+LIMIT = 12_000
+LIMIT_WITH_PENALTY = 2_000
+"""Twice the steps of Table 1's slowest cell. Where a penalty pulls points to the origin, they arrive by step 70."""
+
+
+class Setting(NamedTuple):
+    """One simulation, except for its seed."""
+
+    norms: tuple[float, float]
+    """Norms at the start: of all first points, and of all second points before any interpolation."""
+    alpha: float = 0.0
+    """Interpolation of the second point towards the first one, or towards its opposite (App. B.1)."""
+    normalised: bool = True
+    """Whether an interpolated point gets its norm back (erratum N7); in the printed formula it does not."""
+    static: bool = False
+    """Whether the first points do not move."""
+    penalty: str = ""
+    gamma: float = 0.0
+
+    @property
+    def alike(self) -> bool:
+        """Whether both points of every pair have the same norm throughout."""
+        return self.norms[0] == self.norms[1] and self.normalised and not self.static and not self.inner and self.even
+
+    @property
+    def inner(self) -> bool:
+        """Whether the loss raises the inner product instead of the cosine."""
+        return self.penalty == "inner product"
+
+    @property
+    def even(self) -> bool:
+        """Whether a penalty acts on both points of a pair alike; true without a penalty."""
+        return self.penalty in ("", "norm", "squares")
+
+
+READINGS = {
+    "square": PRINTED,  # mean over pairs of -cos + gamma ||z_i||²: the index i says one point of each pair
+    "norm": "N1",  # gamma times the mean norm of all points
+    "squares": "",  # gamma times the mean squared norm of all points (ours)
+    "inner product": "",  # mean over pairs of -z_i · z_j + gamma ||z_i||², taken literally (ours)
+}
+TABLE_NORMS = (1.0, 4.0, 7.0)
+GAMMAS = (0.5, 1.0, 10.0)
+NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
+STATIC_NORMS = NORMS[:5]
+"""These take twice the steps, so the largest norms are left out."""
+ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
+WIDEST, OBTUSE = min(ALPHAS), -0.48
+"""Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
+PANEL_NORMS, PANEL_ALPHAS = (1.0, 2.0, 3.0), ALPHAS[::4]
+
+
+def free(norm: float, alpha: float = 0.0) -> Setting:
+    """No penalty, both sets trained and scaled, interpolated points normalised (errata N6, N7)."""
+    return Setting((norm, norm), alpha)
+
+
+def penalised(penalty: str, norm: float, gamma: float) -> Setting:
+    """A cell of Table 1, or of its column without penalty."""
+    if gamma == 0 and penalty != "inner product":
+        return free(norm)
+    return Setting((norm, norm), penalty=penalty, gamma=gamma)
+
+
+NORM_CURVES: dict[str, tuple[Sequence[float], Callable[[float], Setting]]] = {
+    "both": (NORMS, free),
+    "second": (NORMS, lambda norm: Setting((1.0, norm))),
+    "static": (STATIC_NORMS, lambda norm: Setting((norm, norm), static=True)),
+}
+ANGLE_CURVES: dict[str, Callable[[float], Setting]] = {
+    "normalised": lambda alpha: free(1.0, alpha),
+    "printed": lambda alpha: Setting((1.0, 1.0), alpha, normalised=False),
+}
+CELLS = {cell: penalised(*cell) for cell in product(READINGS, TABLE_NORMS, (0.0, *GAMMAS))}
+SETTINGS = list(
+    dict.fromkeys(
+        [
+            *(curve(norm) for norms, curve in NORM_CURVES.values() for norm in reversed(norms)),
+            *(free(norm, alpha) for norm in reversed(PANEL_NORMS) for alpha in PANEL_ALPHAS),
+            *(curve(alpha) for curve in ANGLE_CURVES.values() for alpha in ALPHAS),
+            *CELLS.values(),
+        ]
+    )
+)
+
+
+def simulate(seeds: Sequence[int]) -> dict[str, Float[np.ndarray, "seeds settings"]]:
+    """Run every setting of ``SETTINGS`` for every seed. Settings that are not in Table 1 run for ``SWEEP_SEEDS`` only.
+
+    Returns:
+        The fields of ``pairs.Outcome``, and ``angle``, the mean angle at the start; nan where nothing was run.
+    """
+    cosines = np.stack([random_cosines(seed) for seed in seeds])
+    results = {name: np.full((len(seeds), len(SETTINGS)), math.nan) for name in (*Outcome._fields, "angle")}
+    in_table = set(CELLS.values())
+    needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
+    column, row = np.divmod(np.flatnonzero(needed), len(seeds))
+    kinds = [(SETTINGS[i].alike, SETTINGS[i].inner) for i in column]
+    for kind in sorted(set(kinds)):
+        of_kind = np.array([candidate == kind for candidate in kinds])
+        place = (row[of_kind], column[of_kind])
+        runs, limit = _prepared(cosines[place[0]], [SETTINGS[i] for i in place[1]], sides=1 if kind[0] else 2)
+        outcome = converge(runs, limit, inner=kind[1])
+        results["angle"][place] = np.arccos(runs.cosine.clip(-1, 1)).mean(axis=1)
+        for name, values in outcome._asdict().items():
+            results[name][place] = values
+    return results
+
+
+def _prepared(
+    cosines: Float[np.ndarray, "runs pairs"], settings: Sequence[Setting], sides: int
+) -> tuple[Runs, Float[np.ndarray, "runs"]]:
+    """Runs of these settings that start from cosines of random pairs, and their limits of steps."""
+
+    def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "sides runs 1"]:
+        return np.array(list(values), dtype=float).T[:sides, :, None]
+
+    cosine, length = interpolated(cosines, np.array([s.alpha for s in settings])[:, None])
+    norm = columns(s.norms for s in settings) * np.ones_like(cosine)
+    norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
+    rate = RATE / PAIRS
+    runs = Runs(
+        cosine=cosine,
+        norm=norm,
+        rate=rate * columns((not s.static, True) for s in settings),
+        keep=1 - rate * columns(_on_square(s) for s in settings),
+        pull=rate * columns(_on_norm(s) for s in settings),
+    )
+    return runs, np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
+
+
+def _on_square(setting: Setting) -> tuple[float, float]:
+    """For each point of a pair: the derivative of the penalty, divided by the point."""
+    if setting.penalty == "squares":
+        return setting.gamma, setting.gamma
+    return (0.0 if setting.even else 2 * setting.gamma), 0.0
+
+
+def _on_norm(setting: Setting) -> tuple[float, float]:
+    """For each point: the length of the derivative of a penalty on the norm, a mean over 1000 points (so gamma/2)."""
+    return (setting.gamma / 2, setting.gamma / 2) if setting.penalty == "norm" else (0.0, 0.0)
+
+
+Results = dict[str, Float[np.ndarray, "seeds settings"]]
+
+
+def numbers(results: Results, setting: Setting, name: str = "steps") -> Float[np.ndarray, "seeds"]:
+    """A setting's numbers, one for each seed."""
+    return results[name][:, SETTINGS.index(setting)]
+
+
+def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> Float[np.ndarray, "seeds"]:
+    """Slope of log steps on log norm, by least squares; 2 is quadratic."""
+    return np.polyfit(np.log(norms), np.log(steps), 1)[0]
+
+
+def pair_attraction(context: Context) -> Study:
+    """Table 1 and Fig. 2a."""
+    results = simulate(SEEDS)
+    swept = {name: values[: len(SWEEP_SEEDS)] for name, values in results.items()}
+    return Study({"table1": _table1(results), "fig2a": _fig2a(swept)}, [*_of_table1(results), *_of_fig2a(swept)])
+
+
+def _table1(results: Results) -> pd.DataFrame:
+    """One row per cell. Statistics of steps are over the seeds that converged."""
+    rows = []
+    for (penalty, norm, gamma), setting in CELLS.items():
+        steps = numbers(results, setting)
+        done = steps[np.isfinite(steps)]
+        rows.append(
+            {
+                **{"penalty": penalty, "reading": READINGS[penalty], "norm": norm, "gamma": gamma},
+                **{"n": len(steps), "converged": len(done)},
+                **{"mean": _or_nan(np.mean, done), "std": _or_nan(lambda x: np.std(x, ddof=1), done, least=2)},
+                **{"least": _or_nan(np.min, done), "most": _or_nan(np.max, done)},
+                "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
+                "highest_cosine": numbers(results, setting, "highest").max(),
+                "late_cosine": numbers(results, setting, "late").max(),
+                "end_norm": numbers(results, setting, "norm").mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _or_nan(summary: Callable[[np.ndarray], float], values: np.ndarray, least: int = 1) -> float:
+    return float(summary(values)) if len(values) >= least else math.nan
+
+
+def _fig2a(results: Results) -> pd.DataFrame:
+    """Curves of three panels: mean steps over seeds, with a 95 % t interval."""
+    curves = [("norm", name, [curve(norm) for norm in norms]) for name, (norms, curve) in NORM_CURVES.items()]
+    curves += [("angle", name, [curve(alpha) for alpha in ALPHAS]) for name, curve in ANGLE_CURVES.items()]
+    curves += [("both", f"{norm:g}", [free(norm, alpha) for alpha in PANEL_ALPHAS]) for norm in PANEL_NORMS]
+    rows = []
+    for panel, curve, settings in curves:
+        for setting in settings:
+            steps = numbers(results, setting)
+            half = float(stats.t.ppf(0.975, len(steps) - 1) * steps.std(ddof=1) / math.sqrt(len(steps)))
+            rows.append(
+                {
+                    **{"panel": panel, "curve": curve, "norm": setting.norms[1], "alpha": setting.alpha},
+                    "angle": numbers(results, setting, "angle").mean(),
+                    **{"mean": steps.mean(), "low": steps.mean() - half, "high": steps.mean() + half},
+                    "n": len(steps),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _of_table1(results: Results) -> list[Answer]:
+    """Printed cells, the slope that should be 2, and the steps that a penalty saves, each in both readings."""
+    answers = []
+    for penalty, reading in READINGS.items():
+        if not reading:
+            continue
+        suffix = "" if reading == PRINTED else f".{reading.lower()}"
+        of_penalty = {cell[1:]: setting for cell, setting in CELLS.items() if cell[0] == penalty}
+        cells = {cell: numbers(results, setting) for cell, setting in of_penalty.items()}
+        for norm, gamma in product(TABLE_NORMS, GAMMAS):
+            place = f"norm{norm:g}.gamma{gamma:g}{suffix}"
+            answers.append(over_seeds(f"norms.table1.{place}", cells[norm, gamma].tolist(), reading))
+            if gamma < 10:
+                saved = (cells[norm, 0.0].tolist(), cells[norm, gamma].tolist())
+                answers.append(effect(f"norms.table1.faster.{place}", *saved, reading))
+        for norm in TABLE_NORMS:
+            more = (cells[norm, 0.5].tolist(), cells[norm, 1.0].tolist())
+            answers.append(effect(f"norms.table1.stronger.norm{norm:g}{suffix}", *more, reading))
+        for gamma in (0.5, 1.0):
+            fitted = slopes(TABLE_NORMS, np.stack([cells[norm, gamma] for norm in TABLE_NORMS]))
+            answers.append(over_seeds(f"norms.table1.slope.gamma{gamma:g}{suffix}", fitted.tolist(), reading))
+        ends = [(norm, numbers(results, penalised(penalty, norm, 10.0), "norm")) for norm in TABLE_NORMS]
+        shrunk = sum(int((end < norm).sum()) for norm, end in ends)
+        answers.append(counted(f"norms.table1.shrinks{suffix}", shrunk, sum(len(end) for _, end in ends), reading))
+    fitted = slopes(TABLE_NORMS, np.stack([numbers(results, free(norm)) for norm in TABLE_NORMS]))
+    return [*answers, over_seeds("norms.table1.slope.unregularised", fitted.tolist(), "N6")]
+
+
+def _of_fig2a(results: Results) -> list[Answer]:
+    """Sentences about Fig. 2a, as App. B.1 is printed and with errata N6 and N7.
+
+    As printed, only the second set is scaled, and interpolated points keep the norm they come out with.
+    """
+    answers = []
+    for curve, angle, suffix in (("second", "printed", ""), ("both", "normalised", ".n6")):
+        on_norm, on_angle = ("N6", "N6, N7") if suffix else (PRINTED, PRINTED)
+        norms, of_norm = NORM_CURVES[curve]
+        steps = np.stack([numbers(results, of_norm(norm)) for norm in norms])
+        rises = np.diff(steps, axis=0) > 0
+        answers.append(counted(f"norms.fig2a.norm_slows{suffix}", int(rises.sum()), rises.size, on_norm))
+        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(norms, steps).tolist(), on_norm))
+        widest = numbers(results, ANGLE_CURVES[angle](WIDEST)).tolist()
+        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", steps[-1].tolist(), widest, on_angle))
+    settings = [ANGLE_CURVES["normalised"](alpha) for alpha in reversed(ALPHAS)]
+    steps, angles = (np.stack([numbers(results, setting, name) for setting in settings]) for name in ("steps", "angle"))
+    with_sine = np.diff(steps, axis=0) * np.diff(np.sin(angles), axis=0) > 0
+    none, right, obtuse, widest = (numbers(results, free(1.0, alpha)) for alpha in (1.0, 0.0, OBTUSE, WIDEST))
+    near_pi = (widest - obtuse).tolist()
+    return [
+        *answers,
+        counted("norms.fig2a.sine_slows", int(with_sine.sum()), with_sine.size, "N7"),
+        effect("norms.fig2a.only_near_pi", near_pi, (obtuse - none).tolist(), "N7"),
+        effect("norms.fig2a.only_near_pi.obtuse", near_pi, (obtuse - right).tolist(), "N7"),
+    ]

@@ -1,0 +1,135 @@
+"""Steps to convergence: norms paper, Table 1 and Fig. 2a."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hypersphere.report.studies import Drawing, Layout
+from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+
+READINGS = {
+    "square": "γ‖z_i‖², on one point of each pair (as printed)",
+    "norm": "γ‖z‖, mean over all points (N1)",
+    "squares": "γ‖z‖², mean over all points (ours)",
+    "inner product": "-z_i · z_j + γ‖z_i‖², taken literally (ours)",
+}
+NORM = {"both": "both sets", "second": "second set alone", "static": "both, first static"}
+ANGLE = {"normalised": "normalised again", "printed": "as printed"}
+BOTH = {"3": "norm 3", "2": "norm 2", "1": "norm 1"}
+ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
+
+
+def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
+    """Norms paper, Table 1: steps to convergence by initial norm and penalty, in several readings of the objective."""
+    gammas = sorted(table["gamma"].unique())
+    head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in gammas)]
+    printed = {
+        (row["reading"], row["setting"], row["variant"]): row["reported"]
+        for row in claims.to_dict("records")
+        if row["kind"] == "value" and row["metric"] == "steps"
+    }
+    body = []
+    for penalty, name in READINGS.items():
+        block = table[table["penalty"] == penalty]
+        for norm in sorted(block["norm"].unique()):
+            line = block[block["norm"] == norm].sort_values("gamma").to_dict("records")
+            cells = [
+                _cell(cell) + _printed(printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}")))
+                for cell in line
+            ]
+            body.append([name, f"{norm:g}", *cells])
+    diverged = table[table["converged"] == 0]
+    ends = "; ".join(
+        f"{READINGS[str(name)].split(',')[0]}: norms near {part['end_norm'].mean():.2f}, mean cosine at most "
+        f"{part['late_cosine'].max():.2f} over the second half"
+        for name, part in diverged.groupby("penalty")
+    )
+    note = (
+        "500 pairs in 20 dimensions, both sets scaled and trained, rate 10, until the mean cosine exceeds 0.999: mean "
+        f"± standard deviation [range] over {int(table['n'].max())} seeds. γ = 0 is not printed. Never: not within "
+        f"{int(diverged['limit'].max()):,} steps. At that point: {ends}."
+    )
+    return Layout(head, body, note)
+
+
+def fig2a(table: pd.DataFrame) -> Drawing:
+    """Norms paper, Fig. 2(a): steps to convergence against the norm and against the angle."""
+    part = table[table["panel"] == "norm"]
+    grown = {}
+    for curve in ("both", "second"):
+        line = part[(part["curve"] == curve) & (part["norm"] >= 1)].sort_values("norm")
+        grown[curve] = line["mean"].iloc[-1] / line["mean"].iloc[0]
+        longest, shortest = line["norm"].iloc[-1], line["norm"].iloc[0]
+    finding = (
+        f"From norm {shortest:g} to {longest:g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
+        f"and {grown['second']:.1f}-fold if one does"
+    )
+    note = (
+        "500 pairs in 20 dimensions, gradient descent at rate 10 until the mean cosine exceeds 0.999; means over "
+        f"{int(table['n'].min())} seeds with 95 % t intervals (narrower than the lines). Left, random directions: both "
+        "sets scaled and trained; only the second set scaled, as the text says; the first set static. Middle, "
+        "interpolated pairs: normalised again, or with the norm that the printed formula gives. Right: normalised "
+        f"again. The largest mean angle is {table['angle'].max():.2f}; at π nothing moves."
+    )
+
+    def draw(figure: Figure) -> None:
+        norm, angle, both = figure.subplots(1, 3)
+        _curves(norm, table[table["panel"] == "norm"], "norm", NORM)
+        _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
+        _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
+        _slope_two(norm, table[(table["panel"] == "norm") & (table["curve"] == "both")])
+        norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
+        norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
+        norm.minorticks_off()
+        norm.legend(loc="upper left", handlelength=2.2, fontsize=7.5)
+        norm.set_title("norm, random pairs", loc="left")
+        angle.set(ylim=(0, 210))
+        angle.set_title("angle, norm 1", loc="left")
+        both.set(yscale="log", ylim=(10, 3000))
+        both.set_title("both", loc="left")
+        for axes in (angle, both):
+            axes.set(xlabel="mean initial angle (rad)", xlim=(0, 3.2))
+            axes.set_xticks(*ANGLES)
+
+    return Drawing((7.0, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)
+
+
+def _cell(cell: dict[str, float]) -> str:
+    if not cell["converged"]:
+        return f"never (mean cosine at most {cell['highest_cosine']:.3f})"
+    spread = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
+    return spread if cell["converged"] == cell["n"] else f"{spread}, {cell['n'] - cell['converged']:.0f} never"
+
+
+def _printed(steps: float | None) -> str:
+    if steps is None:
+        return ""
+    return "; printed: divergence" if steps == float("inf") else f"; printed: {steps:.0f}"
+
+
+def _slope_two(axes: Axes, part: pd.DataFrame) -> None:
+    """A guide under a curve: four times the steps at twice the norm."""
+    line = part[part["norm"] > 0].sort_values("norm")
+    norm, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
+    ends = [line["norm"].min(), line["norm"].max()]
+    look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
+    axes.plot(ends, [0.3 * steps * (end / norm) ** 2 for end in ends], label="slope 2", **look)
+
+
+def _curves(
+    axes: Axes, part: pd.DataFrame, x: str, names: dict[str, str], every: int = 1, looks: Sequence[int] = (0, 1, 2)
+) -> None:
+    for name, at in zip(names, looks, strict=False):
+        line = part[part["curve"] == name].sort_values(x)
+        look: dict[str, Any] = {
+            "color": COLOURS[at],
+            "marker": MARKERS[at],
+            "linestyle": DASHES[at],
+            "markevery": every,
+        }
+        axes.plot(line[x], line["mean"], label=names[name], **look)
+        axes.fill_between(line[x], line["low"], line["high"], color=COLOURS[at], alpha=0.3, linewidth=0)
+    axes.legend(loc="upper left" if every > 1 else "lower right", handlelength=2.2, fontsize=8)

@@ -1,0 +1,51 @@
+"""What one setting does to a gradient, with a slider for the setting: a margin's size, or an embedding's norm."""
+
+import pandas as pd
+
+from hypersphere.report import sliders as moved
+from hypersphere.report.sliders import Panel, Slider
+from hypersphere.report.studies import Drawing
+
+MARGIN = Slider(
+    "Margin m",
+    {
+        "logit": Panel("Logit of the positive", "angle of the positive (rad)", "logit (nat)", 0.7854),
+        "gradient": Panel("Gradient in the angle", "angle of the positive (rad)", "size (nat per rad)", 0.7854),
+    },
+    {"none": "no margin", "angular": "angular margin", "subtractive": "subtractive margin"},
+    (0.2, 0.4, 0.8),
+)
+NORM = Slider(
+    "Norm of the embedding",
+    {
+        "gradient": Panel("Gradient", "angle of the pair (rad)", "size", 1.571),
+        "growth": Panel("Growth of the norm in a step", "angle of the pair (rad)", "growth", 1.571),
+    },
+    {"plain": "plain", "grad_scale": "GradScale (p = 1)"},
+    (0.5, 1.0, 2.0),
+)
+
+
+def sliders(table: pd.DataFrame) -> Drawing:
+    """What a margin does to the positive's logit and gradient, or a norm to its own gradient and growth."""
+    stops = f"{table['stop'].min():g} to {table['stop'].max():g}."
+    if "logit" in set(table["panel"]):
+        slider, size = MARGIN, (7.0, 3.6)
+        measured = "Logit of the positive and size of its gradient, by its angle to the anchor"
+        note = (
+            "InfoNCE (Eq. 5) with τ = 0.25 and 255 negatives at a right angle to the anchor. Either margin is of size "
+            "m: m₁ in radians, m₂ in units of cosine. A subtractive margin lowers every logit alike; an angular one "
+            "turns the curve, so that logits rise again beyond π − m₁. "
+            f"{table['stop'].nunique()} margins from {stops}"
+        )
+    else:
+        slider, size = NORM, (7.0, 3.4)
+        measured = (
+            "Size of the cosine's gradient, and growth of the norm in one step along it, by the angle of the pair"
+        )
+        note = (
+            "A pair in the plane; the other embedding is fixed. The plain gradient falls as one over the norm, and a "
+            "step along it (rate 1) lengthens the embedding, most where the norm is small. GradScale with p = 1 "
+            f"multiplies the gradient by the norm. {table['stop'].nunique()} norms from {stops}"
+        )
+    return Drawing(size, measured, lambda figure: moved.draw(figure, table, slider), note, slider=slider)
