@@ -15,13 +15,12 @@ from pydantic import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import images
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.datasets.types import CLASS, CONFLICTING, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 LISTED = "{path}"
 NAME = re.compile(r".*_([01])_([01])\.(?:png|jpg|jpeg)", re.IGNORECASE)
 SHARE = "0.5pct"
-CONFLICTING = "conflicting"
 
 
 def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size: PositiveInt = 128) -> Arrays:

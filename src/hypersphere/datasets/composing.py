@@ -13,13 +13,13 @@ from jaxtyping import Float, Int, Int64
 from scipy.special import ndtri
 
 from hypersphere import prng
-from hypersphere.datasets.types import CLASS, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
 HALF_STEP = 2.0**-54
 """Half of the distance between two uniform draws: it keeps them off 0, whose normal quantile is infinite."""
-BIAS, CONFLICTING = "bias", "conflicting"
-"""Name of the labels that hold the colour or corruption, and of the attribute: whether it conflicts with the class."""
+BIAS = "bias"
+"""Name of the labels that hold the colour or corruption."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from jaxtyping import Int64, Shaped, UInt8
 
 CLASS = "class"
 """Name of the main labels, which supervised methods learn and probes predict by default."""
+CONFLICTING = "conflicting"
+"""Name of the attribute that says whether an image's bias conflicts with its class."""
 TRAIN, TEST = "train", "test"
 """Splits whose size a dataset's declaration may set. Every dataset has ``train``; to be evaluated it needs both."""
 

@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from hypersphere.augmentations.ops import to_float
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import store
-from hypersphere.datasets.composing import CONFLICTING
 from hypersphere.datasets.store import Prepared, PreparedSplit
-from hypersphere.datasets.types import CLASS, TRAIN
+from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.result import NotFiniteError
 

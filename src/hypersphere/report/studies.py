@@ -8,7 +8,7 @@ figure's takes the study's table and returns a ``Drawing``; a table's also takes
 import importlib
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -17,7 +17,9 @@ from hypersphere.config.artifacts import Studied
 from hypersphere.errors import HypersphereError
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
-from hypersphere.report.sliders import Slider
+
+if TYPE_CHECKING:  # matplotlib, which no table needs
+    from hypersphere.report.sliders import Slider
 
 SIZE_NOTICE = "Exact study at its published size, the same at every scale; one CPU thread, no trained encoder."
 
@@ -35,7 +37,7 @@ class Drawing(NamedTuple):
     """Plain sentences on what was computed."""
     finding: str = ""
     """What the table shows, in a sentence, which becomes the title."""
-    slider: Slider | None = None
+    slider: "Slider | None" = None
     """Lets readers of the scorecard move one setting."""
 
 

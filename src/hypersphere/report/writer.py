@@ -9,7 +9,7 @@ from typing import Any
 
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_text
-from hypersphere.report import claims, figures, notes, studies, style
+from hypersphere.report import claims, notes, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
 from hypersphere.report.results import Results
 
@@ -31,6 +31,8 @@ def build(results: Results, paper: str, name: str) -> None:
     about, kind = _found(results, paper, name)
     outputs, numbers = results.plan.outputs(paper, name), kind.numbers(about)
     if kind.FOLDER == "figures":
+        from hypersphere.report import figures, style  # matplotlib, which no table needs
+
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
         return

@@ -59,7 +59,7 @@ def test_each_transform_has_a_purpose_and_what_is_off_is_not_drawn(monkeypatch: 
         asked.append(str(key[0]))
         return real(shape, seed, *key)
 
-    monkeypatch.setattr(keyed, "uniform", record)
+    monkeypatch.setattr(prng, "uniform", record)
 
     def purposes(views: Views) -> list[str]:
         asked.clear()

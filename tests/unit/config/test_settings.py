@@ -93,8 +93,8 @@ def test_how_jobs_are_cut_changes_no_folder(loaded: Callable[..., Config], how: 
 def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     root = project()
     folder = root / "config" / "papers"
-    for name in ("lecture", "margins", "another"):
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"paper": name, "title": name}))
+    for name, order in {"lecture": {"order": 2}, "margins": {"order": 1}, "another": {}}.items():
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"paper": name, "title": name, **order}))
     assert list(cfg.load(root, {}).papers) == ["margins", "lecture", "another", "p"]
 
 
