@@ -24,8 +24,7 @@ SILENT = frozenset(
         *("errors", "files"),
         # Which runs there are, and which cell shows which. What a run is does count: `config.run`,
         # `config.recipe` and `config.registry` give its fields their meaning and defaults.
-        *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "settings")),
-        *(f"config.{module}" for module in ("lookup", "validation")),
+        *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")),
         # Keeping results whole: these refuse, wait, stop and record.
         *(f"provenance.{module}" for module in ("evidence", "lock", "manifest", "digests", "recovery")),
         *(f"provenance.{module}" for module in ("sources", "stop")),

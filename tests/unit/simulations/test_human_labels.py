@@ -110,9 +110,12 @@ def test_the_folder_is_the_settings_or_else_fetched_into(
         return labels()
 
     monkeypatch.setattr(module, "human", reader)
-    context: Any = SimpleNamespace(config=SimpleNamespace(root=tmp_path, settings=SimpleNamespace(data_root=root)))
+    downloads = Path(root) if root else tmp_path / "data" / "raw"
+    context: Any = SimpleNamespace(
+        config=SimpleNamespace(downloads=downloads, settings=SimpleNamespace(data_root=root))
+    )
     assert list(human_labels(context).tables) == ["human_labels"]
-    assert asked == [(tmp_path / "data" / "raw", True) if root is None else (Path("elsewhere"), False)]
+    assert asked == [(downloads, root is None)]
 
 
 @pytest.fixture(scope="module")
