@@ -1,12 +1,9 @@
 """Floors of printed accuracies as a table, and printed effects over their errors as a figure."""
 
-import math
-from collections.abc import Hashable, Mapping
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
+from hypersphere.report import words
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, GREY, MARKERS
 
@@ -40,8 +37,8 @@ def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     head += ["Effects", "within 1.96 errors", "Furthest (errors)", "beyond", "beyond by chance", "p of as many"]
     body = []
     for row in table.to_dict("records"):
-        cells = [str(row["cells"]), str(row["unknown"]), _number(row["floor"], "{:.2f}")]
-        effects = [str(row["effects"]), str(row["within"]), _number(row["furthest"], "{:+.1f}")]
+        cells = [str(row["cells"]), str(row["unknown"]), words.number(row["floor"], 2)]
+        effects = [str(row["effects"]), str(row["within"]), words.signed(row["furthest"], 1)]
         chance = [str(row["effects"] - row["within"])]
         chance += [f"{row['by_chance']:.1f}", f"{row['p_as_many']:.2g}"] if row["effects"] else ["–", "–"]
         body.append([row["table"], *cells, *effects, *chance])
@@ -97,12 +94,3 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         note,
         finding,
     )
-
-
-def _chance(row: Mapping[Hashable, Any]) -> list[str]:
-    """The expected number beyond their error, and p of as many; dashes for a table without effects."""
-    return [f"{row['by_chance']:.1f}", f"{row['p_as_many']:.2g}"] if row["effects"] else ["–", "–"]
-
-
-def _number(value: float, layout: str) -> str:
-    return "–" if math.isnan(value) else layout.format(value).replace("-", "−")

@@ -151,21 +151,12 @@ def _field(axes: Axes, part: pd.DataFrame) -> None:
 
 def _growth(axes: Axes, part: pd.DataFrame) -> None:
     for place, (rate, line) in enumerate(part.groupby("rate")):
-        look: dict[str, Any] = {
-            "color": COLOURS[place],
-            "linestyle": DASHES[place],
-            "marker": MARKERS[place],
-            "markevery": 10,
-        }
-        axes.plot(line["step"], line["norm"], **look)
+        look: dict[str, Any] = {"color": COLOURS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
+        axes.plot(line["step"], line["norm"], markevery=10, **look)
         axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[place], alpha=0.15, linewidth=0)
-        axes.annotate(
-            f"{rate:g}",
-            (line["step"].iloc[-1], line["norm"].iloc[-1]),
-            (4, -7 if place == 0 else -3),  # the lowest two lines end close together
-            textcoords="offset points",
-            color=COLOURS[place],
-            annotation_clip=False,
-        )
+        end = (line["step"].iloc[-1], line["norm"].iloc[-1])
+        beside = (4, -7 if place == 0 else -3)  # the lowest two lines end close together
+        named: dict[str, Any] = {"textcoords": "offset points", "color": COLOURS[place], "annotation_clip": False}
+        axes.annotate(f"{rate:g}", end, beside, **named)
     axes.set(xlabel="step", ylabel=r"$\|z\|$", xlim=(0, part["step"].max()))
     axes.set_title("norm, by step size", loc="left")

@@ -17,7 +17,8 @@ RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
 
 def fig2(table: pd.DataFrame) -> Drawing:
     """Two embeddings on the unit circle with cosine and chord, and the chord's part in the gradient."""
-    numbers, zero = _numbers(table), table[table["panel"] == "zero"]
+    part, zero = (table[table["panel"] == panel] for panel in ("numbers", "zero"))
+    numbers = dict(zip(part["series"], part["y"].astype(float), strict=True))
     chords = {
         temperature: ", ".join(f"{loss} {chord:.2g}" for loss, chord in zip(rows["series"], rows["y"], strict=True))
         for temperature in RANGES
@@ -36,7 +37,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
         grid = figure.add_gridspec(2, 2, height_ratios=(1, 1.1))
         plane, key, *panels = (figure.add_subplot(grid[at, side]) for at in range(2) for side in range(2))
         key.set_axis_off()
-        _plane(plane, table[table["panel"] == "plane"], _numbers(table)["temperature"])
+        _plane(plane, table[table["panel"] == "plane"], numbers["temperature"])
         for axes, temperature in zip(panels, RANGES, strict=True):
             _weights(axes, table[table["temperature"] == temperature], temperature)
         panels[0].set_ylabel("weight on the cosine")
@@ -56,11 +57,6 @@ def fig2(table: pd.DataFrame) -> Drawing:
         draw,
         note,
     )
-
-
-def _numbers(table: pd.DataFrame) -> dict[str, float]:
-    part = table[table["panel"] == "numbers"]
-    return dict(zip(part["series"], part["y"].astype(float), strict=True))
 
 
 def _plane(axes: Axes, part: pd.DataFrame, temperature: float) -> None:

@@ -14,17 +14,6 @@ from hypersphere.report.style import COLOURS, DASHES, GREY
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
 PRINTED: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": ORANGE, "markersize": 6.0}
 POSSIBLE: dict[str, Any] = {"color": BLUE, "alpha": 0.12, "linewidth": 0}
-HEAD = [
-    "Normalised",
-    "τ",
-    "Printed",
-    "Lowest",
-    "Logits at the top",
-    "Highest",
-    "Below uniform",
-    "Effective",
-    "Printed is",
-]
 
 
 def table5_entropy(table: pd.DataFrame) -> Drawing:
@@ -39,18 +28,19 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         bounded, free = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
         highest = table.loc[table["series"] == "highest", "entropy"].iloc[0]
         _bounded(bounded, table[table["panel"] == "normalised"])
-        _free(free, table[table["panel"] == "not normalised"], highest)
+        part = table[table["panel"] == "not normalised"]
+        printed, lowest = (part[part["series"] == name] for name in ("printed", "row lowest"))
+        places = np.arange(len(printed))
+        free.bar(places, highest - lowest["entropy"].to_numpy(), 0.6, lowest["entropy"], **POSSIBLE)
+        _printed(free, places, printed["entropy"])
+        free.set_xticks(places, [f"{temperature:g}" for temperature in printed["temperature"]])
+        free.set(xlabel=r"temperature $\tau$", title="not normalised", xlim=(-0.6, len(places) - 0.4))
+        free.grid(axis="x", visible=False)
         for axes in (bounded, free):
             axes.axhline(highest, color="black", linewidth=1.0)
         bounded.set_ylim(-0.3, 9.4)
-        free.annotate(
-            f"ln {table['examples'].iloc[0]}",
-            (0.98, highest),
-            (0, 3),
-            ("axes fraction", "data"),
-            "offset points",
-            ha="right",
-        )
+        top = f"ln {table['examples'].iloc[0]}"
+        free.annotate(top, (0.98, highest), (0, 3), ("axes fraction", "data"), "offset points", ha="right")
 
     return Drawing(
         (6.4, 3.2), "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed", draw, note
@@ -59,23 +49,17 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
 
 def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Each printed entropy of SimCLR's Table 5, with the lowest and the highest that its row allows."""
-    head, body = (
-        HEAD,
-        [
-            [
-                "yes" if row.normalised else "no",
-                f"{row.temperature:g}",
-                f"{row.printed:.1f}",
-                f"{row.lowest:.3f}",
-                f"{row.at_top:,}" if row.normalised else "–",
-                f"{row.highest:.3f}",
-                f"{row.below_uniform:.2f}",
-                _two_digits(effective),
-                str(row.finding),
-            ]
-            for row, effective in zip(table.itertuples(), table["effective"], strict=True)
-        ],
-    )
+    head = ["Normalised", "τ", "Printed", "Lowest", "Logits at the top", "Highest", "Below uniform"]
+    head += ["Effective", "Printed is"]
+    body = []
+    for row in table.to_dict("records"):
+        setting = ["yes" if row["normalised"] else "no", f"{row['temperature']:g}", f"{row['printed']:.1f}"]
+        top = f"{row['at_top']:,}" if row["normalised"] else "–"
+        limits = [f"{row['lowest']:.3f}", top, f"{row['highest']:.3f}", f"{row['below_uniform']:.2f}"]
+        # Two significant digits, because the printed decimal of an entropy supports no more.
+        effective = row["effective"]
+        digits = f"{effective:.1f}" if effective < 10 else f"{round(effective, 2 - len(str(int(effective)))):,.0f}"
+        body.append([*setting, *limits, digits, str(row["finding"])])
     note = (
         f"Entropies in nat, of a softmax over {table['examples'].iloc[0]:,} examples. The lowest has some of the "
         "logits at 1/τ and the others at -1/τ; without normalisation it is 0. Effective: as many equally likely "
@@ -100,16 +84,6 @@ def _bounded(axes: Axes, part: pd.DataFrame) -> None:
     axes.set(xlabel=r"temperature $\tau$", ylabel="entropy (nat)", title="normalised", xlim=(0.02, 2))
 
 
-def _free(axes: Axes, part: pd.DataFrame, highest: float) -> None:
-    printed, lowest = (part[part["series"] == name] for name in ("printed", "row lowest"))
-    places = np.arange(len(printed))
-    axes.bar(places, highest - lowest["entropy"].to_numpy(), 0.6, lowest["entropy"], **POSSIBLE)
-    _printed(axes, places, printed["entropy"])
-    axes.set_xticks(places, [f"{temperature:g}" for temperature in printed["temperature"]])
-    axes.set(xlabel=r"temperature $\tau$", title="not normalised", xlim=(-0.6, len(places) - 0.4))
-    axes.grid(axis="x", visible=False)
-
-
 def _printed(axes: Axes, x: Iterable[float], y: Iterable[float]) -> None:
     """The printed entropies, each with its number."""
     for place, entropy in zip(x, y, strict=True):
@@ -117,8 +91,3 @@ def _printed(axes: Axes, x: Iterable[float], y: Iterable[float]) -> None:
         beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
         background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
         axes.annotate(f"{entropy:.1f}", (place, entropy), (-5, -4), bbox=background, **beside)
-
-
-def _two_digits(value: float) -> str:
-    """Two significant digits, because the printed decimal of an entropy supports no more."""
-    return f"{value:.1f}" if value < 10 else f"{round(value, 2 - len(str(int(value)))):,.0f}"

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -36,7 +35,15 @@ def fig2b(table: pd.DataFrame) -> Drawing:
         panels = list(table["panel"].unique())
         axes = figure.subplots(1, len(panels))
         for axis, panel in zip(axes, panels, strict=True):
-            _panel(axis, table[table["panel"] == panel])
+            rows = table[table["panel"] == panel]
+            dots, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
+            for label, colour in zip(sorted(dots["label"].unique()), COLOURS, strict=False):
+                part = dots[dots["label"] == label]
+                axis.plot(part["distance"], part["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
+            error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
+            look: dict[str, Any] = {"fmt": "D-", "color": "black", "linewidth": 1, "capsize": 2}
+            axis.errorbar(quarters["distance"], quarters["value"], error, **look)
+            axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour")
             axis.set_title(panel)
         axes[0].set_ylabel(r"embedding norm $\|z\|$")
         labels = sorted(table.loc[table["kind"] == "point", "label"].unique())
@@ -44,8 +51,8 @@ def fig2b(table: pd.DataFrame) -> Drawing:
             Line2D([], [], linestyle="", marker="o", color=colour, label=f"class {label:.0f}")
             for label, colour in zip(labels, COLOURS, strict=False)
         ]
-        quarters = Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds")
-        figure.legend(handles=[*handles, quarters], loc="outside lower center", ncols=len(handles) + 1)
+        handles.append(Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
     return Drawing(
         (7.0, 3.0), "Norm of each point, and distance to its tenth neighbour, in three readings of the data", draw, note
@@ -114,16 +121,6 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     return Drawing((7.0, 5.8), "Single points by class; dashed: from the origin to the mean of a class", draw, note)
 
 
-def _panel(axis: Axes, rows: pd.DataFrame) -> None:
-    points, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
-    for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False):
-        of_class = points[points["label"] == label]
-        axis.plot(of_class["distance"], of_class["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
-    error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
-    axis.errorbar(quarters["distance"], quarters["value"], error, fmt="D-", color="black", linewidth=1, capsize=2)
-    axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour")
-
-
 def _scatter(axis: Any, rows: pd.DataFrame) -> None:
     """The points of each class, and a dashed line from the origin to its mean."""
     labels = sorted(rows["label"].unique())
@@ -136,9 +133,8 @@ def _scatter(axis: Any, rows: pd.DataFrame) -> None:
         axis.plot(*ends, linestyle="--", color=colour, linewidth=1.5, zorder=21)
         axis.plot(*([end[1]] for end in ends), "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
     axis.set_aspect("equal")
-    axis.set_box_aspect(axis.get_box_aspect() if hasattr(axis, "get_box_aspect") else None, zoom=1.2)
+    axis.set_box_aspect(axis.get_box_aspect(), zoom=1.2)
     axis.tick_params(labelsize=7.5, pad=-2)
     for side in (axis.xaxis, axis.yaxis, axis.zaxis):
         side.set_pane_color((1, 1, 1, 0))
-    for line in (axis.xaxis, axis.yaxis, axis.zaxis):
-        line.set_major_locator(MaxNLocator(4))
+        side.set_major_locator(MaxNLocator(4))

@@ -44,16 +44,25 @@ def learning_rates(table: pd.DataFrame) -> Drawing:
         simsiam = table[table["method"] == "simsiam"]
         for axis, batch in zip(axes.flat, sorted(simsiam["batch"].unique()), strict=False):
             _simsiam(axis, simsiam[simsiam["batch"] == batch], batch)
-        _simclr(axes[1][1], table)
+        axis = axes[1][1]
+        for method, (name, width) in METHODS.items():
+            rows = table[(table["method"] == method) & (table["kind"] == "rate")]
+            for curve in ("stated", "authors"):
+                line = rows[rows["curve"] == curve]
+                axis.plot(line["epoch"], line["rate"], **CURVES[curve] | {"linewidth": width, "label": name})
+                epoch, offset = NAMED[method, curve]
+                point = line["epoch"].iloc[epoch], line["rate"].iloc[epoch]
+                look = {"textcoords": "offset points", "fontsize": 7.5, "color": CURVES[curve]["color"]}
+                axis.annotate(name, point, (0, offset), **look)
+        axis.set(yscale="log", ylim=(1e-4, 1), ylabel="rate", title=f"SimCLR, batch {rows['batch'].iloc[0]}")
         for axis in axes.flat:
             for epoch in EPOCHS:
                 axis.axvline(epoch, color=GREY, linewidth=0.8, zorder=1)
             axis.set(xlim=(0, 512), xticks=[0, 100, 200, 300, 400, 500])
         for axis in axes[1]:
             axis.set_xlabel("epoch")
-        figure.legend(
-            handles=[Line2D([], [], **style) for style in CURVES.values()], loc="outside upper center", ncols=3
-        )
+        handles = [Line2D([], [], **style) for style in CURVES.values()]
+        figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
     return Drawing((7.0, 5.2), "Learning rate over epochs, as stated and as computed by the released code", draw, note)
 
@@ -70,17 +79,3 @@ def _simsiam(axis: Axes, rows: pd.DataFrame, batch: int) -> None:
     for place, (curve, style) in enumerate(CURVES.items()):
         text = f"{style['label']}: {summary['mass'][curve]:.0f}"
         axis.text(495, 0.136 - 0.011 * place, text, color=style["color"], fontsize=7.5, ha="right", va="top")
-
-
-def _simclr(axis: Axes, table: pd.DataFrame) -> None:
-    for method, (name, width) in METHODS.items():
-        rows = table[(table["method"] == method) & (table["kind"] == "rate")]
-        for curve in ("stated", "authors"):
-            line = rows[rows["curve"] == curve]
-            axis.plot(line["epoch"], line["rate"], **CURVES[curve] | {"linewidth": width, "label": name})
-            epoch, offset = NAMED[method, curve]
-            point = line["epoch"].iloc[epoch], line["rate"].iloc[epoch]
-            axis.annotate(
-                name, point, (0, offset), textcoords="offset points", fontsize=7.5, color=CURVES[curve]["color"]
-            )
-    axis.set(yscale="log", ylim=(1e-4, 1), ylabel="rate", title=f"SimCLR, batch {rows['batch'].iloc[0]}")

@@ -36,10 +36,11 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         block = table[table["penalty"] == penalty]
         for norm in sorted(block["norm"].unique()):
             line = block[block["norm"] == norm].sort_values("gamma").to_dict("records")
-            cells = [
-                _cell(cell) + _printed(printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}")))
-                for cell in line
-            ]
+            cells = []
+            for cell in line:
+                steps = printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}"))
+                beside = "divergence" if steps == float("inf") else None if steps is None else f"{steps:.0f}"
+                cells.append(_cell(cell) + (f"; printed: {beside}" if beside else ""))
             body.append([name, f"{norm:g}", *cells])
     diverged = table[table["converged"] == 0]
     ends = "; ".join(
@@ -80,7 +81,12 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         _curves(norm, table[table["panel"] == "norm"], "norm", NORM)
         _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
         _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
-        _slope_two(norm, table[(table["panel"] == "norm") & (table["curve"] == "both")])
+        # A guide under the curve: four times the steps at twice the norm.
+        line = table[(table["panel"] == "norm") & (table["curve"] == "both") & (table["norm"] > 0)].sort_values("norm")
+        half, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
+        ends = [line["norm"].min(), line["norm"].max()]
+        look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
+        norm.plot(ends, [0.3 * steps * (end / half) ** 2 for end in ends], label="slope 2", **look)
         norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
         norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
         norm.minorticks_off()
@@ -104,32 +110,12 @@ def _cell(cell: dict[str, float]) -> str:
     return spread if cell["converged"] == cell["n"] else f"{spread}, {cell['n'] - cell['converged']:.0f} never"
 
 
-def _printed(steps: float | None) -> str:
-    if steps is None:
-        return ""
-    return "; printed: divergence" if steps == float("inf") else f"; printed: {steps:.0f}"
-
-
-def _slope_two(axes: Axes, part: pd.DataFrame) -> None:
-    """A guide under a curve: four times the steps at twice the norm."""
-    line = part[part["norm"] > 0].sort_values("norm")
-    norm, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
-    ends = [line["norm"].min(), line["norm"].max()]
-    look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
-    axes.plot(ends, [0.3 * steps * (end / norm) ** 2 for end in ends], label="slope 2", **look)
-
-
 def _curves(
     axes: Axes, part: pd.DataFrame, x: str, names: dict[str, str], every: int = 1, looks: Sequence[int] = (0, 1, 2)
 ) -> None:
     for name, at in zip(names, looks, strict=False):
         line = part[part["curve"] == name].sort_values(x)
-        look: dict[str, Any] = {
-            "color": COLOURS[at],
-            "marker": MARKERS[at],
-            "linestyle": DASHES[at],
-            "markevery": every,
-        }
-        axes.plot(line[x], line["mean"], label=names[name], **look)
+        look: dict[str, Any] = {"color": COLOURS[at], "marker": MARKERS[at], "linestyle": DASHES[at]}
+        axes.plot(line[x], line["mean"], label=names[name], markevery=every, **look)
         axes.fill_between(line[x], line["low"], line["high"], color=COLOURS[at], alpha=0.3, linewidth=0)
     axes.legend(loc="upper left" if every > 1 else "lower right", handlelength=2.2, fontsize=8)

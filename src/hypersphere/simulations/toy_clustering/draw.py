@@ -1,8 +1,5 @@
 """LMCL's toy study: Table 1, Table 1 under other choices, Fig. 3 and distances."""
 
-from collections.abc import Hashable, Mapping
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -68,8 +65,13 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
             ]
         body.append(row)
     for label, gain in GAINS.items():
-        effects = [printed[f"lmcl.table1.{gain.format(dataset)}"] for dataset in DATASETS]
-        body.append([label, *(cell for effect in effects for cell in _effect(effect))])
+        row = [label]
+        for dataset in DATASETS:
+            claim = printed[f"lmcl.table1.{gain.format(dataset)}"]
+            interval = words.interval(float(claim["low"]), float(claim["high"]), 1)
+            ours = f"{words.signed(claim['measured'], 1)} {interval}, p {words.p_value(float(claim['p']))}"
+            row += [words.signed(claim["reported"], 1), ours, str(claim["verdict"])]
+        body.append(row)
     trials, steps = table["trials"].iloc[0], table["steps"].iloc[0]
     note = (
         f"Accuracy in percent, mean ± standard deviation of {trials} trials, each with its own points, batches and "
@@ -89,7 +91,10 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         for variation, choice in (CHOICES | OTHER_SHAPES[dataset]).items():
             by_space = {space: cells[(dataset, variation, space)] for space in SPACES}
             means = [f"{row['mean']:.1f} ± {row['std']:.1f}" for row in by_space.values()]
-            gains = [_gain(by_space[space]) for space in ("lmcl_mean", "lmcl_sum")]
+            gains = [
+                f"{words.signed(row['gain'], 1)} {words.interval(row['low'], row['high'], 1)}"
+                for row in (by_space["lmcl_mean"], by_space["lmcl_sum"])
+            ]
             body.append([name, choice, *means, *gains])
     note = (
         f"K-means accuracy in percent, mean ± standard deviation of {table['trials'].iloc[0]} trials. Differences: "
@@ -167,14 +172,3 @@ def toy_distances(table: pd.DataFrame) -> Drawing:
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
 
     return Drawing((7.0, 3.7), "Share of pairs by distance, within classes and between them", draw, note)
-
-
-def _effect(claim: dict[Hashable, Any]) -> list[str]:
-    low, high = float(claim["low"]), float(claim["high"])
-    ours = f"{words.signed(claim['measured'], 1)} {words.interval(low, high, 1)}, p {words.p_value(float(claim['p']))}"
-    return [words.signed(claim["reported"], 1), ours, str(claim["verdict"])]
-
-
-def _gain(row: Mapping[Hashable, Any]) -> str:
-    gain, low, high = (f"{round(row[name], 1) + 0.0:+.1f}" for name in ("gain", "low", "high"))
-    return f"{gain} [{low}, {high}]".replace("+0.0", "0.0").replace("-", "−")
