@@ -166,9 +166,13 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
     varies = half and double and (half, double) != (verdict, verdict)
     on, studied = row["measured_on"], paper.studied.get(row["artifact"])
     study = row["study"] or (studied.study if studied else "")
+    subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
+    if compares:
+        cell = "=" in row["baseline"]
+        subject += f" − {_in_words(paper, row, 'baseline') if cell else paper.label(row['baseline'])}"
     return Entry(
         **{name: row[name] for name in AS_THEY_ARE},
-        subject=row["sentence"] if stated or (study and row["sentence"]) else _subject(paper, row),
+        subject=row["sentence"] if stated or (study and row["sentence"]) else subject,
         dataset=paper.label(row["dataset"]),
         stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
         metric=metric.label if metric and (row["variant"] or not study) else "",  # a sentence has none
@@ -192,14 +196,6 @@ def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
     return words.point(paper, point, point)
 
 
-def _subject(paper: Paper, row: dict[str, Any]) -> str:
-    text = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
-    if row["kind"] != "comparison":
-        return text
-    other = _in_words(paper, row, "baseline") if "=" in row["baseline"] else paper.label(row["baseline"])
-    return f"{text} − {other}"
-
-
 def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
     if not row["reported"]:
         return "–"
@@ -207,17 +203,14 @@ def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
         return str(row["reported"])
     if compares:
         return words.signed(float(row["reported"]), decimals)
-    spread = row["reported_std"]
-    return words.published(row["reported"], decimals) + (
-        "" if math.isnan(spread) else f" ± {words.published(f'{spread:.10g}', decimals)}"
-    )
+    std = row["reported_std"]
+    spread = "" if math.isnan(std) else f" ± {words.published(f'{std:.10g}', decimals)}"
+    return words.published(row["reported"], decimals) + spread
 
 
 def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
-    measured, diverged, missing = (
-        float(row["measured"] or "nan"),
-        *map(words.whole, (row["n_diverged"], row["n_missing"])),
-    )
+    measured = float(row["measured"] or "nan")
+    diverged, missing = words.whole(row["n_diverged"]), words.whole(row["n_missing"])
     if row["study"] and row["metric"] == "share" and not row["baseline"]:
         places = int(row["n"])
         held = round(measured * places / 100)

@@ -147,19 +147,15 @@ def drawing(
     for axis in axes.flat:
         axis.set_visible(False)
     panels = [(panel, axes[panel.row][panel.column]) for panel in placed]
+    keys = [key for key in words.varying([panel.point for panel in placed]) if key != "measure"]
     for panel, axis in panels:
         axis.set_visible(True)
-        if panel.titled:
-            axis.set_title(_title(points, panel.point, placed, inches), loc="left")
+        if panel.titled:  # by what tells it from the others (without the measure), and whether it was not run
+            given = {key: panel.point[key] for key in keys if key in panel.point}
+            said = words.point(points.paper, given, given), words.not_run(points.config, points.paper, given)
+            lines = [line for part in said for line in textwrap.wrap(part, max(12, int(13.5 * inches)))]
+            axis.set_title("\n".join(lines), loc="left")
     return Drawing(figure, part, panels)
-
-
-def _title(points: Points, panel: Coordinates, among: Sequence[Panel], inches: float) -> str:
-    """A panel's heading: what tells it from the others (without the measure), and whether it was not run."""
-    keys = [key for key in words.varying([one.point for one in among]) if key in panel and key != "measure"]
-    text = words.point(points.paper, panel, keys)
-    note = words.not_run(points.config, points.paper, {key: panel[key] for key in keys})
-    return "\n".join(line for part in (text, note) for line in textwrap.wrap(part, max(12, int(13.5 * inches))))
 
 
 class Pieces(NamedTuple):
@@ -303,7 +299,6 @@ def freeze(figure: Figure) -> None:
 
 
 def _round(box: Bbox) -> None:
-    """Round the corners of a box that is given in shares of its figure."""
     (x0, y0), (x1, y1) = box.p0, box.p1
     box.p0, box.p1 = (round(x0, _PLACES), round(y0, _PLACES)), (round(x1, _PLACES), round(y1, _PLACES))
 

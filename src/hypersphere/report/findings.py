@@ -99,7 +99,7 @@ class Example(NamedTuple):
 
 def outcome_of(claim: Entry) -> str:
     """A key of ``OUTCOMES``."""
-    return OUTCOME_OF.get(claim.verdict, "open")
+    return OUTCOME_OF[claim.verdict]
 
 
 def address(**filters: str) -> str:
@@ -109,7 +109,11 @@ def address(**filters: str) -> str:
 
 def matrix(config: Config, entries: Sequence[Entry], origin: str, exact: bool = False) -> Matrix:
     """The counts of every document and outcome (``exact``: verdict), kinds beside each other; sums in the last row."""
-    cells = [(claim.paper, _column(claim, exact)) for claim in entries if claim.origin == origin]
+    cells = []
+    for claim in (claim for claim in entries if claim.origin == origin):
+        outcome = OUTCOMES[outcome_of(claim)]
+        verdict, heading = (claim.verdict, claim.verdict) if exact else (outcome.name, outcome.heading)
+        cells.append((claim.paper, Column(kind_of(claim), verdict, heading, claim.tone)))
     found, order = Counter(cells), [*OUTCOMES, *claims.ORDER]
     columns = sorted(
         {column for _, column in cells},
@@ -127,13 +131,6 @@ def matrix(config: Config, entries: Sequence[Entry], origin: str, exact: bool = 
         wide = sum(one.kind == kind for one in columns)
         spans += [(heading, wide, sum(column.kind == kind for _, column in cells))] if wide else []
     return Matrix(origin, exact, spans, columns, rows)
-
-
-def _column(claim: Entry, exact: bool) -> Column:
-    if exact:
-        return Column(kind_of(claim), claim.verdict, claim.verdict, claim.tone)
-    outcome = OUTCOMES[outcome_of(claim)]
-    return Column(kind_of(claim), outcome.name, outcome.heading, claim.tone)
 
 
 _OPENINGS = {
@@ -157,7 +154,17 @@ def sentences(config: Config, entries: Sequence[Entry]) -> list[list[Part]]:
             end = f". What is measured at scale {config.scale_name} counts for or against none of them."
         total = Part(str(len(shown)), address(kind=kind, origin="printed"))
         told.append([Part("Of "), total, Part(opening), *_outcomes(shown, kind, "printed"), Part(end)])
-    return told + _apart(entries)
+    for origin, what in (("corrected", "readings corrected by an erratum"), ("ours", "claims of our own")):
+        parts = [Part(f"Counted apart, {what}: ")]
+        for kind, noun in (("theorem", "theorems"), ("study", "exact studies")):
+            shown = [claim for claim in entries if claim.origin == origin and kind_of(claim) == kind]
+            if shown:
+                parts += [Part("; ")] if len(parts) > 1 else []
+                parts += [Part(str(len(shown)), address(kind=kind, origin=origin)), Part(f" of {noun}: ")]
+                parts += _outcomes(shown, kind, origin)
+        if len(parts) > 1:
+            told.append([*parts, Part(".")])
+    return told
 
 
 def _outcomes(shown: Sequence[Entry], kind: str, origin: str) -> list[Part]:
@@ -171,22 +178,6 @@ def _outcomes(shown: Sequence[Entry], kind: str, origin: str) -> list[Part]:
         said = outcome.one if number == 1 else outcome.many
         parts.append(Part(f"{number} {said}", address(kind=kind, origin=origin, verdict=outcome.name)))
     return parts
-
-
-def _apart(entries: Sequence[Entry]) -> list[list[Part]]:
-    """Corrected readings and claims of our own that were judged, a sentence each."""
-    told = []
-    for origin, what in (("corrected", "readings corrected by an erratum"), ("ours", "claims of our own")):
-        parts = [Part(f"Counted apart, {what}: ")]
-        for kind, noun in (("theorem", "theorems"), ("study", "exact studies")):
-            shown = [claim for claim in entries if claim.origin == origin and kind_of(claim) == kind]
-            if shown:
-                parts += [Part("; ")] if len(parts) > 1 else []
-                parts += [Part(str(len(shown)), address(kind=kind, origin=origin)), Part(f" of {noun}: ")]
-                parts += _outcomes(shown, kind, origin)
-        if len(parts) > 1:
-            told.append([*parts, Part(".")])
-    return told
 
 
 def examples(entries: Sequence[Entry], paper: str, most: int = 2) -> list[Example]:

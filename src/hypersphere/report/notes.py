@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hypersphere.config import coordinates
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
 from hypersphere.config.cells import SHARED, Cell, untrained
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.report import words
@@ -26,23 +24,20 @@ def heading(points: Points) -> str:
 
 
 def of(points: Points, *shown: str, figure: bool = True) -> tuple[str, ...]:
-    """All notes. The first one names the scale.
+    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are.
 
-    Args:
-        points: the artifact's points.
-        shown: what a cell contains, or what lines and bands are, in one or more sentences.
-        figure: whether to list the stand-ins of datasets, which stand in the heads of a table.
+    A figure also lists the stand-ins of datasets, which stand in the heads of a table.
     """
+    shared, stand_ins = _data(points)
     every = (
         words.scale_note(points.config),
         words.joined(*shown),
-        _shared(points),
-        _stand_ins(points) if figure else "",
+        shared,
+        stand_ins if figure else "",
         f"Conditions: {conditions(points)}",
         protocol(points.results.plan, points.paper, points.name),
         _shrunk(points),
-        _missing(points),
-        _without_control(points),
+        *_absent(points),
         unjudged(points.artifact),
     )
     return tuple(filter(None, every))
@@ -55,26 +50,14 @@ def small(points: Points) -> str:
     return words.joined(scale, others, conditions(points), protocol(points.results.plan, points.paper, points.name))
 
 
-def _without_control(points: Points) -> str:
-    """That no record has the untrained encoder, so that the artifact is shown without it; empty if one has."""
-    plan, key = points.results.plan, (points.paper.paper, points.name)
-    if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
-        return ""
-    return "Without the untrained encoder, of which no record is kept."
-
-
-def _measures(points: Points) -> list[str]:
-    return list(dict.fromkeys(str(cell.coordinates["measure"]) for cell in points.every))
-
-
 def measures(points: Points) -> str:
     """The labels of what is shown: ``embedding norm; kNN accuracy (%)``."""
-    return "; ".join(map(words.measure, _measures(points)))
+    return "; ".join(dict.fromkeys(cell.label for cell in points.every))
 
 
 def measured(points: Points) -> str:
     """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
-    every = [MEASURES[name] for name in _measures(points)]
+    every = dict.fromkeys(cell.measure for cell in points.every)
     return "; ".join(f"{one.label} ({one.unit or 'no unit'}; {one.what})" for one in every)
 
 
@@ -83,27 +66,22 @@ def unjudged(artifact: Measured | Studied) -> str:
     return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
 
 
-def _shared_coordinates(points: Points) -> dict[str, coordinates.Scalar]:
+def _data(points: Points) -> tuple[str, str]:
+    """The coordinates that all cells share, and the stand-ins for datasets that they do not share; empty without any.
+
+    ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).`` and ``Measured on stand-ins: digits for CIFAR-10.``
+    """
+    paper = points.paper
     shown = {"measure", *(key for axis in points.axes.values() for key in words.varying(axis))}
-    return {key: value for key, value in points.fixed.items() if key not in shown}
-
-
-def _shared(points: Points) -> str:
-    """The coordinates that all cells share: ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).``"""
-    shared = _shared_coordinates(points)
-    text = words.standing(points.config, points.paper, shared, shared)
-    return f"Everywhere: {text.rstrip('.')}." if text else ""
-
-
-def _stand_ins(points: Points) -> str:
-    """``Measured on stand-ins: digits for CIFAR-10.``: of datasets that cells do not share; empty if there are none."""
-    paper, shared = points.paper, _shared_coordinates(points)
+    shared = {key: value for key, value in points.fixed.items() if key not in shown}
+    text = words.standing(points.config, paper, shared, shared)
+    everywhere = f"Everywhere: {text.rstrip('.')}." if text else ""
     keys = [key for key in ("dataset", "target") if key not in shared]
     cells = [cell.coordinates for cell in points.every]
     published = dict.fromkeys(str(cell[key]) for cell in cells for key in keys if key in cell)
     used = {name: words.replacement(points.config, name, paper.paper) for name in published}
     listed = [f"{other} for {paper.label(name)}" for name, other in used.items() if other]
-    return f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
+    return everywhere, f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
 
 
 def _shrunk(points: Points) -> str:
@@ -118,15 +96,22 @@ def _shrunk(points: Points) -> str:
     return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."
 
 
-def _missing(points: Points) -> str:
-    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together."""
+def _absent(points: Points) -> tuple[str, str]:
+    """Cells that were not run, by reason, and an untrained encoder of which no record is kept; empty without any.
+
+    ``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together.
+    """
     reasons = Counter(
         f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
         for cell in points.every
         if cell.missing
     )
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    return f"Not run, of {len(points.every)}: {listed}." if listed else ""
+    missing = f"Not run, of {len(points.every)}: {listed}." if listed else ""
+    plan, key = points.results.plan, (points.paper.paper, points.name)
+    if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
+        return missing, ""
+    return missing, "Without the untrained encoder, of which no record is kept."
 
 
 def published(points: Points, where: str) -> str:
@@ -169,14 +154,14 @@ def batch(run: Run) -> str:
 
 def component(value: Any) -> str:
     """``resnet (depth 50, stem cifar)``."""
-    inside = ", ".join(_parameter(key.replace("_", " "), item) for key, item in value.parameters.items())
-    return value.name.replace("_", " ") + (f" ({inside})" if inside else "")
-
-
-def _parameter(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return name if value else f"no {name}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+    inside = []
+    for key, item in value.parameters.items():
+        name = key.replace("_", " ")
+        if isinstance(item, bool):
+            inside.append(name if item else f"no {name}")
+        else:
+            inside.append(f"{name} {item:g}" if isinstance(item, float) else f"{name} {item}")
+    return value.name.replace("_", " ") + (f" ({', '.join(inside)})" if inside else "")
 
 
 def measured_cells(plan: Plan, paper: str, artifact: str) -> list[tuple[Cell, Run]]:

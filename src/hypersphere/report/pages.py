@@ -81,10 +81,9 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 
 def effects(results: Results, paper: str, names: Sequence[str]) -> tuple[list[dict[str, Any]], int]:
-    """Effects of artifacts made from runs: a cell minus the one that it is compared with.
+    """The effects of artifacts made from runs: those that a test judges, in words, and the number of the others.
 
-    Returns:
-        Those that a test judges, in words; and the number of the others, which have too few runs for any.
+    An effect is a cell minus the one that it is compared with; the others have too few runs for any test.
     """
     every = [Points(results, results.config.papers[paper], name) for name in names]
     rows = [(points, row) for points in every for row in points.compared]

@@ -115,12 +115,14 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
-    claimed = {claim.artifact for claim in of_paper}
-    shown = [
-        _shown(results.config, paper, artifact, proofs, artifact.id in claimed)
-        for artifact in (*document.studied, *document.measured)
-    ]
+    claimed, visible = {claim.artifact for claim in of_paper}, (*document.studied, *document.measured)
+    shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
     tested, untested = pages.effects(results, paper.paper, names)
+    controls = []  # of each table, as a table of their own
+    for artifact in document.measured:
+        if artifact.grid and (lines := tuple(line for line in artifact.grid.lines if line.control)):
+            table = _table(artifact.grid._replace(lines=lines))
+            controls.append({"id": artifact.id, "title": artifact.title, "table": table})
     return {
         "id": paper.paper,
         "title": paper.title,
@@ -133,11 +135,11 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "artifacts": [(f"{paper.paper}/{one['artifact']}", one["printed"]) for one in _groups(paper, of_paper)],
         "shown": [one for one in shown if not one["stops"]],
         "movable": [one for one in shown if one["stops"]],
-        "controls": [control for artifact in document.measured for control in _controls(artifact)],
+        "controls": controls,
         "effects": tested,
         "untested": untested,
         "missing": document.missing,
-        "anchors": [one.id for one in (*document.studied, *document.measured)] + [one.id for one in document.missing],
+        "anchors": [one.id for one in (*visible, *document.missing)],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
@@ -185,13 +187,6 @@ def _table(grid: Grid) -> dict[str, Any]:
     return {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
 
 
-def _controls(artifact: Shown) -> list[dict[str, Any]]:
-    """The controls of a table, as a table of their own."""
-    if artifact.grid is None or not (lines := tuple(line for line in artifact.grid.lines if line.control)):
-        return []
-    return [{"id": artifact.id, "title": artifact.title, "table": _table(artifact.grid._replace(lines=lines))}]
-
-
 def picture(svg: Path) -> str:
     """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
     ways = [("svg+xml", svg.read_bytes())]
@@ -215,23 +210,19 @@ def numbers(results: Results) -> dict[str, Any]:
     read without either. Counts are by what answers a claim, and by the claim's origin:
     ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
-    kinds = zip(("claims", "exact studies", "theorems"), claims.apart(claims.entries(results)), strict=True)
-    found: dict[str, Any] = {
-        kind: {
-            count.origin: {verdict: number for verdict, _, number in count.verdicts} for count in claims.counts(entries)
-        }
-        for kind, entries in kinds
-    }
+    found: dict[str, Any] = {}
+    for kind, entries in zip(
+        ("claims", "exact studies", "theorems"), claims.apart(claims.entries(results)), strict=True
+    ):
+        counts = claims.counts(entries)
+        found[kind] = {one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts}
     for name, paper in results.config.papers.items():
-        cells = {
-            artifact: {
-                cell: _cell(row)
-                for cell, row in Points(results, paper, artifact).summary.items()
-                if not math.isnan(row["mean"]) or words.whole(row["n_diverged"])
-            }
-            for artifact in results.made(name)
-            if artifact in paper.measured
-        }
+        cells: dict[str, Any] = {}
+        for artifact in results.made(name):
+            if artifact in paper.measured:
+                rows = Points(results, paper, artifact).summary.items()
+                known = [(at, row) for at, row in rows if not math.isnan(row["mean"]) or words.whole(row["n_diverged"])]
+                cells[artifact] = {at: _cell(row) for at, row in known}
         found |= {name: cells} if cells else {}
     return {results.config.scale_name: found}
 

@@ -4,10 +4,9 @@ import html
 import importlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from hypersphere.errors import HypersphereError
 from hypersphere.files import write_text
 from hypersphere.report import claims, notes, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
@@ -36,7 +35,7 @@ def build(results: Results, paper: str, name: str) -> None:
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
         return
-    shown = [_shown(about, kind)]
+    shown = [show(results, paper, name)]
     judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
     shown += [judged] if judged else []
     texts = {
@@ -48,23 +47,16 @@ def build(results: Results, paper: str, name: str) -> None:
         write_text(path, texts[path.suffix])
 
 
-def show(results: Results, paper: str, name: str) -> Shown:
-    """The artifact as scorecard and paper show it."""
-    return _shown(*_found(results, paper, name))
-
-
 def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
     """What a kind is given of an artifact, and the module of its kind."""
-    papers = results.config.papers
-    if paper not in papers:
-        raise HypersphereError(f"'{paper}' is not one of {', '.join(papers)}")
-    if name not in papers[paper].artifacts:
-        raise HypersphereError(f"{paper}: '{name}' is not one of {', '.join(papers[paper].artifacts)}")
-    kind = importlib.import_module(f"hypersphere.report.kinds.{papers[paper].artifacts[name].draw}")
-    return (Points if kind.OF == "runs" else Context)(results, papers[paper], name), kind
+    declared = results.config.papers[paper]
+    kind = importlib.import_module(f"hypersphere.report.kinds.{declared.artifacts[name].draw}")
+    return (Points if kind.OF == "runs" else Context)(results, declared, name), kind
 
 
-def _shown(about: Context, kind: Any) -> Shown:
+def show(results: Results, paper: str, name: str) -> Shown:
+    """The artifact as scorecard and paper show it."""
+    about, kind = _found(results, paper, name)
     title = notes.heading(about) if isinstance(about, Points) else studies.heading(about.artifact)
     shown = Shown(about.name, title, kind.notes(about))
     if kind.FOLDER == "tables":
@@ -75,19 +67,21 @@ def _shown(about: Context, kind: Any) -> Shown:
 
 def as_markdown(shown: Shown) -> str:
     """A GitHub table. The first note, which names the scale, is above it; the others are below."""
-    grid, first, *others = _grid(shown), *shown.notes
+    assert shown.grid is not None
+    grid, first, *others = shown.grid, *shown.notes
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
-    heads = [*map(_md, grid.corner), *map(_md_head, _columns(grid))]
+    heads = list(map(_md, grid.corner))
+    for over in _columns(grid):  # the innermost of several headings is bold
+        texts = [_md(head.text) for head in over]
+        if len(texts) > 1 and texts[-1]:
+            texts[-1] = f"**{texts[-1]}**"
+        noted = [part for text, head in zip(texts, over, strict=True) for part in (text, _md(head.note))]
+        heads.append("<br>".join(filter(None, noted)))
     lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", _pipes(heads), _pipes(sides)]
     for line in grid.lines:
         cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
         lines.append(_pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
     return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
-
-
-def _grid(shown: Shown) -> Grid:
-    assert shown.grid is not None
-    return shown.grid
 
 
 def _md(text: str) -> str:
@@ -98,22 +92,14 @@ def _md(text: str) -> str:
     return text.replace("](", "]&#40;")
 
 
-def _md_head(heads: Sequence[Head]) -> str:
-    """The headings over one column, one below the other. The innermost of several is bold."""
-    texts = [_md(head.text) for head in heads]
-    if len(texts) > 1 and texts[-1]:
-        texts[-1] = f"**{texts[-1]}**"
-    noted = [part for text, head in zip(texts, heads, strict=True) for part in (text, _md(head.note))]
-    return "<br>".join(filter(None, noted))
-
-
 def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def as_tex(shown: Shown, label: str) -> str:
     """A ``table`` environment, which needs booktabs and nothing else."""
-    grid, first, *others = _grid(shown), *shown.notes
+    assert shown.grid is not None
+    grid, first, *others = shown.grid, *shown.notes
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",
@@ -147,8 +133,13 @@ def _tex_head(grid: Grid) -> list[str]:
         if any(head.note for head in heads):
             noted = [_tex_span(Head(head.note, "", head.span), "\\footnotesize ") for head in heads]
             lines.append(_ampersands([*blank, *noted]))
-        if not last:
-            lines.append(_rules(heads, len(grid.corner) + 1))
+        if not last:  # a rule under each heading of more than one column
+            rules, at = "", len(grid.corner) + 1
+            for head in heads:
+                if head.span > 1 and head.text:
+                    rules += f"\\cmidrule(lr){{{at}-{at + head.span - 1}}}"
+                at += head.span
+            lines.append(rules)
     return [line for line in lines if line]
 
 
@@ -157,31 +148,21 @@ def _tex_span(head: Head, before: str = "") -> str:
     return f"\\multicolumn{{{head.span}}}{{c}}{{{text}}}" if head.span > 1 else text
 
 
-def _rules(heads: Sequence[Head], at: int) -> str:
-    """A rule under each heading of more than one column."""
-    rules = []
-    for head in heads:
-        if head.span > 1 and head.text:
-            rules.append(f"\\cmidrule(lr){{{at}-{at + head.span - 1}}}")
-        at += head.span
-    return "".join(rules)
-
-
 def _ampersands(cells: Iterable[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
 
 
 def escape(text: str) -> str:
     """Text without TeX commands. Characters that pdfTeX's fonts lack are written as mathematics."""
-    return "".join(_TEX.get(character) or _greek(character) or character for character in text)
-
-
-def _greek(character: str) -> str:
-    name = unicodedata.name(character, "").split()
-    if name[:1] != ["GREEK"] or "LETTER" not in name:
-        return ""
-    letter = name[-1].replace("LAMDA", "LAMBDA")
-    return f"$\\{letter.title() if 'CAPITAL' in name else letter.lower()}$"
+    escaped = ""
+    for character in text:
+        name = unicodedata.name(character, "").split()
+        if name[:1] == ["GREEK"] and "LETTER" in name:
+            letter = name[-1].replace("LAMDA", "LAMBDA")
+            escaped += f"$\\{letter.title() if 'CAPITAL' in name else letter.lower()}$"
+        else:
+            escaped += _TEX.get(character, character)
+    return escaped
 
 
 def alignment(grid: Grid) -> str:

@@ -1,8 +1,8 @@
 """Effects over a baseline, the largest first: a point for each, and its interval where there are several runs."""
 
 import math
+from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hypersphere.report import figures, style, words
@@ -16,6 +16,7 @@ FORMATS = ("svg", "png", "csv")
 
 LINE, AROUND = 0.2, 0.6
 """Inches: the height of an effect's line, and of the axis below."""
+COLOUR = style.COLOURS[0]
 
 numbers = Points.means
 
@@ -50,26 +51,15 @@ def draw(points: Points) -> Figure:
         subtitle += f", {_label(points, baselines[0])}: {baselines[0].ours}"
     figure, part = figures.of_points(points, subtitle, AROUND + LINE * max(len(found), 1))
     axis = part.subplots()
+    look: dict[str, Any] = {"marker": style.MARKERS[0], "color": COLOUR, "markeredgecolor": COLOUR, "linewidth": 1.5}
     for at, point in enumerate(found):
-        _draw(axis, at, point)
+        effect, low, high = (float(point.effect[name]) for name in ("effect", "low_holm", "high_holm"))
+        interval = None if math.isnan(low) else [[effect - low], [high - effect]]
+        inside = COLOUR if low > 0 or high < 0 else "white"
+        axis.errorbar(effect, at, xerr=interval, markerfacecolor=inside, **look)
     axis.axvline(0, color=style.GREY, linewidth=1)
     axis.set_yticks(range(len(found)), [f"{_label(points, point)} ({point.count('n')})" for point in found])
     axis.set_ylim(len(found) - 0.5, -0.5)
     axis.set_xlabel(f"{points.every[0].label}, difference; in parentheses, runs")
     axis.grid(visible=False, axis="y")
     return figure
-
-
-def _draw(axis: Axes, at: int, point: Point) -> None:
-    effect, low, high = (float(point.effect[name]) for name in ("effect", "low_holm", "high_holm"))
-    clear, alone = low > 0 or high < 0, math.isnan(low)
-    axis.errorbar(
-        effect,
-        at,
-        xerr=None if alone else [[effect - low], [high - effect]],
-        marker=style.MARKERS[0],
-        color=style.COLOURS[0],
-        markeredgecolor=style.COLOURS[0],
-        markerfacecolor=style.COLOURS[0] if clear else "white",
-        linewidth=1.5,
-    )

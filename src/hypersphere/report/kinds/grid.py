@@ -39,22 +39,20 @@ def notes(points: Points) -> tuple[str, ...]:
 
 
 def _controls(points: Points) -> list[str]:
-    """Each control; if there are many, the range of each kind: ``untrained encoder 84.5 to 90.5``."""
-    if len(points.controls) <= MOST_CONTROLS:
-        return list(dict.fromkeys(_control(points, control) for control in points.controls))
-    kinds: dict[str, list[Point]] = {}
-    for control in sorted(points.controls, key=lambda control: control.mean):
-        kinds.setdefault(str(control.coordinates["variant"]), []).append(control)
-    return [f"{words.CONTROLS[kind]} {own[0].mean_text} to {own[-1].mean_text}" for kind, own in kinds.items()]
-
-
-def _control(points: Points, control: Point) -> str:
-    """``raw pixels 41.2 (CIFAR-10)``."""
-    name = words.CONTROLS[str(control.coordinates["variant"])]
-    rest = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
-    keys = [key for key in rest if any(another.coordinates.get(key) != rest[key] for another in points.controls)]
-    where = words.point(points.paper, rest, keys)
-    return f"{name} {control.mean_text}{f' ({where})' if where else ''}"
+    """``raw pixels 41.2 (CIFAR-10)``; if there are many, the range of each kind: ``untrained encoder 84.5 to 90.5``."""
+    if len(points.controls) > MOST_CONTROLS:
+        kinds: dict[str, list[Point]] = {}
+        for control in sorted(points.controls, key=lambda control: control.mean):
+            kinds.setdefault(str(control.coordinates["variant"]), []).append(control)
+        return [f"{words.CONTROLS[kind]} {own[0].mean_text} to {own[-1].mean_text}" for kind, own in kinds.items()]
+    each = []
+    for control in points.controls:
+        rest = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
+        keys = [key for key in rest if any(other.coordinates.get(key) != rest[key] for other in points.controls)]
+        where = words.point(points.paper, rest, keys)
+        name = words.CONTROLS[str(control.coordinates["variant"])]
+        each.append(f"{name} {control.mean_text}{f' ({where})' if where else ''}")
+    return list(dict.fromkeys(each))
 
 
 def draw(points: Points) -> Figure:
@@ -80,7 +78,8 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> Non
         return
     size = max(6.5, min(8.0, 15 * inches / len(cells[0])))
     means = pd.DataFrame([[cell.mean for cell in line] for line in cells])
-    texts = pd.DataFrame([[_text(cell) for cell in line] for line in cells])
+    printed = [[f"\n({cell.printed})" if cell.beside else "" for cell in line] for line in cells]
+    texts = pd.DataFrame([[cell.mean_text for cell in line] for line in cells]) + pd.DataFrame(printed)
     look = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white", "annot_kws": {"size": size}}
     bar = {"label": cells[0][0].label, "aspect": 18, "pad": 0.02}
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
@@ -113,8 +112,3 @@ def _contrast(axis: Axes) -> None:
         right, down = text.get_position()
         colour = mesh.get_facecolor()[int(down) * wide + int(right)]
         text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
-
-
-def _text(cell: Point) -> str:
-    """``83.2``, and below it the printed number: ``(81.9)``."""
-    return cell.mean_text + (f"\n({cell.printed})" if cell.beside else "")

@@ -158,19 +158,17 @@ class _Lines:
         banded = [(x, cell) for x, cell in measured if _banded(cell)]
         low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
-        if any(_by_run(cell) for _, cell in measured):
-            self._single_runs(axis, measured, look["color"])
+        if any(_by_run(cell) for _, cell in measured):  # a thin line for each seed
+            at = {cell.text: x for x, cell in measured}
+            table = self.points.table("measurements")
+            table = table[table["coordinates"].isin(list(at)) & table["value"].notna()]
+            for _, rows in table.groupby("seed"):
+                run = sorted((at[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
+                thin = {"color": look["color"], "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
+                axis.plot([x for x, _ in run], [y for _, y in run], **thin)
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
         hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
         axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
-
-    def _single_runs(self, axis: Axes, measured: list[tuple[float, Point]], colour: str) -> None:
-        places = {cell.text: x for x, cell in measured}
-        table = self.points.table("measurements")
-        table = table[table["coordinates"].isin(list(places)) & table["value"].notna()]
-        for _, rows in table.groupby("seed"):
-            run = sorted((places[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
-            axis.plot([x for x, _ in run], [y for _, y in run], color=colour, linewidth=0.6, alpha=0.7, zorder=2)
 
     def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
         """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""

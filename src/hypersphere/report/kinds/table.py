@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hypersphere.config import coordinates
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Coordinates
 from hypersphere.report import notes as noted
 from hypersphere.report import words
@@ -30,23 +29,18 @@ def notes(points: Points) -> tuple[str, ...]:
     """What a cell holds, with its marks."""
     ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
     spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
-    cells = f"Cells: {noted.measured(points)}{ends}, {spread}{_difference(points)}."
+    cells = f"Cells: {noted.measured(points)}{ends}, {spread}"
+    if (baseline := points.artifact.baseline) is not None:
+        other = words.point(points.paper, coordinates.ordered(baseline), baseline)
+        interval = f"{words.confidence(points.config)} interval after Holm's correction"
+        cells += f"; below it, the difference from {other}, all else equal, with its {interval}"
     weak = any("low power" in cell.difference for cell in points.every)
     levels = list(dict.fromkeys(filter(None, (point.summary.get("level") for point in points.every))))
     low_power = "Low power: too few degrees of freedom." if weak else ""
     if levels:
         low_power += f" {LEVEL.strip()} {' or '.join(levels)}: no direction is read from it."
     printed = noted.published(points, "The published column repeats")
-    return noted.of(points, cells, low_power, printed, figure=False)
-
-
-def _difference(points: Points) -> str:
-    """The baseline of a table's cells, in words; empty if there is none."""
-    baseline = points.artifact.baseline
-    if baseline is None:
-        return ""
-    other, level = words.point(points.paper, coordinates.ordered(baseline), baseline), words.confidence(points.config)
-    return f"; below it, the difference from {other}, all else equal, with its {level} interval after Holm's correction"
+    return noted.of(points, f"{cells}.", low_power, printed, figure=False)
 
 
 class _Layout:
@@ -62,7 +56,11 @@ class _Layout:
 
     def grid(self) -> Grid:
         """Headings, rows, and below them the controls."""
-        corner = tuple(_title(self.points.paper, keys[0]) for keys in self.label_keys)
+        names = [words.key(self.points.paper, keys[0]) for keys in self.label_keys]
+        corner = tuple(
+            name if "." in keys[0] else name[:1].upper() + name[1:]
+            for name, keys in zip(names, self.label_keys, strict=True)
+        )
         lines = [Line(self._labels(row), self._cells(self._across(row))) for row in self.rows]
         return Grid(self._head(), corner, (*lines, *self._controls()))
 
@@ -127,9 +125,3 @@ class _Layout:
             last_row.append(Head(f"ours ({config.scale_name} scale)", words.stand_in(config, paper, column)))
             last_row += [Head("published")] if published else []
         return (*rows, tuple(last_row))
-
-
-def _title(paper: Paper, key: str) -> str:
-    """The heading of a column of labels: ``Method``, ``s``."""
-    label = words.key(paper, key)
-    return label[:1].upper() + label[1:] if "." not in key else label
