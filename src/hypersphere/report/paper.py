@@ -174,7 +174,7 @@ def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str,
     for artifact in ready:
         declared = paper.artifacts[artifact.id]
         notes = [short if note == long else note for note in artifact.notes if note != studies.SIZE_NOTICE]
-        about = {"title": declared.title, "original": declared.printed or "", "notes": notes}
+        about: dict[str, Any] = {"title": declared.title, "original": declared.printed or "", "notes": notes}
         about |= {"alt": artifact.alt, "inches": artifact.inches}
         if grid := artifact.grid:
             about["grid"] = {

@@ -12,11 +12,14 @@ from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.verdicts import Verdict
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
 AGREE = tuple(verdict for verdict in Verdict if verdict.tone == "agree")
 DISAGREE = tuple(verdict for verdict in Verdict if verdict.tone == "disagree")
+SETTLED = tuple(verdict for verdict in Verdict if verdict.settles)
+"""Verdicts for or against a published claim."""
 
 
 def settles(config: Config) -> bool:
@@ -47,8 +50,15 @@ class Results:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """claims.csv: every published claim and its verdict."""
-        return tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
+        """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
+        table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
+        for row in records(table):
+            if row["verdict"] in SETTLED and not has_no_scale(row) and not settles(self.config):
+                raise HypersphereError(
+                    f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
+                    f"but scale {self.config.scale_name} settles nothing"
+                )
+        return table
 
     @cached_property
     def runs(self) -> pd.DataFrame:

@@ -115,7 +115,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
-    claimed, visible = {claim.artifact for claim in of_paper}, (*document.studied, *document.measured)
+    claimed, visible = {claim.artifact for claim in of_paper}, document.studied + document.measured
     shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
     tested, untested = pages.effects(results, paper.paper, names)
     controls = []  # of each table, as a table of their own
@@ -139,7 +139,7 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "effects": tested,
         "untested": untested,
         "missing": document.missing,
-        "anchors": [one.id for one in (*visible, *document.missing)],
+        "anchors": [one.id for one in visible] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere.errors import HypersphereError
-from hypersphere.report import studies, style, writer
+from hypersphere.report import studies, style
 from hypersphere.report.artifact import Context, Grid
 from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.pair_attraction import draw
@@ -76,11 +75,3 @@ def test_its_text_is_escaped(make: Any) -> None:
     stem = make().build("steps") / "tables" / "made_up" / "steps"
     assert "<script>" not in stem.with_suffix(".md").read_text(encoding="utf-8")
     assert "$\\gamma$$\\|$z$\\|$$^2$" in stem.with_suffix(".tex").read_text(encoding="utf-8")
-
-
-def test_what_no_study_makes_at_a_scale_is_a_sentence(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = make()
-    results = made.results()
-    monkeypatch.setattr(type(made.plan.config), "studied", lambda config, paper: {})
-    with pytest.raises(HypersphereError, match="made_up: no exact study makes 'sketch' at scale small"):
-        writer.build(results, "made_up", "sketch")
