@@ -83,7 +83,7 @@ class Shown(NamedTuple):
     inches: float = 7.2
     """Width of a figure."""
     stops: dict[str, Any] | None = None
-    """All stops of a figure with a slider (sliders.py)."""
+    """All stops of a figure with a slider."""
 
 
 @dataclass(frozen=True)

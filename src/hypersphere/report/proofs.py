@@ -84,10 +84,9 @@ class Proofs:
         folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
         return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
 
-    def artifact(self, paper: Paper, name: str, figure: bool) -> list[Link]:
+    def artifact(self, paper: Paper, name: str) -> list[Link]:
         """The files of a table or figure."""
-        kind, suffixes = ("figures", ("svg", "png", "csv")) if figure else ("tables", ("csv", "md", "tex"))
-        files = [Link(suffix, f"{kind}/{paper.paper}/{name}.{suffix}") for suffix in suffixes]
+        files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
             return [*files, Link("study", f"{self._root}/{_study(paper.studied[name].study)}")]
         summary = f"{self._from_page(self.plan.artifact_folder(paper.paper, name))}/summary.csv"

@@ -169,7 +169,7 @@ def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claime
         "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
         "table": _table(artifact.grid) if artifact.grid else None,
         "data": picture(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
-        "links": proofs.artifact(paper, artifact.id, drawn),
+        "links": proofs.artifact(paper, artifact.id),
         "answers": findings.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
 

@@ -1,10 +1,10 @@
 """What one setting does to a gradient, with a slider for the setting: a margin's size, or an embedding's norm."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from hypersphere.report import sliders as moved
-from hypersphere.report.sliders import Panel, Slider
-from hypersphere.report.studies import Drawing
+from hypersphere.report.studies import Drawing, Panel, Slider, line
+from hypersphere.report.style import COLOURS, DASHES
 
 MARGIN = Slider(
     "Margin m",
@@ -48,4 +48,19 @@ def sliders(table: pd.DataFrame) -> Drawing:
             "step along it (rate 1) lengthens the embedding, most where the norm is small. GradScale with p = 1 "
             f"multiplies the gradient by the norm. {table['stop'].nunique()} norms from {stops}"
         )
-    return Drawing(size, measured, lambda figure: moved.draw(figure, table, slider), note, slider=slider)
+    return Drawing(size, measured, lambda figure: draw(figure, table, slider), note, slider=slider)
+
+
+def draw(figure: Figure, table: pd.DataFrame, slider: Slider) -> None:
+    """Panels side by side: a colour for each stop, a dash for each line."""
+    for axes, (name, panel) in zip(figure.subplots(1, len(slider.panels)), slider.panels.items(), strict=True):
+        for colour, stop in zip(COLOURS, slider.stills, strict=False):
+            for dash, (key, label) in zip(DASHES, slider.lines.items(), strict=False):
+                part = line(table, name, key, stop)
+                named = f"{stop:g}" + (f", {label}" if len(slider.lines) > 1 else "")
+                axes.plot(part["x"], part["y"], color=colour, linestyle=dash, label=named)
+        axes.set(xlabel=panel.x, ylabel=panel.y)
+        axes.set_title(panel.title, loc="left")
+    handles, labels = axes.get_legend_handles_labels()
+    title, columns = slider.setting, len(slider.stills)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, title=title, fontsize=7.5)

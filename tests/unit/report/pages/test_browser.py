@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hypersphere.report import pages, scorecard, sliders
+from hypersphere.report import pages, scorecard
+from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.sliders import compute as simulated
 from hypersphere.simulations.sliders.draw import MARGIN
 
@@ -164,7 +165,7 @@ def test_it_prints(page: browser.Tab) -> None:
 def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
     """A page whose curve has the slider of the margins paper, and the table of its study."""
     table = simulated.sliders(cast(Any, SimpleNamespace(paper="margins"))).tables["sliders"]
-    plain, stops = pages.show, sliders.packed(table, MARGIN)
+    plain, stops = pages.show, study_figure.packed(table, MARGIN)
 
     def show(results: Any, paper: str, name: str) -> Any:
         found = plain(results, paper, name)

@@ -12,7 +12,7 @@ from hypersphere import files
 from hypersphere.config import project as cfg
 from hypersphere.config.claims import load
 from hypersphere.errors import HypersphereError
-from hypersphere.report import paper, paper_text
+from hypersphere.report import paper
 from hypersphere.theory.build import documents, statements
 
 REPOSITORY = Path(__file__).parents[4]
@@ -247,7 +247,7 @@ def test_a_wrong_outline_is_one_sentence(make: Any, part: dict[str, Any], messag
 
 def test_the_outline_of_the_repository_names_artifacts_and_claims_that_there_are() -> None:
     config = cfg.load(REPOSITORY, {"scale": "quick"})
-    for name, part in paper_text.outline(config).items():
+    for name, part in paper.outline(config).items():
         known = {claim.id for claim in load(config.claims_file(name))}
         known |= {statement.id for statement in statements(name)} if name in documents() else set()
         assert set(part.telling) <= known
