@@ -83,9 +83,14 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> Non
     look = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white", "annot_kws": {"size": size}}
     bar = {"label": cells[0][0].label, "aspect": 18, "pad": 0.02}
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+    from seaborn.utils import relative_luminance
 
     sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar_kws=bar, **look)
-    _contrast(axis)
+    mesh = axis.collections[0]
+    for text in axis.texts:  # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
+        right, down = text.get_position()
+        colour = mesh.get_facecolor()[int(down) * len(cells[0]) + int(right)]
+        text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
     axis.set_facecolor("#EFEFEF")
     axis.grid(visible=False)
     grey: dict[str, Any] = {"ha": "center", "va": "center", "color": style.GREY, "linespacing": 1.0, "fontsize": 6.5}
@@ -100,15 +105,3 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> Non
     name = figures.axis_label(points, "rows")
     level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
     axis.set_ylabel(name, **(level if len(name) < 3 else {}))
-
-
-def _contrast(axis: Axes) -> None:
-    """Black or white numbers, whichever has more contrast by WCAG 2 (seaborn's own rule differs)."""
-    from seaborn.utils import relative_luminance
-
-    mesh = axis.collections[0]
-    wide = round(axis.get_xlim()[1])
-    for text in axis.texts:
-        right, down = text.get_position()
-        colour = mesh.get_facecolor()[int(down) * wide + int(right)]
-        text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")

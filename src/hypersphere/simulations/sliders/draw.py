@@ -48,10 +48,10 @@ def sliders(table: pd.DataFrame) -> Drawing:
             "step along it (rate 1) lengthens the embedding, most where the norm is small. GradScale with p = 1 "
             f"multiplies the gradient by the norm. {table['stop'].nunique()} norms from {stops}"
         )
-    return Drawing(size, measured, lambda figure: draw(figure, table, slider), note, slider=slider)
+    return Drawing(size, measured, lambda figure: _panels(figure, table, slider), note, slider=slider)
 
 
-def draw(figure: Figure, table: pd.DataFrame, slider: Slider) -> None:
+def _panels(figure: Figure, table: pd.DataFrame, slider: Slider) -> None:
     """Panels side by side: a colour for each stop, a dash for each line."""
     for axes, (name, panel) in zip(figure.subplots(1, len(slider.panels)), slider.panels.items(), strict=True):
         for colour, stop in zip(COLOURS, slider.stills, strict=False):
