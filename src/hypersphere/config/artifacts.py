@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import coordinates, kinds, registry
+from hypersphere.config import coordinates, registry
 from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
@@ -110,7 +110,7 @@ class Override(Strict):
 class Measured(Strict):
     """A table or figure made from runs."""
 
-    draw: Annotated[str, _one_of(lambda: kinds.names("runs"))]
+    draw: Annotated[str, _one_of(lambda: registry.artifact_kinds("runs"))]
     title: str
     printed: str | None = None
     """Its name in the document; None: it is ours."""
@@ -148,7 +148,7 @@ class Measured(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        taken = kinds.kind(self.draw).axes
+        taken = registry.artifact_kind(self.draw).axes
         for axis in AXES:
             if getattr(self, axis) is not None and axis not in taken:
                 raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
@@ -222,7 +222,7 @@ class Studied(Strict):
     simulations/<study>/ computes it (compute.py), and draws it or lays it out (draw.py).
     """
 
-    draw: Annotated[str, _one_of(lambda: kinds.names("study"))]
+    draw: Annotated[str, _one_of(lambda: registry.artifact_kinds("study"))]
     title: str
     study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
     """A folder of simulations/, whose function of that name returns this artifact's numbers."""
@@ -236,7 +236,9 @@ class Studied(Strict):
 
 def _made_from(value: Any) -> str:
     if isinstance(value, dict):
-        studied = "study" in value or (value.get("draw") in kinds.names("study") and not value.keys() & {*AXES})
+        studied = "study" in value or (
+            value.get("draw") in registry.artifact_kinds("study") and not value.keys() & {*AXES}
+        )
     else:
         studied = isinstance(value, Studied)
     return "of_study" if studied else "of_runs"

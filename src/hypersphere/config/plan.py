@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import kinds, recorded, registry
 from hypersphere.config import project as cfg
+from hypersphere.config import recorded, registry
 from hypersphere.config.artifacts import HISTORY, Protocol
 from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_repeats
 from hypersphere.config.records import Records, read_all
@@ -254,7 +254,7 @@ class Plan:
 
     def outputs(self, paper: str, artifact: str) -> list[Path]:
         """The files of an artifact in tables/ or figures/."""
-        kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
+        kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
 
 

@@ -16,7 +16,7 @@ from ctypes.util import find_library
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
 
@@ -53,6 +53,8 @@ _ROLES: dict[str, Kind] = {
 }
 _RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
+DRAWN = Path(__file__).parents[1] / "report" / "kinds"
+"""The folder with a file for each kind of artifact: each value of ``draw``."""
 BACKEND = "MUJOCO_GL"
 """The environment variable by which MuJoCo's users choose how to render: egl, osmesa or glfw."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -188,6 +190,38 @@ def _assignments(file: Path) -> dict[str, ast.expr]:
         elif isinstance(node, ast.AnnAssign) and node.value:
             found[ast.unparse(node.target)] = node.value
     return found
+
+
+class ArtifactKind(NamedTuple):
+    """A value of an artifact's ``draw``: the literals that its file in report/kinds/ assigns, in capitals."""
+
+    of: Literal["runs", "study"]
+    axes: dict[str, bool]
+    """The axes that it takes; True for a required one."""
+    folder: Literal["tables", "figures"]
+    formats: tuple[str, ...]
+    """The endings of the files that it writes."""
+    images: tuple[str, ...]
+    """The statistics of single images that it reads: distribution.csv, or pictures.csv and pictures.png."""
+
+
+@cache
+def artifact_kinds(of: str) -> tuple[str, ...]:
+    """The kinds of artifacts made from ``runs`` or from a ``study``, sorted."""
+    return tuple(sorted(path.stem for path in DRAWN.glob("[a-z]*.py") if read_literal(path, "OF", None) == of))
+
+
+@cache
+def artifact_kind(name: str) -> ArtifactKind:
+    """The kind of artifact of that name, which must exist."""
+    defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "formats": (), "images": ()}
+    file = DRAWN / f"{name}.py"
+    return ArtifactKind(**{key: read_literal(file, key.upper(), default) for key, default in defaults.items()})
+
+
+def drawing(study: str) -> str:
+    """The dotted module that draws the artifacts of an exact study."""
+    return f"hypersphere.simulations.{study}.draw"
 
 
 @cache

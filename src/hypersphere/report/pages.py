@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates, errata
+from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.reasons import NOT_MADE_YET, why_not_made
 from hypersphere.report import notes, words
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results, settles
