@@ -3,7 +3,7 @@
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -231,7 +231,6 @@ class Studied(Strict):
     """Claims of other artifacts that it shows too."""
     needs: list[Need] = Field(default_factory=list)
     cannot_be_judged: str | None = None
-    """The setting that the document leaves open, so that its numbers cannot be judged."""
 
 
 def _made_from(value: Any) -> str:
@@ -254,14 +253,13 @@ def _filled_in(evaluations: Any) -> Any:
     if not isinstance(evaluations, dict):
         return evaluations
     whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
-    filled = {}
+    filled = dict(evaluations)
     for name, given in evaluations.items():
         if isinstance(given, dict) and "like" in given:
             like = str(given["like"])
             if like not in whole:
                 raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
-            given = {**whole[like], **given}
-        filled[name] = given
+            filled[name] = {**whole[like], **given}
     return filled
 
 
@@ -308,15 +306,11 @@ class Paper(Strict):
 
     @model_validator(mode="after")
     def _overrides_can_match(self) -> Self:
-        self.check(self.overrides)
-        return self
-
-    def check(self, overrides: Sequence[Override]) -> None:
-        """Raise a ValueError if an override, of this document or of a scale, asks for a method or variant it lacks."""
-        for at, one in enumerate(overrides):
+        for at, one in enumerate(self.overrides):
             for key, known in (("method", self.methods), ("variant", self.variants)):
                 if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
                     raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
+        return self
 
     @property
     def measured(self) -> dict[str, Measured]:
@@ -333,11 +327,7 @@ class Paper(Strict):
         return self.datasets.get(name) or self.labels.get(name) or name
 
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
-        """The name of the protocol that gives the measure of one of an artifact's cells.
-
-        Raises:
-            ValueError: no protocol gives it, or several do and the artifact names none.
-        """
+        """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""
         measure, by = str(point["measure"]), point.get("by", artifact.by)
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []

@@ -106,13 +106,11 @@ class Cells:
         of_all = artifact.seeds
         if isinstance(of_all, str):
             of_all = getattr(self.config.scale.seeds, "sweeps" if swept else of_all)
-        return [
-            cell
-            for point in points
-            for cell in self._cells(
-                paper, name, artifact, point, artifact.seeds_of.get(str(point["variant"]), of_all), where
-            )
-        ]
+        cells = []
+        for point in points:
+            seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
+            cells += self._cells(paper, name, artifact, point, seeds, where)
+        return cells
 
     def _cells(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
@@ -138,10 +136,15 @@ class Cells:
             missing = missing or f"nothing trains {kind} runs yet"
         if kind == "control":
             missing = missing or registry.no_renderer()
-        return [
-            Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
-            for seed in seeds
-        ]
+        cells = []
+        for seed in seeds:
+            key = resolved.run.name, seed
+            if key not in self.seeded:
+                fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
+                self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+            run = self.seeded[key]
+            cells.append(Cell(paper.paper, name, point, run, epoch, target, protocol, measure, missing))
+        return cells
 
     def resolved_of(self, cell: Cell) -> Resolved | None:
         """What describes a cell's run, at this scale and in the document; None: it has none."""
@@ -186,13 +189,6 @@ class Cells:
         )
         exact = resolved.run.schedule.epochs * epoch / resolved.epochs
         return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
-
-    def _seeded(self, run: Run, seed: int) -> Run:
-        key = run.name, seed
-        if key not in self.seeded:
-            fields = {name: getattr(run, name) for name in run.model_fields_set}
-            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
-        return self.seeded[key]
 
     def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
         last = resolved.run.schedule.epochs

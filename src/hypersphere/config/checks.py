@@ -37,10 +37,7 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
     """Check that each prepared dataset has enough training images for the runs and probes that use it.
 
     How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
-
-    Args:
-        plan: of the scale.
-        names: datasets; None: all of the plan.
+    ``names`` are datasets; None: all of the plan.
     """
     for name, dataset in plan.datasets.items():
         manifest = plan.data_folder(dataset) / MANIFEST

@@ -76,12 +76,7 @@ def text(coordinates: Coordinates) -> str:
 
 
 def parse(line: str, where: str) -> dict[str, Scalar]:
-    """Coordinates from their text, in canonical order.
-
-    Args:
-        line: ``epoch=100;batch.size=512``; empty for none.
-        where: file and field, for the error.
-    """
+    """Coordinates from text such as ``epoch=100;batch.size=512``, in canonical order; errors begin with ``where``."""
     parsed: dict[str, Scalar] = {}
     for part in filter(None, line.split(";")):
         key, equals, value = part.partition("=")
@@ -114,19 +109,17 @@ Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
 
 def points(axis: Axis) -> list[dict[str, Scalar]]:
     """Every point of an axis, in the order written; the last key varies fastest."""
-    listed = [point for product in (axis if isinstance(axis, list) else [axis]) for point in _product(product)]
+    listed: list[dict[str, Scalar]] = []
+    for lists in axis if isinstance(axis, list) else [axis]:
+        product: list[dict[str, Scalar]] = [{}]
+        for key, values in lists.items():
+            several = values if isinstance(values, list) else [values]
+            product = [{**point, **_split(key, value)} for point in product for value in several]
+        listed += product
     texts = [text(point) for point in listed]
     if repeated := {one for one in texts if texts.count(one) > 1}:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
-
-
-def _product(lists: Mapping[str, Scalar | Sequence[Scalar]]) -> list[dict[str, Scalar]]:
-    product: list[dict[str, Scalar]] = [{}]
-    for key, values in lists.items():
-        several = list(values) if isinstance(values, list | tuple) else [values]
-        product = [{**point, **_split(key, value)} for point in product for value in several]  # type: ignore[arg-type]
-    return product
 
 
 def _split(key: str, value: Scalar) -> dict[str, Scalar]:

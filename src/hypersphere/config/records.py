@@ -217,11 +217,7 @@ class Record(Strict):
 def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
-    Args:
-        answer: one number of a record.
-        about: how it was measured, as the record describes it.
-        last: the last epoch that can be measured.
-        diverged: whether the run has no number at this epoch.
+    ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
     """
     if answer.measure not in MEASURES:
         yield "measure", not_one_of(answer.measure, MEASURES)
@@ -251,7 +247,7 @@ def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bo
     if answer.value is not None and not measure.low <= answer.value <= measure.high:
         yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
     for field, number, least in (("n_test", answer.n_test, 0 if a_part else 1), ("classes", answer.classes, 2)):
-        if number is None or (number < least and measure.of_images):
+        if number is None or (number < least and not measure.of_control):
             yield field, f"must be at least {least} (given: {number})"
 
 
@@ -378,8 +374,15 @@ def _value(column: str, text: str) -> Any:
 
 def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record]:
     """Records from rows. A row without a run, one that is there twice, altered or malformed is refused."""
+
+    def how(row: Parsed) -> Parsed:
+        if row["protocol"] != files.digest(row["content"], 8):
+            raise ValueError("protocol: is not the digest of its content")
+        described = {"protocol": row["content"], "environment": _environment(row, environments)}
+        return described | {key: row[key] for key in ("code", "device", "threads")}
+
     environments = _described(folder, "environments", tables, lambda row: row["content"])
-    protocols = _described(folder, "protocols", tables, lambda row: _how(row, environments))
+    protocols = _described(folder, "protocols", tables, how)
     of_run: dict[str, dict[str, list[Row]]] = {}
     for row in tables["runs"]:
         if row["key"] in of_run:
@@ -436,13 +439,6 @@ def _environment(row: Parsed, environments: Mapping[str, Any]) -> Any:
     if row["environment"] not in environments:
         raise ValueError(f"environment: environments.csv has no {_short(row['environment'])!r}")
     return environments[row["environment"]]
-
-
-def _how(row: Parsed, environments: Mapping[str, Any]) -> Parsed:
-    if row["protocol"] != files.digest(row["content"], 8):
-        raise ValueError("protocol: is not the digest of its content")
-    how = {"protocol": row["content"], **{key: row[key] for key in ("code", "device", "threads")}}
-    return how | {"environment": _environment(row, environments)}
 
 
 def _epoch(row: Row) -> dict[str, float | None]:

@@ -94,13 +94,6 @@ def _name(path: Path) -> str:
     return path.parent.name if path.stem == "compute" else path.stem
 
 
-def _kind(folder: Path, function: ast.FunctionDef) -> str:
-    returns = ast.unparse(function.returns) if function.returns else ""
-    if returns != _RETURNS.get(folder.name, returns):  # a helper, not a component
-        return ""
-    return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
-
-
 @cache
 def _function(path: Path) -> ast.FunctionDef | None:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -112,10 +105,14 @@ def _function(path: Path) -> ast.FunctionDef | None:
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
     """All components of a kind, sorted: the files that define a function of their own name."""
-    folder = _folder(kind)
-    paths = folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")
-    functions = {_name(path): _function(path) for path in paths}
-    return tuple(sorted(name for name, function in functions.items() if function and _kind(folder, function) == kind))
+    folder, found = _folder(kind), []
+    for path in folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py"):
+        if function := _function(path):
+            returns = ast.unparse(function.returns) if function.returns else ""
+            role = _ROLES.get(returns) if folder.name == "objectives" else kind
+            if role == kind and returns == _RETURNS.get(kind, returns):  # else a helper, not a component
+                found.append(_name(path))
+    return tuple(sorted(found))
 
 
 @cache
@@ -228,10 +225,7 @@ def drawing(study: str) -> str:
 def misfit(method: str, objective: str, main: bool = True) -> str | None:
     """Why a method cannot train with an objective, or None if it can.
 
-    Args:
-        method: name of the method.
-        objective: name of the objective.
-        main: whether it is the main objective; a regulariser need not take all that the method uses.
+    A regulariser, which is not the ``main`` objective, need not take all that the method uses.
     """
     given, used = (read_constant("methods", method, constant, ()) for constant in ("GIVES", "USES"))
     if not_given := [name for name in needs(objective) if name not in given]:
