@@ -3,7 +3,7 @@
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -24,7 +24,7 @@ from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study
-from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, unknown_key
+from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -33,15 +33,6 @@ AXES = ("panels", "rows", "lines", "columns", "x")
 HISTORY = "history"
 """The protocol without a probe: the values that training itself records once per epoch."""
 HISTORY_MEASURES = ("norm", "loss")
-
-
-def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
-    def check(name: str) -> str:
-        if name not in known():
-            raise ValueError(not_one_of(name, known()))
-        return name
-
-    return AfterValidator(check)
 
 
 class Protocol(Strict):
@@ -110,7 +101,7 @@ class Override(Strict):
 class Measured(Strict):
     """A table or figure made from runs."""
 
-    draw: Annotated[str, _one_of(lambda: registry.artifact_kinds("runs"))]
+    draw: Annotated[str, one_of(lambda: registry.artifact_kinds("runs"))]
     title: str
     printed: str | None = None
     """Its name in the document; None: it is ours."""
@@ -222,9 +213,9 @@ class Studied(Strict):
     simulations/<study>/ computes it (compute.py), and draws it or lays it out (draw.py).
     """
 
-    draw: Annotated[str, _one_of(lambda: registry.artifact_kinds("study"))]
+    draw: Annotated[str, one_of(lambda: registry.artifact_kinds("study"))]
     title: str
-    study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
+    study: Annotated[str, one_of(lambda: registry.names("simulations"))]
     """A folder of simulations/, whose function of that name returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What documents print: numbers, comparisons and statements (paper/claims/<paper>.csv), and what sentences say of them.
+"""What documents print (paper/claims: numbers, comparisons, statements), what sentences say of it, and errata.
 
 A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
 """
@@ -265,6 +265,59 @@ def load_sentences(file: Path) -> dict[str, Sentence]:
     if not isinstance(given, dict):
         raise HypersphereError(f"{file}: must be claims' ids with the checks of their sentences")
     return {name: validate(Sentence, sentence, file, f"sentences.{name}") for name, sentence in given.items()}
+
+
+ERRATA = "paper/errata.yaml"
+SEVERAL = "several"
+"""The ``document`` of an entry about more than one document."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
+ERRATUM_KINDS: dict[ErratumKind, str] = {
+    "breaks": "followed literally, it gives a wrong or failing implementation",
+    "ambiguous": "the text does not settle it",
+    "claim": "a sentence compared with the document's own numbers",
+    "typo": "a slip without consequence",
+    "extraction": "damage of the copy of the text that was read, not of the document",
+}
+
+
+class Erratum(Strict):
+    """An error, contradiction or gap in a document, with our decision on it (paper/errata.yaml)."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
+    document: str
+    """A file of config/papers, by its name, or ``SEVERAL``. Entries about documents that are not here are not shown."""
+    place: Text
+    kind: ErratumKind
+    printed: Text
+    chosen: Text
+    """The correct form, or our choice."""
+    decided: Text
+    """How we decided."""
+    tests: list[Text]
+    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
+
+
+def load_errata(root: Path) -> list[Erratum]:
+    """Every entry of paper/errata.yaml, in its order."""
+    file = root / ERRATA
+    listed = files.read_yaml(file)
+    if not isinstance(listed, list):
+        raise HypersphereError(f"{file}: must be a list of entries")
+    ledger: dict[str, Erratum] = {}
+    for given in listed:
+        name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
+        entry = validate(Erratum, given, file, name)
+        if entry.id in ledger:
+            raise HypersphereError(f"{file}: id: {name} is given twice")
+        ledger[entry.id] = entry
+    return list(ledger.values())
+
+
+def errata_of(document: str, ledger: list[Erratum]) -> list[Erratum]:
+    """The entries about one document."""
+    return [entry for entry in ledger if entry.document == document]
 
 
 NOT_MADE_YET = "not made yet"

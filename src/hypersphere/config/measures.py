@@ -4,9 +4,9 @@ import csv
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
-from hypersphere.config.validation import not_one_of, validate
+from hypersphere.config.validation import one_of, validate
 
 FILE = Path(__file__).with_suffix(".csv")
 LARGEST = 3.5e38
@@ -64,15 +64,7 @@ def read(file: Path) -> dict[str, Measure]:
 
 
 MEASURES = read(FILE)
-
-
-def _known(name: str) -> str:
-    if name not in MEASURES:
-        raise ValueError(not_one_of(name, MEASURES))
-    return name
-
-
-MeasureName = Annotated[str, AfterValidator(_known)]
+MeasureName = Annotated[str, one_of(lambda: MEASURES)]
 
 
 def transferred(name: str) -> str:

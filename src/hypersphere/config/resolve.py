@@ -213,18 +213,11 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
         run.add(Layer(file, where, {"optimiser": {"learning_rate": rate}}))
 
 
-def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Deep merge; a component with another ``name`` replaces the one below as a whole, with its parameters.
-
-    The result shares no mapping with the arguments, so that it may be changed.
-    """
-    result: dict[str, Any] = _copied(below)
-    _lay(above, result)
-    return result
-
-
 def _lay(above: dict[str, Any], below: dict[str, Any]) -> None:
-    """``merge`` into ``below``, which shares no mapping with others; a plan merges thousands of layers."""
+    """Merge ``above`` into ``below``; a component with another ``name`` replaces the one below with its parameters.
+
+    ``below`` shares no mapping with others, before and after: a plan merges thousands of layers into it.
+    """
     for key, value in above.items():
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):

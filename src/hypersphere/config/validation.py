@@ -3,7 +3,7 @@
 import difflib
 import re
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -98,6 +98,17 @@ def not_one_of(name: str, names: Iterable[str]) -> str:
         return f"'{name}' is not one of {len(names)} names; did you mean {either(matches)}?"
     suggestion = f"; did you mean {matches[0]}?" if matches else ""
     return f"'{name}' is not one of {', '.join(names) or 'none'}{suggestion}"
+
+
+def one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
+    """Marks a name as one of those that ``known`` returns when a file is read."""
+
+    def check(name: str) -> str:
+        if name not in known():
+            raise ValueError(not_one_of(name, known()))
+        return name
+
+    return AfterValidator(check)
 
 
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:

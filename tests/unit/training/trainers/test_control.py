@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
-from hypersphere.config.resolve import merge
+from hypersphere.config.resolve import Layer, Layers
 from hypersphere.config.run import Run
 from hypersphere.control.environment import Settings
 from hypersphere.errors import HypersphereError
@@ -79,7 +79,7 @@ def _as_commands_compute(deterministic: None) -> None:
 
 
 def make(**changes: Any) -> Run:
-    return Run.model_validate(merge(RUN, changes))
+    return Run.model_validate(Layers(Layer(Path(), "", RUN), Layer(Path(), "", changes)).fields)
 
 
 def execute(run: Run, folder: Path, task: type[Dot] = Dot, **changes: Any) -> Outcome:
