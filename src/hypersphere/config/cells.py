@@ -75,11 +75,7 @@ class Published(NamedTuple):
     epoch: float
     target: str
     rounded: float
-    """Epochs that rounding adds or removes at this scale."""
-
-    def same(self, other: "Published") -> bool:
-        """Whether both are one number, described twice."""
-        return self[:3] == other[:3]
+    """Epochs that rounding adds or removes at this scale, which is no part of the number's identity."""
 
 
 @dataclass
@@ -95,10 +91,7 @@ class Cells:
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
         """The cells of one artifact: every point for every seed."""
         where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
-        try:
-            points = artifact.points
-        except ValueError as error:
-            raise HypersphereError(f"{where}: {error}") from None
+        points = artifact.points
         for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
             if dataset not in self.config.datasets:
                 raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
@@ -248,7 +241,7 @@ def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
     for several in numbers.values():
         first, kept = min(several, key=lambda one: one[1].rounded)
         for at, number in several:
-            if not cells[at].missing and not number.same(kept):
+            if not cells[at].missing and number[:3] != kept[:3]:
                 marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
     return marked
 

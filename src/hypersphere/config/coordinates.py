@@ -26,7 +26,7 @@ dataset, if it is another one; ``by`` is the protocol, where an artifact compare
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+%?")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @lru_cache(maxsize=4096, typed=True)  # 1, 1.0 and true are equal keys, and not the same value
@@ -37,7 +37,7 @@ def normal(value: Scalar) -> Scalar:
     if isinstance(value, str):
         if value in ("true", "false"):
             return value == "true"
-        if not _NUMBER.fullmatch(value):  # "1_000" and "nan" are text too
+        if not NUMBER.fullmatch(value):  # "1_000" and "nan" are text too
             return value
         value = float(value)
     return int(value) if float(value).is_integer() else float(value)

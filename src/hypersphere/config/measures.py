@@ -10,7 +10,7 @@ from hypersphere.config.validation import one_of, validate
 
 FILE = Path(__file__).with_suffix(".csv")
 LARGEST = 3.5e38
-"""No value is larger: all are computed in float32."""
+"""No value of training or of a probe is larger: they are computed in float32."""
 
 
 class Measure(BaseModel):

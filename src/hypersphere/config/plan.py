@@ -230,7 +230,7 @@ class Plan:
         return self.config.results / "batches" / f"{batch.id}.json"
 
     def evaluated_marker(self, identifier: str) -> Path:
-        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the same for its probes."""
+        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the file that Snakemake knows of probes."""
         return self.config.results / "batches" / f"{identifier}.evaluated.json"
 
     def evaluation(self, subject: str, digest: str) -> Path:

@@ -1,7 +1,6 @@
 """Read and validate everything under config/, with one clear sentence for anything wrong."""
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,7 +34,6 @@ COMMAND_LINE = Path("command line")
 """Stands for a file in sentences about values that the command line set."""
 DATA_VARIABLE = "HYPERSPHERE_DATA"
 """The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
-_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
 
 
 class Seeds(Strict):
@@ -263,9 +261,9 @@ class Config(BaseModel):
 
 
 TEST_IMAGES = {"cifar": 10_000, "mnist": 10_000, "stl10": 8_000}
-"""Of the whole sets, by the function that reads them (data/datasets.csv)."""
+"""Sizes of whole test sets, by the function that reads them (data/datasets.csv)."""
 CLASSES = {"cifar10": 10, "cifar100": 100}
-"""Of sets of which a part is taken, class by class."""
+"""Numbers of classes of the sets of which a part is taken, class by class."""
 
 
 def test_images(dataset: Dataset) -> int | None:
@@ -365,7 +363,7 @@ def _typed(value: Any) -> Any:
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_typed(inner) for inner in value]
-    if isinstance(value, str) and re.fullmatch(rf"true|false|null|{_NUMBER}", value, re.IGNORECASE):
+    if isinstance(value, str) and (value.lower() in ("true", "false", "null") or coordinates.NUMBER.fullmatch(value)):
         return files.parse_yaml(value)
     return value
 
