@@ -315,11 +315,6 @@ def load_errata(root: Path) -> list[Erratum]:
     return list(ledger.values())
 
 
-def errata_of(document: str, ledger: list[Erratum]) -> list[Erratum]:
-    """The entries about one document."""
-    return [entry for entry in ledger if entry.document == document]
-
-
 NOT_MADE_YET = "not made yet"
 """The reason of an artifact that this scale makes, and has not made."""
 

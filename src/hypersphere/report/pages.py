@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates
-from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, errata_of, load_errata, why_not_made
+from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.report import notes, words
@@ -121,5 +121,7 @@ def ledger(config: Config) -> list[dict[str, Any]]:
     """The errata by document, in the order of config/papers. Errata of several documents come last."""
     entries = load_errata(config.root)
     titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
-    listed = {title: [entry.model_dump() for entry in errata_of(key, entries)] for key, title in titles.items()}
+    listed = {
+        title: [entry.model_dump() for entry in entries if entry.document == key] for key, title in titles.items()
+    }
     return [{"title": title, "entries": group} for title, group in listed.items() if group]
