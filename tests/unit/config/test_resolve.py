@@ -9,9 +9,10 @@ import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.config.resolve import Layer, Layers
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
+
+from ...layers import merge
 
 Planned = Callable[..., Plan]
 Refused = Callable[..., str]
@@ -48,11 +49,6 @@ def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dic
         else:
             changes[file][f"{section}.{field}"] = value
     return changes
-
-
-def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """What two layers say together."""
-    return Layers(Layer(Path(), "", below), Layer(Path(), "", above)).fields
 
 
 def only(plan: Plan) -> Run:

@@ -13,7 +13,6 @@ from safetensors.torch import load_file
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
-from hypersphere.config.resolve import Layer, Layers
 from hypersphere.config.run import Run
 from hypersphere.control.environment import Settings
 from hypersphere.errors import HypersphereError
@@ -25,6 +24,8 @@ from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers import control
 from hypersphere.training.trainers.control import train
+
+from ....layers import merge
 
 RUN: dict[str, Any] = {
     "kind": "control",
@@ -79,7 +80,7 @@ def _as_commands_compute(deterministic: None) -> None:
 
 
 def make(**changes: Any) -> Run:
-    return Run.model_validate(Layers(Layer(Path(), "", RUN), Layer(Path(), "", changes)).fields)
+    return Run.model_validate(merge(RUN, changes))
 
 
 def execute(run: Run, folder: Path, task: type[Dot] = Dot, **changes: Any) -> Outcome:
