@@ -6,8 +6,8 @@ from typing import Any
 
 import typst
 
-from hypersphere.config import errata
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import ERRATUM_KINDS
 from hypersphere.config.coordinates import of_run
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
@@ -83,7 +83,7 @@ def content(results: Results) -> dict[str, Any]:
         "missing": str(sum(len(paper["missing"]) for paper in papers)),
         "errata_count": str(sum(len(group["entries"]) for group in errors)),
         "errata": errors,
-        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
+        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in ERRATUM_KINDS.items()],
     }
 
 
