@@ -37,11 +37,7 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
         unlabeled: whether there is a split ``unlabeled``.
     """
     about = published.table()["stl10"]
-    if (root / FOLDER).is_dir():
-        shelf = Shelf(root / FOLDER)
-    else:
-        published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-        shelf = Shelf(root / ARCHIVE, FOLDER, in_order=True)
+    shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download, in_order=True)
     names = shelf.read("class_names.txt").decode("ascii", errors="replace").split()
     if len(names) != CLASSES:
         raise HypersphereError(f"{shelf.place}/class_names.txt: names {len(names)} classes, and STL-10 has {CLASSES}")
