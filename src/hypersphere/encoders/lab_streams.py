@@ -55,16 +55,13 @@ def lab_streams(
     if backbone in ("convnet", "resnet8", "resnet10"):
         if stem != "cifar":
             raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
-        return LabStreams(*(_of_any_width(backbone, width, channels) for channels in (1, 2)))
+        if backbone == "convnet":
+            return LabStreams(plain_network(width, 1), plain_network(width, 2))
+        stages = 3 if backbone == "resnet8" else 4
+        return LabStreams(*(basic_resnet(stages, width, stride=1, channels=channels) for channels in (1, 2)))
     if width != 16:
         raise HypersphereError(
             f"encoder: lab_streams: width: {backbone}'s is fixed; convnet, resnet8 and resnet10 take one"
         )
     depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
     return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
-
-
-def _of_any_width(backbone: str, width: int, channels: int) -> nn.Module:
-    if backbone == "convnet":
-        return plain_network(width, channels)
-    return basic_resnet(3 if backbone == "resnet8" else 4, width, stride=1, channels=channels)

@@ -84,9 +84,6 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
 
     A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
     of that moment.
-
-    Raises:
-        StoppedError: the process was asked to stop; the resume state is saved.
     """
     count = len(source.labels)
     run.check_batch(count)

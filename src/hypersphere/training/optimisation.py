@@ -2,7 +2,6 @@
 
 import bisect
 import math
-from typing import Any
 
 import torch
 from torch import nn
@@ -69,10 +68,6 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
         {"params": by_kind[kind], "constant": kind[0], "weight_decay": 0.0 if kind[1] else optimiser.weight_decay}
         for kind in sorted(by_kind)
     ]
-    return _torch_optimiser(optimiser, groups)
-
-
-def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
     # Fused: one call for all parameters, because for small ones the calls take longer than the arithmetic. SGD is not
     # fused: it fails where a parameter gets its first gradient later than others.
     if optimiser.name == "sgd":

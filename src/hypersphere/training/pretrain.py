@@ -210,7 +210,6 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _name(precision: torch.dtype) -> str:
-    """``float32``."""
     return str(precision).removeprefix("torch.")
 
 

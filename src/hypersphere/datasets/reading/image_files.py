@@ -52,7 +52,14 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
                         f"{name}: has {width} × {height} pixels, and at most {LARGEST:,} are decoded; make it smaller"
                     )
                 image.load()
-                return resized(_rgb(image, name), size)
+                if image.mode == "F":
+                    raise HypersphereError(f"{name}: its pixels are fractions; save it with 8 or 16 bits")
+                if not image.mode.startswith("I"):
+                    return resized(image.convert("RGB"), size)
+                values = np.asarray(image)
+                if values.min() < 0 or values.max() >= 1 << 16:
+                    raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
+                return resized(Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB"), size)
     except Image.UnidentifiedImageError:
         raise HypersphereError(f"{name}: is no image in a format that is read: {', '.join(FORMATS)}") from None
     except Image.DecompressionBombError:
@@ -83,17 +90,6 @@ def resize_all(images: UInt8[np.ndarray, "N H W 3"], size: int) -> UInt8[np.ndar
     for number, image in enumerate(images):
         made[number] = resized(Image.fromarray(image), size)
     return made
-
-
-def _rgb(image: Image.Image, name: str) -> Image.Image:
-    if image.mode == "F":
-        raise HypersphereError(f"{name}: its pixels are fractions; save it with 8 or 16 bits")
-    if image.mode.startswith("I"):
-        values = np.asarray(image)
-        if values.min() < 0 or values.max() >= 1 << 16:
-            raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
-        return Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
 
 
 class Labelled(NamedTuple):

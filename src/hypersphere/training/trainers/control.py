@@ -41,27 +41,6 @@ def train(run: Run, environment: Environment, execution: Execution, folder: Path
     """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
 
     The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
-
-    Raises:
-        HypersphereError: the run does not fit the task, or asks for what agents do not take.
-    """
-    agent, replay = _built(run, environment, execution)
-    optimiser = optimisation.build(agent, run.optimiser)
-    for group in optimiser.param_groups:
-        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
-    optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
-    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
-    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
-    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
-    state = nn.ModuleDict({"agent": agent, "replay": replay})
-    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
-
-
-def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Agent, Replay]:
-    """The agent on its device, and an empty replay beside the simulator, on the CPU.
-
-    Raises:
-        HypersphereError: see ``train``.
     """
     settings, schedule = environment.settings, run.schedule
     agent = build_method(run)
@@ -78,7 +57,15 @@ def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Ag
             raise HypersphereError(f"run {run.name}: {field}: {problem}")
     agent.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     replay = Replay(schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames)
-    return agent, replay
+    optimiser = optimisation.build(agent, run.optimiser)
+    for group in optimiser.param_groups:
+        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
+    optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
+    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
+    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
+    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
+    state = nn.ModuleDict({"agent": agent, "replay": replay})
+    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
 
 
 class _Episodes:
