@@ -52,6 +52,13 @@ class ViT(VisionTransformer):
                 _draw_mlp(name, module, generator)
 
 
+def _draw_mlp(name: str, module: nn.Module, generator: Callable[[str], torch.Generator]) -> None:
+    for part, layer in module.named_children():
+        if isinstance(layer, nn.Linear):
+            nn.init.xavier_uniform_(layer.weight, generator=generator(f"{name}.{part}.weight"))
+            nn.init.normal_(layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias"))
+
+
 def vit(
     *,
     image_size: PositiveInt,
