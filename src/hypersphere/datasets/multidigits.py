@@ -25,6 +25,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
 from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.mnist import Scans
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -36,13 +37,6 @@ TRIES = 32
 """Pairs of places that are drawn at once."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
-
-
-class Scans(NamedTuple):
-    """Scans of single digits: white ink (255) on black."""
-
-    pixels: UInt8[np.ndarray, "S h h"]
-    digit: Int64[np.ndarray, "S"]
 
 
 class Scene(NamedTuple):
@@ -102,7 +96,7 @@ def multidigits(
     if placement == "grid" and count > (room := (canvas // side) ** 2):
         raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
     if scans == "mnist":
-        found = {part: Scans(*one) for part, one in mnist.load(root, download).items()}
+        found = mnist.load(root, download)
     else:
         every = scikit.load()
         pixels = np.rint(every.pixels * 255).astype(np.uint8)

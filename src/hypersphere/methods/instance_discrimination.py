@@ -60,7 +60,6 @@ def instance_discrimination(
     The bank starts with vectors uniform on the sphere. It is a buffer: no gradient reaches it.
 
     Args:
-        parts: encoder, objective and the like.
         dim: length of an embedding; 128 in the paper.
         momentum: weight of the old row in each update; the new embedding is normalised, and so is the sum (authors'
             code, from memory; the paper replaces the row, which is momentum 0).

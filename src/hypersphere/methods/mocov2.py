@@ -87,7 +87,6 @@ def mocov2(
     He et al. 2020, Sec. 3, with the projector of Chen et al. 2020b (both from memory; defaults from the authors' code).
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; feature_dim in the paper.
         dim: length of an embedding; 128 in the paper.
         queue: number of keys in the queue, the negatives of every query; 65536 in the paper. The first ones are random

@@ -35,7 +35,6 @@ def mocov3(
     ``generalised_info_nce`` with negatives other_view.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the hidden layers of projector and predictor.
         dim: length of an embedding.
         layers: linear layers of the projector; in the authors' code 3 behind a ViT and 2 behind a ResNet.

@@ -37,17 +37,15 @@ def flops(run: Run, size: float, classes: int) -> int:
         run: whose seed, objective and schedule change nothing here.
         size: pixels of its images' side; of a run of sentences, their words, on average.
         classes: of the dataset's main labels.
+
+    Raises:
+        HypersphereError: the modules do not fit together, or not the images.
     """
-
-    def free(*batches: Tensor, **given: Any) -> Tensor:
-        """A loss that costs nothing, and lets every gradient flow."""
-        tensors = [value for value in (*batches, *given.values()) if isinstance(value, Tensor) and value.requires_grad]
-        return torch.stack([value.sum() for value in tensors]).sum()
-
     count = run.batch.micro
     places = torch.zeros(count, dtype=torch.int64)
     with torch.device("meta"):
-        parts = Parts(build_encoder(run), free, lambda z: z, images=1, classes=classes, temperature=1.0)
+        # The loss costs nothing, and lets every gradient flow.
+        parts = Parts(build_encoder(run), _sum, lambda z: z, images=1, classes=classes, temperature=1.0)
         method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
         method.begin()
         if isinstance(method, Agent):
@@ -100,3 +98,8 @@ def _sentences(count: int, words: float) -> Tensor:
     ends = (torch.arange(count + 1, device="cpu") * words).floor()
     places = torch.arange(math.ceil(words), device="cpu")
     return (places < ends.diff()[:, None]).int()
+
+
+def _sum(*batches: Tensor, **given: Any) -> Tensor:
+    tensors = [value for value in (*batches, *given.values()) if isinstance(value, Tensor) and value.requires_grad]
+    return torch.stack([value.sum() for value in tensors]).sum()

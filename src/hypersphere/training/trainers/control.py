@@ -96,7 +96,13 @@ class _Episodes:
         self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
         total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
         for step in range(steps):
-            action = self._action(episode, step)
+            moment = self.run.seed, "action", episode, step
+            if episode * steps + step < self.agent.initial:  # before the first update
+                action = random_actions((self.agent.actions,), *moment).astype(np.float32)
+            else:
+                seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
+                noise = self._noise(1, "action", episode, step)
+                action = self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
             if not np.isfinite(action).all():
                 total += torch.nan
                 break
@@ -113,15 +119,6 @@ class _Episodes:
         loss, norm = (total / max(updates, 1)).tolist()
         rate = self.optimiser.param_groups[0]["lr"]
         return {"epoch": episode + 1, "loss": loss, "norm": norm, "learning_rate": rate, "return": returned}
-
-    def _action(self, episode: int, step: int) -> Float[np.ndarray, "a"]:
-        """The policy's; before the first update, one of uniform numbers."""
-        moment = self.run.seed, "action", episode, step
-        if episode * self.replay.steps + step < self.agent.initial:
-            return random_actions((self.agent.actions,), *moment).astype(np.float32)
-        seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
-        noise = self._noise(1, "action", episode, step)
-        return self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
 
     def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
         generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))
