@@ -40,12 +40,7 @@ COLOURS = 128
 
 
 def page(table: dict[str, Published], pictures: set[str]) -> str:
-    """The page in Markdown.
-
-    Args:
-        table: the published datasets by name.
-        pictures: names of those that have a picture; others are not shown.
-    """
+    """The page in Markdown; ``pictures`` names the datasets that have one, and no other is shown."""
     rows, sections = ["| name | dataset | size | licence |", "| --- | --- | --: | --- |"], []
     for one in table.values():
         sizes = [file.bytes for file in one.files.values()]

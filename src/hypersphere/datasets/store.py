@@ -109,11 +109,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.
 
     It is prepared again if it is damaged, or if the source reads a folder without checksums whose listing has changed.
-
-    Args:
-        dataset: what to prepare.
-        data: the repository's ``data`` folder; downloads go to ``data/raw``.
-        data_root: a folder that already holds the source, and is only read; None: download.
+    ``data_root`` is a folder that already holds the source, and is only read; else downloads go to ``data/raw``.
     """
     if dataset.source is None:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")

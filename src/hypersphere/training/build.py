@@ -26,10 +26,7 @@ def build_encoder(run: Run) -> nn.Module:
 def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
     """The run's model with its initial weights, cut if the run has a cut initialisation, on the CPU.
 
-    Args:
-        run: what to build.
-        images: number of training images (a memory bank has a row for each).
-        classes: number of their classes.
+    ``images`` is the number of training images (a memory bank has a row for each), ``classes`` that of their classes.
     """
     method = assemble(run, images, classes)
     initialise(method, run.seed)

@@ -21,12 +21,7 @@ def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int)
 
     A horizon counted in passes counts only the passes that belong to a step. The norms authors' loader also counts an
     epoch's last passes, which fill no step: 390 of 128 images instead of 384 at a batch of 1024 (erratum N41).
-
-    Args:
-        schedule: its shape and where it ends.
-        step: optimiser steps taken before, over all epochs.
-        per_epoch: optimiser steps in an epoch.
-        passes: forward passes in an optimiser step.
+    An epoch has ``per_epoch`` optimiser steps, and each of these ``passes`` forward passes.
     """
     stretch = passes if schedule.counted_in == "passes" else 1
     horizon = (schedule.horizon or schedule.epochs) * per_epoch * stretch

@@ -35,12 +35,7 @@ def load(
 ) -> dict[str, UInt8[np.ndarray, "5N 32 32 3"]]:
     """The images of these corruptions of CIFAR by name, memory-mapped and read-only.
 
-    Args:
-        root: the folder that holds the set's folder or archive.
-        download: fetch the archive if neither is there; False: only read.
-        base: ``cifar10`` or ``cifar100``.
-        names: of the corruptions.
-        tests: labels of the clean test set, which the benchmark's must repeat.
+    The set's labels must repeat ``tests``, those of the clean test set ``base``.
     """
     folder = root / FOLDERS[base]
     shelf = published.shelf(folder, published.table()[f"{base}_c"].files[f"{folder.name}.tar"], download)
@@ -75,11 +70,7 @@ def _mapped(shelf: Shelf, name: str, shape: tuple[int, ...]) -> np.ndarray:
 def load_tiny(root: Path, download: bool, names: Sequence[str], ids: Sequence[str]) -> dict[tuple[str, int], Split]:
     """The splits of Tiny-ImageNet-C by corruption and severity; images are decoded when they are read.
 
-    Args:
-        root: the folder that holds ``Tiny-ImageNet-C`` or else ``Tiny-ImageNet-C.tar``, which is read in place.
-        download: fetch the archive if neither is there, or if it is damaged; False: only read.
-        names: of the corruptions.
-        ids: WordNet ids of the classes, in the order of the labels.
+    ``ids`` are the WordNet ids of the classes, in the order of the labels.
     """
     shelf = published.shelf(root / TINY, published.table()["tiny_imagenet_c"].files[TINY_ARCHIVE], download)
     ways = {f"{name}/{severity}": (name, severity) for name in names for severity in SEVERITIES}

@@ -83,12 +83,7 @@ ALLOWED: dict[tuple[str, str], Any] = {
 
 
 def human(root: Path, download: bool = True) -> HumanLabels:
-    """The labels of all three sets.
-
-    Args:
-        root: the folder that holds ``human/``.
-        download: fetch missing files into it; False: only read.
-    """
+    """The labels of all three sets, from ``human/`` of the data folder."""
     arrays: dict[str, np.ndarray] = {}
     for file in PUBLISHED:
         for name, content in _contents(root / "human", file, download).items():

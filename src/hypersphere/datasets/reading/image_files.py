@@ -34,11 +34,6 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
 
     The square is cut first and then resized (bilinear with antialiasing, as torchvision's ``CenterCrop`` and
     ``Resize``); an image of that size keeps its pixels.
-
-    Args:
-        content: the file's bytes.
-        name: the file, for errors.
-        size: side in pixels.
     """
     if not content:
         raise HypersphereError(f"{name}: the file is empty, and should be an image")
@@ -118,13 +113,7 @@ def split(shelf: Shelf, labelled: Labelled, size: int) -> Split:
 
 
 def classes_of(shelf: Shelf, names: Sequence[str], depth: int) -> list[str]:
-    """The folders of class in which the named files lie, sorted.
-
-    Args:
-        shelf: where the files are, for errors.
-        names: files, as ``train/cat/1.jpg``.
-        depth: the place of the class among the parts of a name: 1 in the example.
-    """
+    """The folders of class in which the named files lie, sorted: of ``train/cat/1.jpg``, at ``depth`` 1, ``cat``."""
     for name in names:
         if name.count("/") <= depth:
             raise HypersphereError(f"{shelf.place}/{name}: lies beside the folders of the classes, and belongs in one")
