@@ -232,10 +232,13 @@ def _check_keys(node: Any, seen: set[int]) -> None:
     seen.add(id(node))
     children = node.value
     if isinstance(node, yaml.MappingNode):
-        keys = [key.value for key, _ in node.value if key.value != "<<"]
+        lines: dict[str, int] = {}
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and keys.count(key.value) > 1:
-                raise ValueError(f"line {key.start_mark.line + 1}: the key '{key.value}' is given twice")
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                line, first = key.start_mark.line + 1, lines.get(key.value)
+                if first:
+                    raise ValueError(f"line {line}: the key '{key.value}' is given twice, first on line {first}")
+                lines[key.value] = line
         children = [value for _, value in node.value]
     for child in children:
         _check_keys(child, seen)

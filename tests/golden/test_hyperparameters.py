@@ -20,11 +20,11 @@ import pytest
 
 from hypersphere.command import hyperparameters_page
 from hypersphere.command.hyperparameters_page import Row
-from hypersphere.config import coordinates, errata, registry
+from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
-from hypersphere.config.claims import PRINTED
+from hypersphere.config.claims import PRINTED, load_errata
 from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Component, Run
@@ -157,7 +157,7 @@ def test_another_printed_value_is_noticed() -> None:
 
 
 def test_where_our_setting_is_another_the_reading_says_why() -> None:
-    known = {entry.id for entry in errata.load(ROOT)}
+    known = {entry.id for entry in load_errata(ROOT)}
     for row in rows():
         cited = re.findall(r"\b[MLNSDX]\d+[a-z]?\b", row.reading)
         assert set(cited) <= known, row

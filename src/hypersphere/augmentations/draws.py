@@ -105,40 +105,31 @@ def _draw_one(views: Views, size: int, source: _Source) -> dict[str, np.ndarray]
     if views.blur and views.blur_kernel // 2 >= size:
         limit = f"at most {2 * size - 1} for images of {size} pixels"
         raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
+    place = source.uniform("place", 2)
+    if views.crop_padding is None:
+        box = _boxes(source.uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+    else:
+        corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
+        box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
+    factors, coin = {}, "jitter" if views.jitter_coins == "shared" else None
+    for name in JITTERS:  # uniform in centre ± strength, and the centre, which changes nothing, where it does not apply
+        strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
+        low = max(0.0, centre - strength) if centre else -strength
+        probability = views.jitter_probability if strength else 0.0
+        factors[name] = source.between(name, low, centre + strength, probability, centre, coin)
+    if views.jitter_order == "fixed":
+        order = np.tile(np.arange(len(JITTERS)), (source.images, 1))
+    else:  # that of four random numbers of each image, which is uniform over all 24 orders
+        order = source.uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
     return {
-        "box": _box(views, size, source),
+        "box": box,
         "flip": source.coin("flip", views.flip),
-        **{name: _factor(name, views, source) for name in JITTERS},
-        "order": _order(views, source),
+        **factors,
+        "order": order,
         "gray": source.coin("gray", views.grayscale),
         "sigma": source.between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
         "solarize": source.coin("solarize", views.solarize),
     }
-
-
-def _factor(name: str, views: Views, source: _Source) -> Float[np.ndarray, "n"]:
-    """Uniform in centre ± strength where the jitter applies, else the centre, which changes nothing."""
-    strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
-    low = max(0.0, centre - strength) if centre else -strength
-    probability = views.jitter_probability if strength else 0.0
-    coin = "jitter" if views.jitter_coins == "shared" else None
-    return source.between(name, low, centre + strength, probability, centre, coin)
-
-
-def _order(views: Views, source: _Source) -> Int[np.ndarray, "n 4"]:
-    """Fixed, or the order of four random numbers of each image, which is uniform over all 24 orders."""
-    if views.jitter_order == "fixed":
-        return np.tile(np.arange(len(JITTERS)), (source.images, 1))
-    return source.uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
-
-
-def _box(views: Views, size: int, source: _Source) -> Float[np.ndarray, "n 4"]:
-    """Random resized crop, or a box of the image's own size that reaches into the padding."""
-    place = source.uniform("place", 2)
-    if views.crop_padding is None:
-        return _boxes(source.uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
-    corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
-    return np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
 
 
 def _boxes(

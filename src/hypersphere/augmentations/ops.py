@@ -102,19 +102,15 @@ def jitter(images: Images, draws: Draws, views: Views) -> Images:
     mean, luma = torch.where(takes[..., 1:HUE], 1 - keep[..., None], 0).unbind(dim=2)
     for turn, (*others, turns_hue) in enumerate(takes.any(dim=0).tolist()):
         if sum(others) > 1:
-            images = _mix(images, keep[:, turn], mean[:, turn], luma[:, turn])
+            # All three in one formula, so that each image may take another of them.
+            other = gray(images)
+            level = other.mean(dim=(1, 2, 3), keepdim=True) * _wide(mean[:, turn], images)
+            images = _blend(images, other.mul_(_wide(luma[:, turn], images)).add_(level), keep[:, turn])
         elif any(others):
             images = (brightness, contrast, saturation)[others.index(True)](images, keep[:, turn])
         if turns_hue:
             images = _only(takes[:, turn, HUE], images, hue, factor[:, turn])
     return images
-
-
-def _mix(images: Images, keep: PerImage, mean: PerImage, luma: PerImage) -> Images:
-    """Brightness, contrast and saturation in one formula, so that each image may take another of the three."""
-    other = gray(images)
-    level = other.mean(dim=(1, 2, 3), keepdim=True) * _wide(mean, images)
-    return _blend(images, other.mul_(_wide(luma, images)).add_(level), keep)
 
 
 def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:

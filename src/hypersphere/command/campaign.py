@@ -18,8 +18,8 @@ from filelock import FileLock
 from hypersphere.config import claims as ledger
 from hypersphere.config import recorded, records
 from hypersphere.config.cells import raw_pixels
+from hypersphere.config.claims import why_not_measured
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.reasons import why_not_measured
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, markers, stop
 from hypersphere.wording import counted

@@ -18,8 +18,8 @@ from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import PIXELS
+from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import BatchOfRuns, Plan
-from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from hypersphere import files, page_parts
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
+from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.reasons import why_not_made
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError

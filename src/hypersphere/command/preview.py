@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.checks import check_texts
-from hypersphere.config.claims import Claim, load
+from hypersphere.config.claims import Claim, load, why_not_made, why_not_measured
 from hypersphere.config.plan import Plan
-from hypersphere.config.reasons import why_not_made, why_not_measured
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, state

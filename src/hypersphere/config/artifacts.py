@@ -3,7 +3,7 @@
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -19,12 +19,12 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import coordinates, kinds, registry
+from hypersphere.config import coordinates, registry
 from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study
-from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, unknown_key
+from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -33,15 +33,6 @@ AXES = ("panels", "rows", "lines", "columns", "x")
 HISTORY = "history"
 """The protocol without a probe: the values that training itself records once per epoch."""
 HISTORY_MEASURES = ("norm", "loss")
-
-
-def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
-    def check(name: str) -> str:
-        if name not in known():
-            raise ValueError(not_one_of(name, known()))
-        return name
-
-    return AfterValidator(check)
 
 
 class Protocol(Strict):
@@ -110,7 +101,7 @@ class Override(Strict):
 class Measured(Strict):
     """A table or figure made from runs."""
 
-    draw: Annotated[str, _one_of(lambda: kinds.names("runs"))]
+    draw: Annotated[str, one_of(lambda: registry.artifact_kinds("runs"))]
     title: str
     printed: str | None = None
     """Its name in the document; None: it is ours."""
@@ -148,7 +139,7 @@ class Measured(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        taken = kinds.kind(self.draw).axes
+        taken = registry.artifact_kind(self.draw).axes
         for axis in AXES:
             if getattr(self, axis) is not None and axis not in taken:
                 raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
@@ -222,21 +213,22 @@ class Studied(Strict):
     simulations/<study>/ computes it (compute.py), and draws it or lays it out (draw.py).
     """
 
-    draw: Annotated[str, _one_of(lambda: kinds.names("study"))]
+    draw: Annotated[str, one_of(lambda: registry.artifact_kinds("study"))]
     title: str
-    study: Annotated[str, _one_of(lambda: registry.names("simulations"))]
+    study: Annotated[str, one_of(lambda: registry.names("simulations"))]
     """A folder of simulations/, whose function of that name returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
     """Claims of other artifacts that it shows too."""
     needs: list[Need] = Field(default_factory=list)
     cannot_be_judged: str | None = None
-    """The setting that the document leaves open, so that its numbers cannot be judged."""
 
 
 def _made_from(value: Any) -> str:
     if isinstance(value, dict):
-        studied = "study" in value or (value.get("draw") in kinds.names("study") and not value.keys() & {*AXES})
+        studied = "study" in value or (
+            value.get("draw") in registry.artifact_kinds("study") and not value.keys() & {*AXES}
+        )
     else:
         studied = isinstance(value, Studied)
     return "of_study" if studied else "of_runs"
@@ -252,14 +244,13 @@ def _filled_in(evaluations: Any) -> Any:
     if not isinstance(evaluations, dict):
         return evaluations
     whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
-    filled = {}
+    filled = dict(evaluations)
     for name, given in evaluations.items():
         if isinstance(given, dict) and "like" in given:
             like = str(given["like"])
             if like not in whole:
                 raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
-            given = {**whole[like], **given}
-        filled[name] = given
+            filled[name] = {**whole[like], **given}
     return filled
 
 
@@ -306,15 +297,11 @@ class Paper(Strict):
 
     @model_validator(mode="after")
     def _overrides_can_match(self) -> Self:
-        self.check(self.overrides)
-        return self
-
-    def check(self, overrides: Sequence[Override]) -> None:
-        """Raise a ValueError if an override, of this document or of a scale, asks for a method or variant it lacks."""
-        for at, one in enumerate(overrides):
+        for at, one in enumerate(self.overrides):
             for key, known in (("method", self.methods), ("variant", self.variants)):
                 if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
                     raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
+        return self
 
     @property
     def measured(self) -> dict[str, Measured]:
@@ -331,11 +318,7 @@ class Paper(Strict):
         return self.datasets.get(name) or self.labels.get(name) or name
 
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
-        """The name of the protocol that gives the measure of one of an artifact's cells.
-
-        Raises:
-            ValueError: no protocol gives it, or several do and the artifact names none.
-        """
+        """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""
         measure, by = str(point["measure"]), point.get("by", artifact.by)
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []

@@ -75,11 +75,7 @@ class Published(NamedTuple):
     epoch: float
     target: str
     rounded: float
-    """Epochs that rounding adds or removes at this scale."""
-
-    def same(self, other: "Published") -> bool:
-        """Whether both are one number, described twice."""
-        return self[:3] == other[:3]
+    """Epochs that rounding adds or removes at this scale, which is no part of the number's identity."""
 
 
 @dataclass
@@ -95,10 +91,7 @@ class Cells:
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
         """The cells of one artifact: every point for every seed."""
         where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
-        try:
-            points = artifact.points
-        except ValueError as error:
-            raise HypersphereError(f"{where}: {error}") from None
+        points = artifact.points
         for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
             if dataset not in self.config.datasets:
                 raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
@@ -106,13 +99,11 @@ class Cells:
         of_all = artifact.seeds
         if isinstance(of_all, str):
             of_all = getattr(self.config.scale.seeds, "sweeps" if swept else of_all)
-        return [
-            cell
-            for point in points
-            for cell in self._cells(
-                paper, name, artifact, point, artifact.seeds_of.get(str(point["variant"]), of_all), where
-            )
-        ]
+        cells = []
+        for point in points:
+            seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
+            cells += self._cells(paper, name, artifact, point, seeds, where)
+        return cells
 
     def _cells(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
@@ -138,10 +129,15 @@ class Cells:
             missing = missing or f"nothing trains {kind} runs yet"
         if kind == "control":
             missing = missing or registry.no_renderer()
-        return [
-            Cell(paper.paper, name, point, self._seeded(resolved.run, seed), epoch, target, protocol, measure, missing)
-            for seed in seeds
-        ]
+        cells = []
+        for seed in seeds:
+            key = resolved.run.name, seed
+            if key not in self.seeded:
+                fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
+                self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+            run = self.seeded[key]
+            cells.append(Cell(paper.paper, name, point, run, epoch, target, protocol, measure, missing))
+        return cells
 
     def resolved_of(self, cell: Cell) -> Resolved | None:
         """What describes a cell's run, at this scale and in the document; None: it has none."""
@@ -186,13 +182,6 @@ class Cells:
         )
         exact = resolved.run.schedule.epochs * epoch / resolved.epochs
         return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
-
-    def _seeded(self, run: Run, seed: int) -> Run:
-        key = run.name, seed
-        if key not in self.seeded:
-            fields = {name: getattr(run, name) for name in run.model_fields_set}
-            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
-        return self.seeded[key]
 
     def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
         last = resolved.run.schedule.epochs
@@ -252,7 +241,7 @@ def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
     for several in numbers.values():
         first, kept = min(several, key=lambda one: one[1].rounded)
         for at, number in several:
-            if not cells[at].missing and not number.same(kept):
+            if not cells[at].missing and number[:3] != kept[:3]:
                 marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
     return marked
 

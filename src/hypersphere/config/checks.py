@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from hypersphere import files
-from hypersphere.config import claims, errata, registry, rules
+from hypersphere.config import claims, registry, rules
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.coordinates import READINGS, of_run
 from hypersphere.config.plan import MANIFEST, Plan
@@ -19,7 +19,7 @@ def check_texts(plan: Plan) -> None:
     its own to name, so that claims about studies may have any key in their setting.
     """
     rules.load(plan.config.root)
-    errata.load(plan.config.root)
+    claims.load_errata(plan.config.root)
     for name, paper in plan.config.papers.items():
         file = plan.config.claims_file(name)
         measured = [artifact for artifact, one in paper.measured.items() if not one.missing]
@@ -37,35 +37,30 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
     """Check that each prepared dataset has enough training images for the runs and probes that use it.
 
     How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
-
-    Args:
-        plan: of the scale.
-        names: datasets; None: all of the plan.
+    ``names`` are datasets; None: all of the plan.
     """
     for name, dataset in plan.datasets.items():
         manifest = plan.data_folder(dataset) / MANIFEST
-        if (names is None or name in names) and manifest.is_file():
-            images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
-            if isinstance(images, int):
-                _check_size(plan, name, images)
-
-
-def _check_size(plan: Plan, dataset: str, images: int) -> None:
-    for run in plan.runs.values():
-        if run.dataset.name == dataset:
-            run.check_batch(images)
-    probed = [
-        (name, one.protocol)
-        for name, asked in plan.asked.items()
-        for one in asked.values()
-        if any(target == dataset for _, target in one.at)
-    ]
-    probed += [(raw_pixels(dataset), protocol) for protocol in plan.asked_of_pixels.get(dataset, {}).values()]
-    for name, protocol in probed:
-        assert protocol.probe is not None
-        parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
-        parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
-        value = getattr(parameters, parameter) if parameter else 0
-        if value > images:
-            where = f"{name}: probe {protocol.probe.name}: {parameter} {value}"
-            raise HypersphereError(f"{where} is more than the {images} training images of {dataset}")
+        if (names is not None and name not in names) or not manifest.is_file():
+            continue
+        images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+        if not isinstance(images, int):
+            continue
+        for run in plan.runs.values():
+            if run.dataset.name == name:
+                run.check_batch(images)
+        probed = [
+            (run_name, one.protocol)
+            for run_name, asked in plan.asked.items()
+            for one in asked.values()
+            if any(target == name for _, target in one.at)
+        ]
+        probed += [(raw_pixels(name), protocol) for protocol in plan.asked_of_pixels.get(name, {}).values()]
+        for subject, protocol in probed:
+            assert protocol.probe is not None
+            parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
+            parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
+            value = getattr(parameters, parameter) if parameter else 0
+            if value > images:
+                where = f"{subject}: probe {protocol.probe.name}: {parameter} {value}"
+                raise HypersphereError(f"{where} is more than the {images} training images of {name}")

@@ -1,4 +1,7 @@
-"""Read and check paper/claims/<paper>.csv: every published number, comparison and statement."""
+"""What documents print (paper/claims: numbers, comparisons, statements), what sentences say of it, and errata.
+
+A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
+"""
 
 import csv
 import io
@@ -6,11 +9,12 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     AllowInfNan,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -19,8 +23,11 @@ from pydantic import (
 )
 
 from hypersphere import files
+from hypersphere.config.artifacts import Studied
+from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, text
 from hypersphere.config.measures import MEASURES, MeasureName
+from hypersphere.config.plan import Plan
 from hypersphere.config.validation import PositiveInt, Strict, unknown_key, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
@@ -203,3 +210,148 @@ def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
     difference = round(printed[0] - printed[1], 10)
     return claim.model_copy(update={"reported": difference, **({"level": printed[1]} if claim.direction else {})})
+
+
+Cells = dict[str, Scalar | list[Scalar]]
+"""Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
+each key. The value ``""`` means that the number lacks the key."""
+Relation = Literal["above", "at least", "below", "at most", "within", "between"]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))]
+
+
+class Check(Strict):
+    """A relation, and the printed numbers that have it."""
+
+    cells: Cells
+    minus: Cells | None = None
+    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
+    the easiest with ``against: any``."""
+    against: Literal["all", "any"] = "all"
+    take: Literal["each", "mean", "range", "largest"] = "each"
+    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
+    by: list[str] = Field(default_factory=list)
+    less: Cells | None = None
+    """Coordinates of other cells, of which the same is taken, and subtracted."""
+    relation: Relation = Field(alias="is")
+    than: Numbers = (0.0,)
+    """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        takes = 2 if self.relation == "between" else 1
+        if len(self.than) != takes:
+            raise ValueError(f"than: {self.relation} takes {counted(takes, 'number')}")
+        if self.take == "each" and (self.by or self.less):
+            raise ValueError("take: by and less need mean, range or largest")
+        if "artifact" not in self.cells:
+            raise ValueError("cells: name the artifact that prints them")
+        return self
+
+
+class Sentence(Strict):
+    """The checks of one sentence, and of how many of their places it speaks."""
+
+    checks: list[Check] = Field(min_length=1)
+    holds: Literal["all", "most", "some"] = "all"
+
+    def needed(self, places: int) -> int:
+        """The number of places that must hold: all, more than half, or one."""
+        return {"all": places, "most": places // 2 + 1, "some": 1}[self.holds]
+
+
+def load_sentences(file: Path) -> dict[str, Sentence]:
+    """The sentences of paper/sentences/<paper>.yaml, by the id of their claim."""
+    given: Any = files.read_yaml(file)
+    if not isinstance(given, dict):
+        raise HypersphereError(f"{file}: must be claims' ids with the checks of their sentences")
+    return {name: validate(Sentence, sentence, file, f"sentences.{name}") for name, sentence in given.items()}
+
+
+ERRATA = "paper/errata.yaml"
+SEVERAL = "several"
+"""The ``document`` of an entry about more than one document."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
+ERRATUM_KINDS: dict[ErratumKind, str] = {
+    "breaks": "followed literally, it gives a wrong or failing implementation",
+    "ambiguous": "the text does not settle it",
+    "claim": "a sentence compared with the document's own numbers",
+    "typo": "a slip without consequence",
+    "extraction": "damage of the copy of the text that was read, not of the document",
+}
+
+
+class Erratum(Strict):
+    """An error, contradiction or gap in a document, with our decision on it (paper/errata.yaml)."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
+    document: str
+    """A file of config/papers, by its name, or ``SEVERAL``. Entries about documents that are not here are not shown."""
+    place: Text
+    kind: ErratumKind
+    printed: Text
+    chosen: Text
+    """The correct form, or our choice."""
+    decided: Text
+    """How we decided."""
+    tests: list[Text]
+    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
+
+
+def load_errata(root: Path) -> list[Erratum]:
+    """Every entry of paper/errata.yaml, in its order."""
+    file = root / ERRATA
+    listed = files.read_yaml(file)
+    if not isinstance(listed, list):
+        raise HypersphereError(f"{file}: must be a list of entries")
+    ledger: dict[str, Erratum] = {}
+    for given in listed:
+        name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
+        entry = validate(Erratum, given, file, name)
+        if entry.id in ledger:
+            raise HypersphereError(f"{file}: id: {name} is given twice")
+        ledger[entry.id] = entry
+    return list(ledger.values())
+
+
+NOT_MADE_YET = "not made yet"
+"""The reason of an artifact that this scale makes, and has not made."""
+
+
+def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
+    """Why a scale does not make an artifact, in words; empty if it does."""
+    config = plan.config
+    declared = config.papers[paper].artifacts.get(artifact)
+    if declared is None:
+        return "no artifact of this name is declared"
+    if isinstance(declared, Studied):
+        available = artifact in config.studied(paper)
+        return "" if available else f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
+    if declared.missing:
+        return declared.missing
+    if not config.makes(paper, artifact):
+        return LEFT_OUT
+    reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
+    return "" if "" in reasons else "; ".join(reasons)
+
+
+def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
+    """Why nothing of this scale measures a claim's number, in words; empty if a cell, or an exact study, does.
+
+    A claim about an artifact made from runs is bound to the cells with its coordinates and to no others, and a
+    comparison to those that the artifact compares.
+    """
+    missing, reason = plan.missing(paper, claim.artifact), why_not_made(plan, paper, claim.artifact)
+    declared = plan.config.papers[paper].artifacts.get(claim.artifact)
+    if reason or declared is None or isinstance(declared, Studied):
+        return missing.get(claim.text) or reason
+    for where in claim.cells:
+        if where not in missing:
+            return f"no cell of {claim.artifact} has the coordinates {where}"
+        if missing[where]:
+            return missing[where]
+    if claim.kind == "comparison" and (claim.coordinates, claim.compared_with) not in declared.comparisons:
+        against = text(claim.compared_with)
+        return f"{claim.artifact} does not compare {claim.text} with {against}"
+    return ""

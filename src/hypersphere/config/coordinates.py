@@ -26,7 +26,7 @@ dataset, if it is another one; ``by`` is the protocol, where an artifact compare
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+%?")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @lru_cache(maxsize=4096, typed=True)  # 1, 1.0 and true are equal keys, and not the same value
@@ -37,7 +37,7 @@ def normal(value: Scalar) -> Scalar:
     if isinstance(value, str):
         if value in ("true", "false"):
             return value == "true"
-        if not _NUMBER.fullmatch(value):  # "1_000" and "nan" are text too
+        if not NUMBER.fullmatch(value):  # "1_000" and "nan" are text too
             return value
         value = float(value)
     return int(value) if float(value).is_integer() else float(value)
@@ -76,12 +76,7 @@ def text(coordinates: Coordinates) -> str:
 
 
 def parse(line: str, where: str) -> dict[str, Scalar]:
-    """Coordinates from their text, in canonical order.
-
-    Args:
-        line: ``epoch=100;batch.size=512``; empty for none.
-        where: file and field, for the error.
-    """
+    """Coordinates from text such as ``epoch=100;batch.size=512``, in canonical order; errors begin with ``where``."""
     parsed: dict[str, Scalar] = {}
     for part in filter(None, line.split(";")):
         key, equals, value = part.partition("=")
@@ -114,19 +109,17 @@ Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
 
 def points(axis: Axis) -> list[dict[str, Scalar]]:
     """Every point of an axis, in the order written; the last key varies fastest."""
-    listed = [point for product in (axis if isinstance(axis, list) else [axis]) for point in _product(product)]
+    listed: list[dict[str, Scalar]] = []
+    for lists in axis if isinstance(axis, list) else [axis]:
+        product: list[dict[str, Scalar]] = [{}]
+        for key, values in lists.items():
+            several = values if isinstance(values, list) else [values]
+            product = [{**point, **_split(key, value)} for point in product for value in several]
+        listed += product
     texts = [text(point) for point in listed]
     if repeated := {one for one in texts if texts.count(one) > 1}:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
-
-
-def _product(lists: Mapping[str, Scalar | Sequence[Scalar]]) -> list[dict[str, Scalar]]:
-    product: list[dict[str, Scalar]] = [{}]
-    for key, values in lists.items():
-        several = list(values) if isinstance(values, list | tuple) else [values]
-        product = [{**point, **_split(key, value)} for point in product for value in several]  # type: ignore[arg-type]
-    return product
 
 
 def _split(key: str, value: Scalar) -> dict[str, Scalar]:

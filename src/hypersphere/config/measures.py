@@ -4,14 +4,13 @@ import csv
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
-from hypersphere.config.validation import not_one_of, validate
+from hypersphere.config.validation import one_of, validate
 
 FILE = Path(__file__).with_suffix(".csv")
 LARGEST = 3.5e38
-"""No value is larger: all are computed in float32."""
-Mark = Literal["bounded", "of_task", "of_data", "of_baseline", "of_control"]
+"""No value of training or of a probe is larger: they are computed in float32."""
 
 
 class Measure(BaseModel):
@@ -33,33 +32,18 @@ class Measure(BaseModel):
     """No value is below it."""
     high: float = LARGEST
     """No value is above it."""
-    marks: frozenset[Mark] = frozenset()
     what: str
-
-    @property
-    def bounded(self) -> bool:
-        """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
-        return "bounded" in self.marks
-
-    @property
-    def of_task(self) -> bool:
-        """Whether it is of a task apart from the training data, so that it keeps its name on every dataset."""
-        return "of_task" in self.marks
-
-    @property
-    def of_data(self) -> bool:
-        """Whether it is of the data alone, so that no untrained encoder is compared with it."""
-        return "of_data" in self.marks
-
-    @property
-    def of_baseline(self) -> bool:
-        """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
-        return "of_baseline" in self.marks
-
-    @property
-    def of_images(self) -> bool:
-        """Whether it is of test images (or sentences) and their classes; returns of control tasks are of neither."""
-        return "of_control" not in self.marks
+    # Those that the column ``marks`` names:
+    bounded: bool = False
+    """Whether its values lie between fixed bounds, so that no axis of it is logarithmic."""
+    of_task: bool = False
+    """Whether it is of a task apart from the training data, so that it keeps its name on every dataset."""
+    of_data: bool = False
+    """Whether it is of the data alone, so that no untrained encoder is compared with it."""
+    of_baseline: bool = False
+    """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
+    of_control: bool = False
+    """Whether it is of control tasks, and not of test images (or sentences) and their classes."""
 
     def chance(self, classes: int) -> float | None:
         """The result of guessing, in the measure's unit; None where nothing can be guessed."""
@@ -74,21 +58,13 @@ def read(file: Path) -> dict[str, Measure]:
         rows = list(csv.DictReader(handle))
     measures = {}
     for row in rows:
-        given = {key: text for key, text in row.items() if key != "name" and (text or key == "unit")}
-        measures[row["name"]] = validate(Measure, given | {"marks": row["marks"].split()}, file, row["name"])
+        given = {key: text for key, text in row.items() if key not in ("name", "marks") and (text or key == "unit")}
+        measures[row["name"]] = validate(Measure, given | dict.fromkeys(row["marks"].split(), True), file, row["name"])
     return measures
 
 
 MEASURES = read(FILE)
-
-
-def _known(name: str) -> str:
-    if name not in MEASURES:
-        raise ValueError(not_one_of(name, MEASURES))
-    return name
-
-
-MeasureName = Annotated[str, AfterValidator(_known)]
+MeasureName = Annotated[str, one_of(lambda: MEASURES)]
 
 
 def transferred(name: str) -> str:

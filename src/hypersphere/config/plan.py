@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import kinds, recorded, registry
 from hypersphere.config import project as cfg
+from hypersphere.config import recorded, registry
 from hypersphere.config.artifacts import HISTORY, Protocol
 from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_repeats
 from hypersphere.config.records import Records, read_all
@@ -195,16 +195,9 @@ class Plan:
 
     def pixels_of(self, paper: str, artifact: str) -> list[str]:
         """The datasets whose raw pixels are a control of an artifact."""
-        return sorted(
-            {
-                cell.target.name
-                for cell in self.artifacts[paper, artifact]
-                if cell.target is not None
-                and not cell.missing
-                and cell.protocol != HISTORY
-                and on_pixels(self.protocols[paper][cell.protocol])
-            }
-        )
+        protocols = self.protocols[paper]
+        cells = [cell for cell in self.artifacts[paper, artifact] if not cell.missing and cell.protocol != HISTORY]
+        return sorted({cell.target.name for cell in cells if cell.target and on_pixels(protocols[cell.protocol])})
 
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
@@ -237,7 +230,7 @@ class Plan:
         return self.config.results / "batches" / f"{batch.id}.json"
 
     def evaluated_marker(self, identifier: str) -> Path:
-        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the same for its probes."""
+        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the file that Snakemake knows of probes."""
         return self.config.results / "batches" / f"{identifier}.evaluated.json"
 
     def evaluation(self, subject: str, digest: str) -> Path:
@@ -254,7 +247,7 @@ class Plan:
 
     def outputs(self, paper: str, artifact: str) -> list[Path]:
         """The files of an artifact in tables/ or figures/."""
-        kind = kinds.kind(self.config.papers[paper].artifacts[artifact].draw)
+        kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
 
 
@@ -275,11 +268,9 @@ def batch_of(runs: Sequence[Run]) -> BatchOfRuns:
 
 
 def pool(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
-    """Join small groups, of at most a third of a job, that have a dataset and all their papers in common.
+    """Join small groups, of at most a third of a job of ``size`` runs, that share a dataset and all their papers.
 
-    Args:
-        groups: runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``.
-        size: most runs of a job.
+    ``groups`` are runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``.
     """
     pooled: dict[tuple[str, ...], list[Run]] = {}
     for (dataset, artifacts), runs in groups.items():
@@ -299,17 +290,15 @@ def split(runs: Sequence[Run], size: int) -> list[list[Run]]:
         of_method.setdefault(run.method.name, []).append(run)
     even = len(runs) / -(-len(runs) // size)
     jobs: list[list[Run]] = []
-    for part in (part for group in of_method.values() for part in _evenly(group, size)):
-        if jobs and len(jobs[-1]) + len(part) <= even:
-            jobs[-1] += part
-        else:
-            jobs.append(list(part))
+    for group in of_method.values():
+        parts = -(-len(group) // size)
+        for i in range(parts):
+            part = group[i * len(group) // parts : (i + 1) * len(group) // parts]
+            if jobs and len(jobs[-1]) + len(part) <= even:
+                jobs[-1] += part
+            else:
+                jobs.append(part)
     return jobs
-
-
-def _evenly(runs: list[Run], size: int) -> list[list[Run]]:
-    parts = -(-len(runs) // size)
-    return [runs[i * len(runs) // parts : (i + 1) * len(runs) // parts] for i in range(parts)]
 
 
 def table_name(path: Path, at: At) -> Path:
@@ -345,20 +334,18 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
-    return {
-        name: {key: _scaled(config, name, key, protocol) for key, protocol in paper.evaluations.items()}
-        for name, paper in config.papers.items()
-    }
-
-
-def _scaled(config: cfg.Config, paper: str, name: str, protocol: Protocol) -> Protocol:
-    """The protocol with the parameters that the scale replaces: first those of its probe, then its own."""
-    probe = protocol.probe
-    if probe is None:
-        return protocol
-    parameters = probe.parameters
-    for key in (probe.name, f"{paper}/{name}"):
-        if own := config.scale.probes.get(key):
-            parameters = {**parameters, **own}
-            validate(registry.schema("probes", probe.name), parameters, config.sources["probes"], f"probes.{key}")
-    return Protocol.model_validate({**protocol.model_dump(), "probe": {"name": probe.name, **parameters}})
+    """Protocols with the parameters that the scale replaces: first those of a probe, then a protocol's own."""
+    scaled: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
+    for paper, declared in config.papers.items():
+        for name, protocol in declared.evaluations.items():
+            scaled[paper][name] = protocol
+            if (probe := protocol.probe) is None:
+                continue
+            parameters, schema = probe.parameters, registry.schema("probes", probe.name)
+            for key in (probe.name, f"{paper}/{name}"):
+                if own := config.scale.probes.get(key):
+                    parameters = {**parameters, **own}
+                    validate(schema, parameters, config.sources["probes"], f"probes.{key}")
+            changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
+            scaled[paper][name] = Protocol.model_validate(changed)
+    return scaled

@@ -1,7 +1,6 @@
 """Read and validate everything under config/, with one clear sentence for anything wrong."""
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,7 +34,6 @@ COMMAND_LINE = Path("command line")
 """Stands for a file in sentences about values that the command line set."""
 DATA_VARIABLE = "HYPERSPHERE_DATA"
 """The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
-_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
 
 
 class Seeds(Strict):
@@ -57,11 +55,6 @@ def _each_once(names: list[str]) -> list[str]:
     return names
 
 
-def _split(value: Any) -> Any:
-    """Split a command line's text at spaces, into the list that the setting takes."""
-    return value.split() if isinstance(value, str) else value
-
-
 Artifacts = Annotated[list[str], AfterValidator(_each_once)]
 """Artifacts as ``paper/artifact``."""
 
@@ -70,7 +63,9 @@ class Settings(Strict):
     """config/config.yaml: what to rebuild and where."""
 
     scale: str = "quick"
-    only: Annotated[Artifacts, BeforeValidator(_split)] = Field(default_factory=list)
+    only: Annotated[Artifacts, BeforeValidator(lambda one: one.split() if isinstance(one, str) else one)] = Field(
+        default_factory=list
+    )
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
@@ -266,9 +261,9 @@ class Config(BaseModel):
 
 
 TEST_IMAGES = {"cifar": 10_000, "mnist": 10_000, "stl10": 8_000}
-"""Of the whole sets, by the function that reads them (data/datasets.csv)."""
+"""Sizes of whole test sets, by the function that reads them (data/datasets.csv)."""
 CLASSES = {"cifar10": 10, "cifar100": 100}
-"""Of sets of which a part is taken, class by class."""
+"""Numbers of classes of the sets of which a part is taken, class by class."""
 
 
 def test_images(dataset: Dataset) -> int | None:
@@ -287,7 +282,10 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
     folder, overrides = root / "config", _typed(overrides)
     settings, sources = _settings(root, overrides)
-    scale_file = _named(folder / "scales", settings.scale, sources["scale"], "scale")
+    scales = sorted(path.stem for path in (folder / "scales").glob("*.yaml"))
+    if settings.scale not in scales:
+        raise HypersphereError(f"{sources['scale']}: scale: {not_one_of(settings.scale, scales)}")
+    scale_file = folder / "scales" / f"{settings.scale}.yaml"
     written = _mapping(scale_file)
     scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
     if scale.scale != scale_file.stem:
@@ -303,13 +301,20 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         papers[file.stem] = validate(Paper, _mapping(file), file)
         if papers[file.stem].paper != file.stem:
             raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
+    datasets, file = {}, folder / "datasets.yaml"
+    for name, entry in _mapping(file).items():
+        if not isinstance(entry, dict):
+            raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
+        if "name" in entry:
+            raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
+        datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
     config = Config(
         root=root,
         settings=settings,
         scale=scale,
         overrides=overrides,
         papers=dict(sorted(papers.items(), key=lambda item: item[1].order)),
-        datasets=_datasets(folder / "datasets.yaml"),
+        datasets=datasets,
         selected={
             (name, study): read_selection(selection_file(root, name, study), declared)
             for name, paper in papers.items()
@@ -322,7 +327,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
 
 
 def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str, Path]]:
-    """The settings, and where each was set last."""
+    """The settings, ``data_root`` as an absolute path, and where each was set last."""
     file = root / "config" / "config.yaml"
     written = _mapping(file)
     settings = validate(Settings, written, file)  # before the command line's, so that the file is blamed for its own
@@ -334,33 +339,17 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
     if changed:
         settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
     sources = {key: COMMAND_LINE if key in changed else file for key in Settings.model_fields}
-    return settings.model_copy(update={"data_root": _data_root(settings, root, sources["data_root"])}), sources
-
-
-def _data_root(settings: Settings, root: Path, source: Path) -> str | None:
-    """The folder that holds the datasets, as an absolute path; None: they are downloaded."""
-    where, given = f"{source}: data_root", settings.data_root
+    where, given = f"{sources['data_root']}: data_root", settings.data_root
     if given is None:
         where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
     if given is None:
-        return None
+        return settings, sources
     folder = root / Path(given).expanduser()
     if not os.path.isdir(folder):  # which is False, and no error, for a name that no file system takes
         raise HypersphereError(
             f"{where}: {folder}: no such folder; give the folder that holds the datasets, or leave it out"
         )
-    return str(folder)
-
-
-def _datasets(file: Path) -> dict[str, Dataset]:
-    datasets = {}
-    for name, entry in _mapping(file).items():
-        if not isinstance(entry, dict):
-            raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
-        if "name" in entry:
-            raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
-        datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
-    return datasets
+    return settings.model_copy(update={"data_root": str(folder)}), sources
 
 
 def _scale_overrides(overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -374,7 +363,7 @@ def _typed(value: Any) -> Any:
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_typed(inner) for inner in value]
-    if isinstance(value, str) and re.fullmatch(rf"true|false|null|{_NUMBER}", value, re.IGNORECASE):
+    if isinstance(value, str) and (value.lower() in ("true", "false", "null") or coordinates.NUMBER.fullmatch(value)):
         return files.parse_yaml(value)
     return value
 
@@ -446,11 +435,3 @@ def _mapping(file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise HypersphereError(f"{file}: must be a mapping of keys to values")
     return value
-
-
-def _named(folder: Path, name: str, source: Path, field: str) -> Path:
-    """The YAML file called ``name`` in ``folder``."""
-    available = sorted(path.stem for path in folder.glob("*.yaml"))
-    if name not in available:
-        raise HypersphereError(f"{source}: {field}: {not_one_of(name, available)}")
-    return folder / f"{name}.yaml"

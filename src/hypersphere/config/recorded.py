@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from hypersphere.config import coordinates, kinds
+from hypersphere.config import coordinates, registry
 from hypersphere.config.artifacts import HISTORY, Paper, Protocol
 from hypersphere.config.cells import Cell
 from hypersphere.config.measures import MEASURES
@@ -82,7 +82,7 @@ def _start(run: Run) -> tuple[Any, ...]:
 def _reason(cell: Cell, paper: Paper, protocols: Protocols, records: Records, scale: str) -> str:
     if cell.run is None or cell.target is None:
         return ""
-    if kinds.kind(paper.measured[cell.artifact].draw).images:
+    if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
         return "records of evidence hold no values of single images"
     if cell.run.name not in records:
         return f"no record of this run in {FOLDER}/{scale}"

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.measures import MEASURES
+from hypersphere.config.measures import LARGEST, MEASURES
 from hypersphere.config.run import Run
 from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -54,8 +54,6 @@ MAY_BE_EMPTY = {"n_test", "classes", "value", *EPOCH}
 """What the columns of all tables hold; others hold text."""
 JOURNAL = ".adding.json"
 """The sizes that the tables had before rows that are being added: what lies beyond them is not there yet."""
-LARGEST_VALUE = 3.5e38
-"""No number of training or of a probe is larger: they are computed in float32."""
 Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 Row = dict[str, str]
@@ -132,8 +130,7 @@ class Record(Strict):
     pixels: list[Answer]
     """The same protocols' answers on raw pixels of the probed datasets: controls."""
     evaluated_by: dict[str, How]
-    """By its digest: probe and layer, digest of the code, device, threads and environment, which may differ from
-    training's."""
+    """How probes were run, each by its digest; machine and code may differ from training's."""
 
     @property
     def key(self) -> str:
@@ -149,7 +146,7 @@ class Record(Strict):
 
     @property
     def precision(self) -> str:
-        """Of training: ``float32``, unless it is recorded otherwise."""
+        """The precision of training: ``float32``, unless it is recorded otherwise."""
         return str(self.numerics.get("precision", "float32"))
 
     def answers(self, protocol: str, of_pixels: bool = False) -> list[Answer]:
@@ -181,7 +178,7 @@ class Record(Strict):
             (isinstance(self.numerics.get("threads"), int), "numerics: needs threads"),
             (self.precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {self.precision})"),
             (isinstance(torch, str), "environment: packages: needs torch"),
-            (0 <= self.seconds <= LARGEST_VALUE, f"seconds: must be between 0 and {LARGEST_VALUE:g}"),
+            (0 <= self.seconds <= LARGEST, f"seconds: must be between 0 and {LARGEST:g}"),
             (whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}"),
         ):
             if not holds:
@@ -197,7 +194,7 @@ class Record(Strict):
                 return
             may_fail = self.status == "diverged" and row["epoch"] == self.epochs
             for field, value in row.items():
-                if not may_fail if value is None else abs(value) > LARGEST_VALUE:
+                if not may_fail if value is None else abs(value) > LARGEST:
                     yield "history", f"{field}: epoch {row['epoch']:g}: must be finite (given: {value})"
             if not (row["norm"] or 0) >= 0:
                 yield "history", f"norm: epoch {row['epoch']:g}: is negative"
@@ -217,11 +214,7 @@ class Record(Strict):
 def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
-    Args:
-        answer: one number of a record.
-        about: how it was measured, as the record describes it.
-        last: the last epoch that can be measured.
-        diverged: whether the run has no number at this epoch.
+    ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
     """
     if answer.measure not in MEASURES:
         yield "measure", not_one_of(answer.measure, MEASURES)
@@ -251,7 +244,7 @@ def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bo
     if answer.value is not None and not measure.low <= answer.value <= measure.high:
         yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
     for field, number, least in (("n_test", answer.n_test, 0 if a_part else 1), ("classes", answer.classes, 2)):
-        if number is None or (number < least and measure.of_images):
+        if number is None or (number < least and not measure.of_control):
             yield field, f"must be at least {least} (given: {number})"
 
 
@@ -269,7 +262,7 @@ class Expected(NamedTuple):
 
     level: Level
     test_images: Mapping[str, int]
-    """Of a dataset's test set, where that is declared."""
+    """The size of each dataset's test set, where that is declared."""
 
 
 # Reading
@@ -378,8 +371,15 @@ def _value(column: str, text: str) -> Any:
 
 def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record]:
     """Records from rows. A row without a run, one that is there twice, altered or malformed is refused."""
+
+    def how(row: Parsed) -> Parsed:
+        if row["protocol"] != files.digest(row["content"], 8):
+            raise ValueError("protocol: is not the digest of its content")
+        described = {"protocol": row["content"], "environment": _environment(row, environments)}
+        return described | {key: row[key] for key in ("code", "device", "threads")}
+
     environments = _described(folder, "environments", tables, lambda row: row["content"])
-    protocols = _described(folder, "protocols", tables, lambda row: _how(row, environments))
+    protocols = _described(folder, "protocols", tables, how)
     of_run: dict[str, dict[str, list[Row]]] = {}
     for row in tables["runs"]:
         if row["key"] in of_run:
@@ -436,13 +436,6 @@ def _environment(row: Parsed, environments: Mapping[str, Any]) -> Any:
     if row["environment"] not in environments:
         raise ValueError(f"environment: environments.csv has no {_short(row['environment'])!r}")
     return environments[row["environment"]]
-
-
-def _how(row: Parsed, environments: Mapping[str, Any]) -> Parsed:
-    if row["protocol"] != files.digest(row["content"], 8):
-        raise ValueError("protocol: is not the digest of its content")
-    how = {"protocol": row["content"], **{key: row[key] for key in ("code", "device", "threads")}}
-    return how | {"environment": _environment(row, environments)}
 
 
 def _epoch(row: Row) -> dict[str, float | None]:

@@ -16,7 +16,7 @@ from ctypes.util import find_library
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
 
@@ -53,6 +53,8 @@ _ROLES: dict[str, Kind] = {
 }
 _RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
+DRAWN = Path(__file__).parents[1] / "report" / "kinds"
+"""The folder with a file for each kind of artifact: each value of ``draw``."""
 BACKEND = "MUJOCO_GL"
 """The environment variable by which MuJoCo's users choose how to render: egl, osmesa or glfw."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -92,13 +94,6 @@ def _name(path: Path) -> str:
     return path.parent.name if path.stem == "compute" else path.stem
 
 
-def _kind(folder: Path, function: ast.FunctionDef) -> str:
-    returns = ast.unparse(function.returns) if function.returns else ""
-    if returns != _RETURNS.get(folder.name, returns):  # a helper, not a component
-        return ""
-    return _ROLES.get(returns, "") if folder.name == "objectives" else folder.name
-
-
 @cache
 def _function(path: Path) -> ast.FunctionDef | None:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -110,10 +105,14 @@ def _function(path: Path) -> ast.FunctionDef | None:
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
     """All components of a kind, sorted: the files that define a function of their own name."""
-    folder = _folder(kind)
-    paths = folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")
-    functions = {_name(path): _function(path) for path in paths}
-    return tuple(sorted(name for name, function in functions.items() if function and _kind(folder, function) == kind))
+    folder, found = _folder(kind), []
+    for path in folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py"):
+        if function := _function(path):
+            returns = ast.unparse(function.returns) if function.returns else ""
+            role = _ROLES.get(returns) if folder.name == "objectives" else kind
+            if role == kind and returns == _RETURNS.get(kind, returns):  # else a helper, not a component
+                found.append(_name(path))
+    return tuple(sorted(found))
 
 
 @cache
@@ -190,14 +189,43 @@ def _assignments(file: Path) -> dict[str, ast.expr]:
     return found
 
 
+class ArtifactKind(NamedTuple):
+    """A value of an artifact's ``draw``: the literals that its file in report/kinds/ assigns, in capitals."""
+
+    of: Literal["runs", "study"]
+    axes: dict[str, bool]
+    """The axes that it takes; True for a required one."""
+    folder: Literal["tables", "figures"]
+    formats: tuple[str, ...]
+    """The endings of the files that it writes."""
+    images: tuple[str, ...]
+    """The statistics of single images that it reads: distribution.csv, or pictures.csv and pictures.png."""
+
+
+@cache
+def artifact_kinds(of: str) -> tuple[str, ...]:
+    """The kinds of artifacts made from ``runs`` or from a ``study``, sorted."""
+    return tuple(sorted(path.stem for path in DRAWN.glob("[a-z]*.py") if read_literal(path, "OF", None) == of))
+
+
+@cache
+def artifact_kind(name: str) -> ArtifactKind:
+    """The kind of artifact of that name, which must exist."""
+    defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "formats": (), "images": ()}
+    file = DRAWN / f"{name}.py"
+    return ArtifactKind(**{key: read_literal(file, key.upper(), default) for key, default in defaults.items()})
+
+
+def drawing(study: str) -> str:
+    """The dotted module that draws the artifacts of an exact study."""
+    return f"hypersphere.simulations.{study}.draw"
+
+
 @cache
 def misfit(method: str, objective: str, main: bool = True) -> str | None:
     """Why a method cannot train with an objective, or None if it can.
 
-    Args:
-        method: name of the method.
-        objective: name of the objective.
-        main: whether it is the main objective; a regulariser need not take all that the method uses.
+    A regulariser, which is not the ``main`` objective, need not take all that the method uses.
     """
     given, used = (read_constant("methods", method, constant, ()) for constant in ("GIVES", "USES"))
     if not_given := [name for name in needs(objective) if name not in given]:

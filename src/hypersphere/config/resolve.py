@@ -114,19 +114,21 @@ def resolve(
 ) -> Resolved:
     """The run of seed ``ANY_SEED`` that coordinates describe at a scale.
 
-    Args:
-        config: of the scale.
-        paper: the document.
-        identity: method, variant and published dataset.
-        paths: coordinates that are fields of the run, as published (``batch.size``).
-        dataset: used in place of the published one.
-        where: the artifact, for errors: ``artifacts.table2``.
+    ``identity`` and ``paths`` are as published; ``dataset`` is used in place of the published one; ``where`` is the
+    artifact, for errors (``artifacts.table2``).
     """
     file = config.paper_file(paper.paper)
     factors = {path.removesuffix(TIMES): value for path, value in paths.items() if path.endswith(TIMES)}
     paths = {path: value for path, value in paths.items() if not path.endswith(TIMES)}
     for path in (*paths, *factors):
-        _check_path(path, f"{file}: {where}")
+        field, *rest = path.split(".")
+        if field not in Run.model_fields or field in ("seed", "dataset"):
+            known = (*coordinates.IDENTITY, *coordinates.READINGS)
+            near = nearest(field, [*Run.model_fields, *known])
+            hint = f"; did you mean {'.'.join([near[0], *rest])}?" if near else ""
+            raise HypersphereError(
+                f"{file}: {where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}"
+            )
     described = {**identity, **paths}
     document = list(_document(file, paper, described))
     artifact = Layer(file, where, coordinates.nested(paths))
@@ -138,9 +140,10 @@ def resolve(
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{identity['method']}")
 
     overrides = shrinking(config, paper.paper, described)
-    before = [(place, at, one) for place, at, one in overrides if place != cfg.COMMAND_LINE]
-    after = [(place, at, one) for place, at, one in overrides if place == cfg.COMMAND_LINE]
-    scaled = Layers(*document, *map(_layer, before), artifact, *map(_layer, after))
+    layers = [Layer(place, f"overrides.{at}", one.set) for place, at, one in overrides]
+    before = [layer for layer in layers if layer.file != cfg.COMMAND_LINE]
+    after = [layer for layer in layers if layer.file == cfg.COMMAND_LINE]
+    scaled = Layers(*document, *before, artifact, *after)
     scaled.multiply(factors, file, where)
     _shrink(scaled, config, overrides, asked, usual)
     run = scaled.run(dataset)
@@ -151,15 +154,6 @@ def resolve(
                 f"{file}: methods.{identity['method']}: kind: is {run.kind}, but {name} is for {of} runs"
             )
     return Resolved(run, asked, run_published.name, scaled)
-
-
-def _check_path(path: str, where: str) -> None:
-    field, *rest = path.split(".")
-    if field not in Run.model_fields or field in ("seed", "dataset"):
-        known = (*coordinates.IDENTITY, *coordinates.READINGS)
-        near = nearest(field, [*Run.model_fields, *known])
-        suggestion = f"; did you mean {'.'.join([near[0], *rest])}?" if near else ""
-        raise HypersphereError(f"{where}: '{path}' is no field of a run and none of {', '.join(known)}{suggestion}")
 
 
 def _document(file: Path, paper: Paper, described: Mapping[str, Scalar]) -> Iterator[Layer]:
@@ -185,20 +179,10 @@ def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> list
     return [placed for placed in config.placed if placed[2].matches(described)]
 
 
-def _layer(placed: Placed) -> Layer:
-    file, at, override = placed
-    return Layer(file, f"overrides.{at}", override.set)
-
-
 def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
     """Lay the scale's arithmetic over a run: the only place where a scale computes with a document's numbers.
 
-    Args:
-        run: as published, with the scale's own fields.
-        config: of the scale.
-        overrides: of the scale, those that match.
-        asked: epochs of this run in the document.
-        usual: epochs of the document's runs of its method and variant.
+    ``asked`` is the epochs of this run in the document, ``usual`` those of its runs of this method and variant.
     """
     scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
@@ -229,18 +213,11 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
         run.add(Layer(file, where, {"optimiser": {"learning_rate": rate}}))
 
 
-def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Deep merge; a component with another ``name`` replaces the one below as a whole, with its parameters.
-
-    The result shares no mapping with the arguments, so that it may be changed.
-    """
-    result: dict[str, Any] = _copied(below)
-    _lay(above, result)
-    return result
-
-
 def _lay(above: dict[str, Any], below: dict[str, Any]) -> None:
-    """``merge`` into ``below``, which shares no mapping with others; a plan merges thousands of layers."""
+    """Merge ``above`` into ``below``; a component with another ``name`` replaces the one below with its parameters.
+
+    ``below`` shares no mapping with others, before and after: a plan merges thousands of layers into it.
+    """
     for key, value in above.items():
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):

@@ -7,14 +7,7 @@ whose default means "as before" renames nothing. Device, threads, snapshots and 
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -170,10 +163,6 @@ class Run(Strict):
                 f"{self.dataset.name}"
             )
 
-    def scientific(self) -> dict[str, Any]:
-        """The fields that decide the name: those that differ from their defaults."""
-        return self.model_dump(exclude_defaults=True, mode="json")
-
     @property
     def tag(self) -> str:
         """A readable word for the run's difference from its plain method: ``default``, ``cut3``, ``gradscale1``."""
@@ -188,14 +177,9 @@ class Run(Strict):
     @cached_property
     def name(self) -> str:
         """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``."""
-        parts = (
-            self.method.name,
-            self.tag,
-            self.dataset.name,
-            f"s{self.seed}",
-            files.digest(self.scientific(), 8),
-        )
-        return "-".join(parts)
+        scientific = self.model_dump(exclude_defaults=True, mode="json")
+        digest = files.digest(scientific, 8)
+        return "-".join((self.method.name, self.tag, self.dataset.name, f"s{self.seed}", digest))
 
 
 def _check_fields(fields: dict[str, Any]) -> dict[str, Any]:

@@ -50,10 +50,10 @@ class StudySeeds(Strict):
     """The seeds of a study; no two lists share one."""
 
     tuning: SeedList = Field(default_factory=list)
-    """None: nothing is tuned."""
+    """The seeds of the tuning runs; empty where nothing is tuned."""
     confirmation: SeedList
     again: SeedList = Field(default_factory=list)
-    """Of the A/A arms, if there are any."""
+    """The seeds of the A/A arms, if there are any."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -102,8 +102,8 @@ class Study(Strict):
     """Checks that are not made: those with one of these values of each key."""
     seeds: StudySeeds
     test: Literal["welch", "dunnett", "paired"] = "welch"
-    """Of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the study but the
-    A/A ones; dunnett: simultaneous, against one shared baseline."""
+    """The test of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the
+    study but the A/A ones; dunnett: simultaneous, against one shared baseline."""
     margin: PositiveFloat
     """Equivalence margin, in the measure's unit: two one-sided tests within it say that there is no effect."""
     answers: Answers
@@ -275,7 +275,7 @@ class Tried(NamedTuple):
 
     arm: str
     value: str
-    """Of the tuned fields: ``optimiser.learning_rate.times=0.1``."""
+    """The values of the tuned fields: ``optimiser.learning_rate.times=0.1``."""
     mean: float
     std: float
     n: int

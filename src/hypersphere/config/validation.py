@@ -3,7 +3,7 @@
 import difflib
 import re
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -19,11 +19,8 @@ _MEMBER = re.compile(
 )
 """What pydantic adds to a location inside a union or a mapping's key, and which is no key of the file."""
 
-
 LISTED = 12
 """How many allowed names a sentence lists in full."""
-
-
 SHOWN = 3
 """How many runs or batches a sentence lists."""
 LARGEST = 2**31 - 1
@@ -103,6 +100,17 @@ def not_one_of(name: str, names: Iterable[str]) -> str:
     return f"'{name}' is not one of {', '.join(names) or 'none'}{suggestion}"
 
 
+def one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
+    """Marks a name as one of those that ``known`` returns when a file is read."""
+
+    def check(name: str) -> str:
+        if name not in known():
+            raise ValueError(not_one_of(name, known()))
+        return name
+
+    return AfterValidator(check)
+
+
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
     names = list(allowed)
@@ -152,14 +160,9 @@ def _short(message: str) -> str:
 
 
 def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Mapping[str, str] | None = None) -> str:
-    """The one of ``names`` that is ``name``, or that continues it with a dash (``simclr-default-digits-s0``).
+    """The one of ``names`` that is ``name``, or the only one that continues it with a dash: its digest may be left out.
 
-    Args:
-        name: as given; the digest at the end may be left out if no other name begins so.
-        names: to choose from.
-        kind: ``run`` or ``batch``, for the error.
-        scale: name of the scale, for the error.
-        unplanned: names that exist and cannot be chosen, with the reason.
+    Errors tell the ``kind`` (run or batch), the scale and, of ``unplanned`` names, why they cannot be chosen.
     """
     if name in names:
         return name
@@ -174,11 +177,7 @@ def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Ma
     for one, reason in (unplanned or {}).items():
         if one == name or one.startswith(f"{name}-"):
             raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
-    near = nearest(name, names, SHOWN) or nearest(name, _beginnings(names, name.count("-") + 1), SHOWN)
+    beginnings = {"-".join(one.split("-")[: name.count("-") + 1]) for one in names}
+    near = nearest(name, names, SHOWN) or nearest(name, beginnings, SHOWN)
     hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
     raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")
-
-
-def _beginnings(names: Collection[str], parts: int) -> set[str]:
-    """The first ``parts`` parts of each name, which dashes divide."""
-    return {"-".join(name.split("-")[:parts]) for name in names}

@@ -37,26 +37,24 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
             raise HypersphereError(
                 f"{folder}: no such folder; biased_ffhq reads {SHARE}, valid and test of {root / path}"
             )
-        splits[part] = _split(Shelf(folder), size, sorted_by_bias=part == TRAIN)
+        shelf = Shelf(folder)
+        names = [file for file in shelf.names() if not file.endswith("/")]
+        if not names:
+            raise HypersphereError(f"{shelf.place}: has no images")
+        ages, genders = [], []
+        for file in names:
+            found = NAME.fullmatch(file.split("/")[-1])
+            if found is None:
+                raise HypersphereError(f"{shelf.place}/{file}: should be called <number>_<age>_<gender>.png")
+            age, gender = int(found[1]), int(found[2])
+            place = ("align" if age == gender else "conflict", str(age))
+            if (
+                part == TRAIN and tuple(file.split("/")[:-1]) != place
+            ):  # of these, the folders must agree with the names
+                raise HypersphereError(f"{shelf.place}/{file}: by its name it belongs in {'/'.join(place)}")
+            ages.append(age)
+            genders.append(gender)
+        labels, other = np.array(ages, np.int64), np.array(genders, np.int64)
+        splits[part] = Split(images(shelf, names, size), {CLASS: labels}, {CONFLICTING: labels != other})
     about = published.table()["biased_ffhq"].about()
     return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)
-
-
-def _split(shelf: Shelf, size: int, sorted_by_bias: bool) -> Split:
-    """One part, with ages as classes. If it is sorted by bias, the folders must agree with the names."""
-    names = [name for name in shelf.names() if not name.endswith("/")]
-    if not names:
-        raise HypersphereError(f"{shelf.place}: has no images")
-    ages, genders = [], []
-    for name in names:
-        found = NAME.fullmatch(name.split("/")[-1])
-        if found is None:
-            raise HypersphereError(f"{shelf.place}/{name}: should be called <number>_<age>_<gender>.png")
-        age, gender = int(found[1]), int(found[2])
-        place = ("align" if age == gender else "conflict", str(age))
-        if sorted_by_bias and tuple(name.split("/")[:-1]) != place:
-            raise HypersphereError(f"{shelf.place}/{name}: by its name it belongs in {'/'.join(place)}")
-        ages.append(age)
-        genders.append(gender)
-    labels, other = np.array(ages, np.int64), np.array(genders, np.int64)
-    return Split(images(shelf, names, size), {CLASS: labels}, {CONFLICTING: labels != other})

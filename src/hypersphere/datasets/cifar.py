@@ -13,7 +13,6 @@ import numpy as np
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere.datasets.reading import human, published
-from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -42,35 +41,27 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
     if "coarse_label_names" in meta:
         names[COARSE] = tuple(meta["coarse_label_names"])
     parts = {TRAIN: official.train_list, TEST: official.test_list}
-    splits = {part: _join([batches[name] for name, _ in listed]) for part, listed in parts.items()}
+    splits = {}
+    for part, listed in parts.items():
+        joined = [batches[name] for name, _ in listed]
+        images = np.concatenate([batch["data"] for batch in joined]).reshape(-1, 3, 32, 32)  # colours, rows, columns
+        labels = {
+            name: np.concatenate([batch[key] for batch in joined]).astype(np.int64)
+            for key, name in LABELS.items()
+            if key in joined[0]
+        }
+        splits[part] = Split(images.transpose(0, 2, 3, 1), labels)
     arrays = Arrays(splits, names, about.about())
     return human.add(arrays, human.human(root, download)) if human_labels else arrays
 
 
 def _checked(root: Path, download: bool, official: Any, about: published.Published) -> dict[str, bytes]:
     """Contents of the official files by name; none is unpickled before all have the right sha256."""
-    folder, archive = root / official.base_folder, root / official.filename
-    if folder.is_dir():
-        shelf = Shelf(folder)
-    else:
-        published.require(about.files[archive.name], archive, download, unpacked=folder.name)
-        shelf = Shelf(archive, folder.name)
-    listed = [file for file in published.checksums() if file.startswith(f"{folder.name}/")]
-    contents = {}
-    for file in listed:
-        name = file.removeprefix(f"{folder.name}/")
+    folder, contents = official.base_folder, {}
+    shelf = published.shelf(root / folder, about.files[official.filename], download)
+    for file in (file for file in published.checksums() if file.startswith(f"{folder}/")):
+        name = file.removeprefix(f"{folder}/")
         contents[name] = shelf.read(name)
         if problem := published.damage(contents[name], file):
             raise HypersphereError(f"{shelf.place}/{name}: {problem}; {published.remedy(shelf.path, download)}")
     return contents
-
-
-def _join(batches: list[dict[str, Any]]) -> Split:
-    """One split from its batches. The files store an image as colours, rows, columns."""
-    images = np.concatenate([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
-    labels = {
-        name: np.concatenate([batch[key] for batch in batches]).astype(np.int64)
-        for key, name in LABELS.items()
-        if key in batches[0]
-    }
-    return Split(images.transpose(0, 2, 3, 1), labels)

@@ -15,7 +15,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets import composing
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.part import part
-from hypersphere.datasets.types import Arrays, Pieces, Split
+from hypersphere.datasets.types import Arrays
 from hypersphere.errors import HypersphereError
 
 # Red, green and blue, 0 … 1: the ten mean colours in the published code, in the order of its classes.
@@ -71,22 +71,16 @@ def colored_mnist(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
 
-    def coloured(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:
-        return _coloured(split, bias, NOISE[noise - 1], seed, name)
-
-    return composing.biased(plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020")
-
-
-def _coloured(split: Split, bias: Int64[np.ndarray, "N"], scale: float, seed: int, name: str) -> Pieces:
-    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
-        draws = Draws(numbers, seed, ("colored_mnist", name))
-        colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + scale * draws.normal("colour", 3), 0, 1)
-        images = np.empty((len(numbers), *split.images.shape[1:]), np.uint8)
-        for start in range(0, len(numbers), BATCH):
+    def coloured(
+        images: UInt8[np.ndarray, "K H W 3"], numbers: Int64[np.ndarray, "K"], bias: Int64[np.ndarray, "N"], part: str
+    ) -> UInt8[np.ndarray, "K H W 3"]:
+        draws = Draws(numbers, seed, ("colored_mnist", part)).normal("colour", 3)
+        colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + NOISE[noise - 1] * draws, 0, 1)
+        made = np.empty_like(images)
+        for start in range(0, len(images), BATCH):
             batch = slice(start, start + BATCH)
             # The images are grey, so that each channel holds the ink. Fractions are cut off, as in the published code.
-            images[batch] = split.images[numbers[batch]] * colour[batch, None, None]
-        return images
+            made[batch] = images[batch] * colour[batch, None, None]
+        return made
 
-    n, height, width, _ = split.images.shape
-    return Pieces((n, height, width, 3), read)
+    return composing.biased(plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020")

@@ -7,13 +7,14 @@ conflict is decided here by a fixed seed; there by the images' order.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from jaxtyping import Float, Int, Int64
+from jaxtyping import Float, Int, Int64, UInt8
 from scipy.special import ndtri
 
 from hypersphere import prng
-from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN, Arrays, Split, changed
 from hypersphere.errors import HypersphereError
 
 HALF_STEP = 2.0**-54
@@ -84,7 +85,7 @@ def biased(
     biases: tuple[str, ...],
     percent: float,
     seed: int,
-    changed: Callable[[Split, Int64[np.ndarray, "N"], str], Pieces],
+    showing: Callable[..., UInt8[np.ndarray, "K H W 3"]],
     how: str,
 ) -> Arrays:
     """A set with labels ``class`` and ``bias``, and the attribute ``conflicting``: whether they differ.
@@ -94,14 +95,15 @@ def biased(
         biases: names of the colours or corruptions, one for each class.
         percent: share of each class's training images that conflict.
         seed: of the choice of the conflicting images.
-        changed: from a split, the bias of each image and the split's name to the images that show the bias.
+        showing: from images, their numbers, ``bias`` of the whole split and ``part``, its name, to images that show it.
         how: for the source's description: coloured or corrupted after whom.
     """
     splits = {}
     for name, split in plain.splits.items():
         labels = split.labels[CLASS]
         bias = assign(labels, len(biases), percent, seed, name)
-        splits[name] = Split(changed(split, bias, name), {CLASS: labels, BIAS: bias}, {CONFLICTING: labels != bias})
+        images = changed(split.images, partial(showing, bias=bias, part=name))
+        splits[name] = Split(images, {CLASS: labels, BIAS: bias}, {CONFLICTING: labels != bias})
     about = {
         **plain.about,
         "source": f"{plain.about['source']}; {how}, {percent:g} % of the training images against their class",

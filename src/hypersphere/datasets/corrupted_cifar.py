@@ -16,7 +16,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets import composing
 from hypersphere.datasets.corrupting.apply import check, corrupt
 from hypersphere.datasets.part import part
-from hypersphere.datasets.types import Arrays, Pieces, Split
+from hypersphere.datasets.types import Arrays
 
 ORIGINAL = "original"
 """No corruption."""
@@ -65,23 +65,15 @@ def corrupted_cifar(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
 
-    def corrupted(split: Split, bias: Int64[np.ndarray, "N"], name: str) -> Pieces:
-        return _corrupted(split, bias, corruptions, severity, seed, name)
-
-    how = "corrupted after Hendrycks and Dietterich 2019"
-    return composing.biased(plain, corruptions, conflicting_percent, seed, corrupted, how)
-
-
-def _corrupted(
-    split: Split, bias: Int64[np.ndarray, "N"], corruptions: tuple[str, ...], severity: int, seed: int, split_name: str
-) -> Pieces:
-    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
-        images = np.array(split.images[numbers])
+    def corrupted(
+        images: UInt8[np.ndarray, "K H W 3"], numbers: Int64[np.ndarray, "K"], bias: Int64[np.ndarray, "N"], part: str
+    ) -> UInt8[np.ndarray, "K H W 3"]:
+        made = images.copy()
         for place, name in enumerate(corruptions):
             chosen = np.flatnonzero(bias[numbers] == place)
             if name != ORIGINAL and len(chosen):
-                images[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, split_name)
-        return images
+                made[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, part)
+        return made
 
-    n, height, width, _ = split.images.shape
-    return Pieces((n, height, width, 3), read)
+    how = "corrupted after Hendrycks and Dietterich 2019"
+    return composing.biased(plain, corruptions, conflicting_percent, seed, corrupted, how)

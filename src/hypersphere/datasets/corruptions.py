@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int64, UInt8
+from jaxtyping import UInt8
 from pydantic import NonNegativeInt
 
 from hypersphere.datasets.corrupting import official
 from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, check, corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split, changed
 from hypersphere.errors import HypersphereError
 
 
@@ -57,29 +57,25 @@ def corruptions(
     test, clean = plain.splits[TEST], plain.about
     ways = [(name, severity) for name in names for severity in SEVERITIES]
     if origin == "made":
-        corrupted = {way: Split(_made(test, *way, seed), test.labels) for way in ways}
+        corrupted = {way: Split(_made(test.images, *way, seed), test.labels) for way in ways}
         about = {
             "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
             "licence": clean["licence"],
             "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
         }
-        return _joined(plain, corrupted, about)
-    if tiny:
-        ids = [name.split()[0] for name in plain.class_names[CLASS]]
-        corrupted = official.load_tiny(root, download, names, ids)
     else:
-        images = official.load(root, download, base, names, test.labels[CLASS])
-        corrupted = {way: Split(_rows(images[way[0]], way[1]), test.labels) for way in ways}
-    own = published.table()[f"{base}_c"].about()
-    about = {
-        "source": f"{own['source']}; clean images: {clean['source']}",
-        "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
-        "citation": f"{own['citation']}; {clean['citation']}",
-    }
-    return _joined(plain, corrupted, about)
-
-
-def _joined(plain: Arrays, corrupted: dict[tuple[str, int], Split], about: dict[str, str]) -> Arrays:
+        if tiny:
+            ids = [name.split()[0] for name in plain.class_names[CLASS]]
+            corrupted = official.load_tiny(root, download, names, ids)
+        else:
+            images = official.load(root, download, base, names, test.labels[CLASS])
+            corrupted = {way: Split(_rows(images[way[0]], way[1]), test.labels) for way in ways}
+        own = published.table()[f"{base}_c"].about()
+        about = {
+            "source": f"{own['source']}; clean images: {clean['source']}",
+            "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
+            "citation": f"{own['citation']}; {clean['citation']}",
+        }
     named = {f"{name}-{severity}": split for (name, severity), split in corrupted.items()}
     return plain._replace(splits={**plain.splits, **named}, about=about)
 
@@ -91,9 +87,5 @@ def _rows(images: UInt8[np.ndarray, "5N H W 3"], severity: int) -> Pieces:
     return Pieces((count, *images.shape[1:]), lambda numbers: np.array(images[first + numbers]))
 
 
-def _made(test: Split, name: str, severity: int, seed: int) -> Pieces:
-    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
-        return corrupt(test.images[numbers], name, severity, numbers, seed)
-
-    n, height, width, _ = test.images.shape
-    return Pieces((n, height, width, 3), read)
+def _made(images: UInt8[np.ndarray, "N H W 3"] | Pieces, name: str, severity: int, seed: int) -> Pieces:
+    return changed(images, lambda some, numbers: corrupt(some, name, severity, numbers, seed))

@@ -124,16 +124,24 @@ def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene
     """``per_class`` images of each class (digit, quarter turns), class after class."""
     labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
     images = np.zeros((len(labels), scene.canvas, scene.canvas))
-    shown = [
-        np.rot90(scans.pixels[_deal(scans.digit, digit, per_class, scene.seed, part, quarter)], quarter, axes=(1, 2))
-        for digit, quarter in classes
-    ]
+    shown = []
+    for digit, quarter in classes:  # scans are dealt from shuffled decks, so that all are used about equally often
+        members = np.flatnonzero(scans.digit == digit)
+        decks = range(-(-per_class // len(members)))
+        key = scene.seed, "digits", part, "deal", digit, quarter
+        dealt = np.concatenate([prng.permutation(len(members), *key, deck) for deck in decks])[:per_class]
+        shown.append(np.rot90(scans.pixels[members[dealt]], quarter, axes=(1, 2)))
     home = (scene.canvas - SIDE) // 2
     low, high = max(home - scene.shift, 0), min(home + scene.shift, scene.canvas - SIDE)
     draws = prng.uniform((len(labels), 2), scene.seed, "digits", part, "shift")
     _paste(images, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
+    windows = np.lib.stride_tricks.sliding_window_view(scans.pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))
     for piece in range(scene.clutter):
-        _paste(images, *_fragments(scans.pixels, len(labels), scene, part, piece))
+        # One fragment of a random scan for each image, and its corner on the canvas.
+        draws = prng.uniform((len(labels), 5), scene.seed, "digits", part, "clutter", piece)
+        limits = [len(scans.pixels), *[SIDE - FRAGMENT + 1] * 2, *[scene.canvas - FRAGMENT + 1] * 2]
+        scan, top, left, row, column = (draws * limits).astype(np.int64).T
+        _paste(images, FRAGMENT_INK * windows[scan, top, left], np.stack([row, column], axis=1))
     noise = 2 * prng.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
     ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
     if not scene.colours:
@@ -141,27 +149,6 @@ def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene
     draws = scene.colours * prng.uniform((len(labels), 2, 1, 1, 3), scene.seed, "digits", part, "colours")
     inks, papers = 1 - draws[:, 0], draws[:, 1]
     return Split(np.rint((papers + (inks - papers) * ink) * 255).astype(np.uint8), {CLASS: labels})
-
-
-def _deal(
-    digit: Int[np.ndarray, "S"], value: int, count: int, seed: int, part: str, quarter: int
-) -> Int[np.ndarray, "count"]:
-    """Numbers of ``count`` scans of one digit, dealt from shuffled decks, so that all are used about equally often."""
-    members = np.flatnonzero(digit == value)
-    decks = range(-(-count // len(members)))
-    orders = [prng.permutation(len(members), seed, "digits", part, "deal", value, quarter, deck) for deck in decks]
-    return members[np.concatenate(orders)[:count]]
-
-
-def _fragments(
-    pixels: Float[np.ndarray, "S 8 8"], n: int, scene: Scene, part: str, piece: int
-) -> tuple[Float[np.ndarray, "n 4 4"], Int[np.ndarray, "n 2"]]:
-    """One piece of clutter per image, cut at random from a random scan of the split, and its corner on the canvas."""
-    draws = prng.uniform((n, 5), scene.seed, "digits", part, "clutter", piece)
-    limits = [len(pixels), *[SIDE - FRAGMENT + 1] * 2, *[scene.canvas - FRAGMENT + 1] * 2]
-    scan, top, left, row, column = (draws * limits).astype(np.int64).T
-    windows = np.lib.stride_tricks.sliding_window_view(pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))
-    return FRAGMENT_INK * windows[scan, top, left], np.stack([row, column], axis=1)
 
 
 def _paste(

@@ -14,7 +14,6 @@ from pydantic import PositiveInt
 from scipy.io import loadmat
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
@@ -49,11 +48,7 @@ def flowers102(
     labels = _matrix(folder / LABELS, "labels", about, download) - 1
     if len(labels) != TOTAL or not ((labels >= 0) & (labels < CLASSES)).all():
         raise HypersphereError(f"{folder / LABELS}: labels: must be {TOTAL} numbers from 1 to {CLASSES}")
-    if (folder / IMAGES).is_dir():
-        shelf = Shelf(folder / IMAGES)
-    else:
-        published.require(about.files[ARCHIVE], folder / ARCHIVE, download, unpacked=IMAGES)
-        shelf = Shelf(folder / ARCHIVE, IMAGES)
+    shelf = published.shelf(folder / IMAGES, about.files[ARCHIVE], download)
     known = set(shelf.names())
     splits = {}
     for ours, theirs in ((TRAIN, train), (TEST, test)):

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.image_files import ENDINGS, Labelled, classes_of, images, labelled
+from hypersphere.datasets.reading.image_files import ENDINGS, classes_of, images, labelled
 from hypersphere.datasets.reading.image_files import split as split_of
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
@@ -59,20 +59,14 @@ def folder(
         raise HypersphereError(f"{shelf.place}: has no folder {test}, which folder: test: names")
     if test != TEST and TEST in by_split:
         raise HypersphereError(f"{shelf.place}: has two folders for the split {TEST}: {test} and {TEST}")
-    splits = {
-        TEST if name == test else name: _split(shelf, name, members, classes, size)
-        for name, members in by_split.items()
-    }
-    return Arrays(splits, {CLASS: tuple(classes)}, about)
-
-
-def _split(shelf: Shelf, name: str, members: list[str], classes: list[str], size: int) -> Split:
-    """A split with classes, or one of images alone."""
-    if name != TRAIN and all(member.count("/") == 1 for member in members):
-        plain = Labelled([member for member in members if member.lower().endswith(ENDINGS)], [])
-        if len(plain.names) != len(members):
-            other = next(member for member in members if member not in plain.names)
+    splits = {}
+    for name, members in by_split.items():
+        ours = TEST if name == test else name
+        if name == TRAIN or any(member.count("/") > 1 for member in members):
+            classes_of(shelf, members, 1)
+            splits[ours] = split_of(shelf, labelled(shelf, members, 1, classes), size)
+            continue
+        if other := next((member for member in members if not member.lower().endswith(ENDINGS)), None):
             raise HypersphereError(f"{shelf.place}/{other}: is no image by its name ({', '.join(ENDINGS)})")
-        return Split(images(shelf, plain.names, size), {})
-    classes_of(shelf, members, 1)
-    return split_of(shelf, labelled(shelf, members, 1, classes), size)
+        splits[ours] = Split(images(shelf, members, size), {})
+    return Arrays(splits, {CLASS: tuple(classes)}, about)

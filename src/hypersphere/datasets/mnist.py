@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split, changed
 from hypersphere.errors import HypersphereError
 
 FOLDER = Path("MNIST") / "raw"
@@ -38,7 +38,8 @@ def mnist(root: Path, download: bool = True) -> Arrays:
     """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
     splits = {}
     for part, scans in load(root, download).items():
-        splits[part] = Split(_rgb(scans.pixels), {CLASS: scans.digit})
+        images = changed(scans.pixels[..., None], lambda pixels, numbers: np.repeat(pixels, 3, axis=3))
+        splits[part] = Split(images, {CLASS: scans.digit})
     about = published.table()["mnist"].about()
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about)
 
@@ -51,10 +52,6 @@ def load(root: Path, download: bool = True) -> dict[str, Scans]:
         pixels = np.frombuffer(_content(root, images, download), np.uint8, offset=IMAGES)
         found[part] = Scans(pixels.reshape(-1, SIDE, SIDE), digit)
     return found
-
-
-def _rgb(pixels: UInt8[np.ndarray, "N h w"]) -> Pieces:
-    return Pieces((*pixels.shape, 3), lambda numbers: np.repeat(pixels[numbers][..., None], 3, axis=3))
 
 
 def _content(root: Path, name: str, download: bool) -> bytes:

@@ -25,6 +25,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
 from hypersphere.datasets.composing import Draws
+from hypersphere.datasets.mnist import Scans
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
@@ -36,13 +37,6 @@ TRIES = 32
 """Pairs of places that are drawn at once."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
-
-
-class Scans(NamedTuple):
-    """Scans of single digits: white ink (255) on black."""
-
-    pixels: UInt8[np.ndarray, "S h h"]
-    digit: Int64[np.ndarray, "S"]
 
 
 class Scene(NamedTuple):
@@ -101,7 +95,13 @@ def multidigits(
         )
     if placement == "grid" and count > (room := (canvas // side) ** 2):
         raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
-    found = _load(scans, root, download, seed)
+    if scans == "mnist":
+        found = mnist.load(root, download)
+    else:
+        every = scikit.load()
+        pixels = np.rint(every.pixels * 255).astype(np.uint8)
+        parts = dict(zip((TRAIN, TEST), scikit.split(every.digit, seed), strict=True))
+        found = {part: Scans(pixels[numbers], every.digit[numbers]) for part, numbers in parts.items()}
     sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
     splits = {}
     for part, source, shown in (
@@ -118,47 +118,33 @@ def multidigits(
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _load(scans: str, root: Path, download: bool, seed: int) -> dict[str, Scans]:
-    """The scans of both parts."""
-    if scans == "mnist":
-        return {part: Scans(*found) for part, found in mnist.load(root, download).items()}
-    found = scikit.load()
-    pixels = np.rint(found.pixels * 255).astype(np.uint8)
-    parts = dict(zip((TRAIN, TEST), scikit.split(found.digit, seed), strict=True))
-    return {part: Scans(pixels[numbers], found.digit[numbers]) for part, numbers in parts.items()}
-
-
 def _split(scans: Scans, scene: Scene, n: int) -> Split:
+    def draws(numbers: Int64[np.ndarray, "K"]) -> Draws:
+        return Draws(numbers, scene.seed, ("multidigits", scene.part))
+
+    def places(numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
+        if scene.placement == "apart":
+            return apart(draws(numbers), scene.canvas, *scene.sides)
+        place = cells if scene.placement == "grid" else corners
+        return place(draws(numbers), scene.canvas, scene.sides[0], len(scene.sides))
+
     numbers = np.arange(n, dtype=np.int64)
     shown = numbers[:, None] % len(scans.digit)  # the number of each digit's scan
     if len(scene.sides) > 1:
-        further = _draws(scene, numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
+        further = draws(numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
         shown = np.column_stack([shown, further])
     labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(scene.sides))}
     sized = {side: resized(scans.pixels, side) for side in set(scene.sides)}
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
         images = np.zeros((len(numbers), scene.canvas, scene.canvas), np.uint8)
-        for image, at, chosen in zip(images, _places(scene, numbers), shown[numbers], strict=True):
+        for image, at, chosen in zip(images, places(numbers), shown[numbers], strict=True):
             for (row, column), side, scan in zip(at, scene.sides, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
                 np.maximum(under, sized[side](int(scan)), out=under)
         return np.repeat(images[..., None], 3, axis=3)
 
     return Split(Pieces((n, scene.canvas, scene.canvas, 3), read), {CLASS: labels[DIGIT.format(1)], **labels})
-
-
-def _draws(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Draws:
-    return Draws(numbers, scene.seed, ("multidigits", scene.part))
-
-
-def _places(scene: Scene, numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
-    """Row and column of each digit's upper left corner."""
-    draws = _draws(scene, numbers)
-    if scene.placement == "apart":
-        return apart(draws, scene.canvas, *scene.sides)
-    place = cells if scene.placement == "grid" else corners
-    return place(draws, scene.canvas, scene.sides[0], len(scene.sides))
 
 
 def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:

@@ -72,10 +72,13 @@ def part(
             if per_class[name]:
                 balanced = Imbalance(head=per_class[name], ratio=1, seed=seed)
                 numbers = store.choose_images(split.labels[CLASS], balanced, len(arrays.class_names[CLASS]))
-            splits[name] = _chosen(split, numbers, side or split.images.shape[1], base)
+            own = split.images.shape[1]
+            if own % (side or own):
+                raise HypersphereError(f"{base}: side: must divide {own}, the images' own (given: {side})")
+            splits[name] = _chosen(split, numbers, side or own)
         arrays = arrays._replace(splits=splits)
     if border:
-        splits = {name: split._replace(images=_framed(split, border)) for name, split in arrays.splits.items()}
+        splits = {name: split._replace(images=_framed(split.images, border)) for name, split in arrays.splits.items()}
         arrays = arrays._replace(splits=splits)
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
@@ -85,18 +88,18 @@ def part(
     return arrays._replace(splits=splits, class_names={CLASS: arrays.class_names[COARSE]})
 
 
-def _chosen(split: Split, numbers: Int64[np.ndarray, "K"], side: int, base: str) -> Split:
+def _chosen(split: Split, numbers: Int64[np.ndarray, "K"], side: int) -> Split:
     """The images of these numbers, shrunk to ``side`` pixels."""
-    images = split.images
-    if images.shape[1] % side:
-        raise HypersphereError(f"{base}: side: must divide {images.shape[1]}, the images' own (given: {side})")
-
-    def read(asked: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K side side 3"]:
-        return shrunk(images[numbers[asked]], side)
-
-    pieces = Pieces((len(numbers), side, side, 3), read)
+    images = Pieces((len(numbers), side, side, 3), lambda asked: shrunk(split.images[numbers[asked]], side))
     named = ({name: one[numbers] for name, one in arrays.items()} for arrays in (split.labels, split.attributes))
-    return Split(pieces, *named)
+    return Split(images, *named)
+
+
+def _framed(images: UInt8[np.ndarray, "N H W 3"] | Pieces, border: int) -> Pieces:
+    n, height, width, _ = images.shape
+    around = ((0, 0), (border, border), (border, border), (0, 0))
+    shape = n, height + 2 * border, width + 2 * border, 3
+    return Pieces(shape, lambda numbers: np.pad(images[numbers], around))
 
 
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:
@@ -106,12 +109,3 @@ def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray,
         return images
     sums = images.reshape(n, side, factor, side, factor, colours).sum(axis=(2, 4), dtype=np.int64)
     return ((2 * sums + factor**2) // (2 * factor**2)).astype(np.uint8)
-
-
-def _framed(split: Split, border: int) -> Pieces:
-    n, height, width, colours = split.images.shape
-
-    def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K H W 3"]:
-        return np.pad(split.images[numbers], ((0, 0), (border, border), (border, border), (0, 0)))
-
-    return Pieces((n, height + 2 * border, width + 2 * border, colours), read)

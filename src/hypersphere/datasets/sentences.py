@@ -33,17 +33,14 @@ def sentences(
     """
     divided = corpora.divided(root, corpus)
     known = divided.vocabulary(vocabulary)
-    parts = {TRAIN: divided.train, TEST: divided.test}
-    splits = {name: _neighbours(list(texts.values()), known, length) for name, texts in parts.items()}
+    splits = {}
+    for name, texts in ((TRAIN, divided.train), (TEST, divided.test)):
+        pairs, counted = [], []
+        for listed in texts.values():
+            one = encode(listed, known, length)
+            pairs.append(np.stack([one.tokens[:-1], one.tokens[1:]], axis=1))
+            counted.append((one.words[:-1], one.unknown[:-1]))
+        labels = np.repeat(np.arange(len(texts), dtype=np.int64), [len(pair) for pair in pairs])
+        words, unknown = (np.concatenate(side) for side in zip(*counted, strict=True))
+        splits[name] = Split(np.concatenate(pairs), {CLASS: labels}, {"words": words, "unknown": unknown})
     return Arrays(splits, {CLASS: tuple(divided.train)}, divided.about)
-
-
-def _neighbours(texts: list[list[list[str]]], known: dict[str, int], length: int) -> Split:
-    pairs, counted = [], []
-    for listed in texts:
-        one = encode(listed, known, length)
-        pairs.append(np.stack([one.tokens[:-1], one.tokens[1:]], axis=1))
-        counted.append((one.words[:-1], one.unknown[:-1]))
-    labels = np.repeat(np.arange(len(texts), dtype=np.int64), [len(pair) for pair in pairs])
-    words, unknown = (np.concatenate(side) for side in zip(*counted, strict=True))
-    return Split(np.concatenate(pairs), {CLASS: labels}, {"words": words, "unknown": unknown})

@@ -40,48 +40,31 @@ COLOURS = 128
 
 
 def page(table: dict[str, Published], pictures: set[str]) -> str:
-    """The page in Markdown.
-
-    Args:
-        table: the published datasets by name.
-        pictures: names of those that have a picture; others are not shown.
-    """
-    sections = [_section(dataset, dataset.name in pictures) for dataset in table.values()]
-    return "\n".join([HEAD, _overview(table), *sections])
-
-
-def _overview(table: dict[str, Published]) -> str:
-    rows = ["| name | dataset | size | licence |", "| --- | --- | --: | --- |"]
+    """The page in Markdown; ``pictures`` names the datasets that have one, and no other is shown."""
+    rows, sections = ["| name | dataset | size | licence |", "| --- | --- | --: | --- |"], []
     for one in table.values():
         sizes = [file.bytes for file in one.files.values()]
         known = [size for size in sizes if size is not None]
         size = _size(sum(known)) if sizes and len(known) == len(sizes) else ""
-        rows.append(f"| `{one.name}` | [{one.title}](#{_anchor(one.title)}) | {size} | {one.licence} |")
-    return "\n".join([*rows, ""])
-
-
-def _section(one: Published, pictured: bool) -> str:
-    lines = [f"## {one.title}", "", f"{_sentence(one.content)}. Version: {one.version}. <{one.homepage}>", ""]
-    if pictured:
-        lines += [f"![Images of {one.title}]({IMAGES}/{one.name}.png)", ""]
-    lines += [f"Licence: {one.licence}.", "", f"Cite: {one.citation}.", ""]
-    if not one.files:
-        return "\n".join([*lines, "Not downloaded: put the folder into `data/raw` or `data_root`.", ""])
-    lines += ["| file | bytes | md5 | address |", "| --- | --: | --- | --- |"]
-    for file in one.files.values():
-        places = [f"<{address}>" for address in (file.address, file.archive_address) if address]
-        size = "" if file.bytes is None else f"{file.bytes:,}"
-        lines.append(f"| `{file.name}` | {size} | `{file.md5}` | {'; archive '.join(places)} |")
-    return "\n".join([*lines, ""])
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _anchor(title: str) -> str:
-    """The name that GitHub gives a heading."""
-    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
+        anchor = "".join(
+            c for c in one.title.lower().replace(" ", "-") if c.isalnum() or c == "-"
+        )  # as GitHub names it
+        rows.append(f"| `{one.name}` | [{one.title}](#{anchor}) | {size} | {one.licence} |")
+        content = one.content[:1].upper() + one.content[1:]
+        sections += [f"## {one.title}", "", f"{content}. Version: {one.version}. <{one.homepage}>", ""]
+        if one.name in pictures:
+            sections += [f"![Images of {one.title}]({IMAGES}/{one.name}.png)", ""]
+        sections += [f"Licence: {one.licence}.", "", f"Cite: {one.citation}.", ""]
+        if not one.files:
+            sections += ["Not downloaded: put the folder into `data/raw` or `data_root`.", ""]
+            continue
+        sections += ["| file | bytes | md5 | address |", "| --- | --: | --- | --- |"]
+        for file in one.files.values():
+            places = [f"<{address}>" for address in (file.address, file.archive_address) if address]
+            size = "" if file.bytes is None else f"{file.bytes:,}"
+            sections.append(f"| `{file.name}` | {size} | `{file.md5}` | {'; archive '.join(places)} |")
+        sections.append("")
+    return "\n".join([HEAD, *rows, "", *sections])
 
 
 def _size(count: int) -> str:

@@ -37,17 +37,20 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
         unlabeled: whether there is a split ``unlabeled``.
     """
     about = published.table()["stl10"]
-    if (root / FOLDER).is_dir():
-        shelf = Shelf(root / FOLDER)
-    else:
-        published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-        shelf = Shelf(root / ARCHIVE, FOLDER, in_order=True)
+    shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download, in_order=True)
     names = shelf.read("class_names.txt").decode("ascii", errors="replace").split()
     if len(names) != CLASSES:
         raise HypersphereError(f"{shelf.place}/class_names.txt: names {len(names)} classes, and STL-10 has {CLASSES}")
     splits = {}
     for part in (TRAIN, TEST):
-        splits[part] = Split(_images(shelf, part, size), {CLASS: _labels(shelf, part)})
+        place = f"{shelf.place}/{part}_y.bin"
+        labels = np.frombuffer(shelf.read(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1  # the file counts from 1
+        if len(labels) != IMAGES[part]:
+            raise HypersphereError(f"{place}: has {len(labels):,} labels for {IMAGES[part]:,} images")
+        if not ((labels >= 0) & (labels < CLASSES)).all():
+            wrong = labels[(labels < 0) | (labels >= CLASSES)][0] + 1
+            raise HypersphereError(f"{place}: has the label {wrong}, and labels are from 1 to {CLASSES}")
+        splits[part] = Split(_images(shelf, part, size), {CLASS: labels})
     if unlabeled:
         splits[UNLABELED] = Split(_images(shelf, UNLABELED, size), {})
     return Arrays(splits, {CLASS: tuple(names)}, about.about())
@@ -65,9 +68,14 @@ def _images(shelf: Shelf, part: str, size: int) -> Pieces:
         )
 
     def read(numbers: Int64[np.ndarray, "K"]) -> np.ndarray:
+        gaps = set((np.flatnonzero(np.diff(numbers) != 1) + 1).tolist())
+        starts: list[int] = []  # of runs of successive numbers, each of at most ``AT_ONCE``
+        for place in range(len(numbers)):
+            if not starts or place in gaps or place - starts[-1] == AT_ONCE:
+                starts.append(place)
         made = np.empty((len(numbers), size, size, 3), np.uint8)
         with readable(f"{shelf.place}/{file}"):  # the shelf is kept, because the archive closes with it
-            for start, stop in _runs(numbers):
+            for start, stop in pairwise([*starts, len(numbers)]):
                 opened.seek(int(numbers[start]) * BYTES)
                 content = opened.read((stop - start) * BYTES)
                 if len(content) != (stop - start) * BYTES:
@@ -77,25 +85,3 @@ def _images(shelf: Shelf, part: str, size: int) -> Pieces:
         return made
 
     return Pieces((count, size, size, 3), read)
-
-
-def _runs(numbers: Int64[np.ndarray, "K"]) -> list[tuple[int, int]]:
-    """Where each run of successive numbers begins and ends; a run has at most ``AT_ONCE``."""
-    after_gap = set((np.flatnonzero(np.diff(numbers) != 1) + 1).tolist())
-    starts: list[int] = []
-    for place in range(len(numbers)):
-        if not starts or place in after_gap or place - starts[-1] == AT_ONCE:
-            starts.append(place)
-    return list(pairwise([*starts, len(numbers)]))
-
-
-def _labels(shelf: Shelf, part: str) -> Int64[np.ndarray, "N"]:
-    """A split's classes; the file counts from 1."""
-    file = f"{part}_y.bin"
-    labels = np.frombuffer(shelf.read(file), np.uint8).astype(np.int64) - 1
-    if len(labels) != IMAGES[part]:
-        raise HypersphereError(f"{shelf.place}/{file}: has {len(labels):,} labels for {IMAGES[part]:,} images")
-    if not ((labels >= 0) & (labels < CLASSES)).all():
-        wrong = labels[(labels < 0) | (labels >= CLASSES)][0] + 1
-        raise HypersphereError(f"{shelf.place}/{file}: has the label {wrong}, and labels are from 1 to {CLASSES}")
-    return labels

@@ -8,7 +8,7 @@ machine that prepared it or on the copy of the source.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from jaxtyping import Int32, Int64, Shaped, UInt8
 from hypersphere import files, prng
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import listing
 
@@ -109,11 +109,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.
 
     It is prepared again if it is damaged, or if the source reads a folder without checksums whose listing has changed.
-
-    Args:
-        dataset: what to prepare.
-        data: the repository's ``data`` folder; downloads go to ``data/raw``.
-        data_root: a folder that already holds the source, and is only read; None: download.
+    ``data_root`` is a folder that already holds the source, and is only read; else downloads go to ``data/raw``.
     """
     if dataset.source is None:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
@@ -141,29 +137,28 @@ def check(arrays: Arrays, source: str) -> None:
     """Refuse arrays of a source that do not belong together; the sentence names ``source``, split and array."""
     if TRAIN not in arrays.splits:
         raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
-    for name, split in arrays.splits.items():
-        if problem := next(_problems(name, split, arrays), None):
-            raise HypersphereError(f"{source}: split {name}: {problem}")
-
-
-def _problems(name: str, split: Split, arrays: Arrays) -> Iterator[str]:
-    for word in (name, *split.labels, *split.attributes):
-        if not WORD.fullmatch(word):
-            yield f"'{word}': a name consists of lower-case letters, digits, - and _"
     shape = arrays.splits[TRAIN].images.shape[1:]
     expected = CONTENT.get(len(shape), np.dtype(np.uint8))
-    if split.images.shape[1:] != shape or split.images.dtype != expected:
-        yield f"images are {split.images.dtype} {split.images.shape[1:]}, not {expected} {shape}"
-    for name, values in (*split.labels.items(), *split.attributes.items()):
-        if values.shape != split.images.shape[:1]:
-            yield f"{name}: has shape {values.shape}, but there are {len(split.images)} images"
-    for name, values in split.labels.items():
-        classes = len(arrays.class_names.get(name, ()))
-        if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
-            yield f"labels {name}: must be integers (int64) from 0 to below {classes}, the number of class_names"
-    for name, values in split.attributes.items():
-        if values.dtype.hasobject:
-            yield f"attribute {name}: must be booleans, numbers or words, not Python objects"
+    for part, split in arrays.splits.items():
+        where, images = f"{source}: split {part}", split.images
+        for word in (part, *split.labels, *split.attributes):
+            if not WORD.fullmatch(word):
+                raise HypersphereError(f"{where}: '{word}': a name consists of lower-case letters, digits, - and _")
+        if images.shape[1:] != shape or images.dtype != expected:
+            raise HypersphereError(f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}")
+        for name, values in (*split.labels.items(), *split.attributes.items()):
+            if values.shape != images.shape[:1]:
+                problem = f"has shape {values.shape}, but there are {len(images)} images"
+                raise HypersphereError(f"{where}: {name}: {problem}")
+        for name, values in split.labels.items():
+            classes = len(arrays.class_names.get(name, ()))
+            if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
+                problem = f"must be integers (int64) from 0 to below {classes}, the number of class_names"
+                raise HypersphereError(f"{where}: labels {name}: {problem}")
+        for name, values in split.attributes.items():
+            if values.dtype.hasobject:
+                problem = "must be booleans, numbers or words, not Python objects"
+                raise HypersphereError(f"{where}: attribute {name}: {problem}")
 
 
 def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:

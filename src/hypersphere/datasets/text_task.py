@@ -7,7 +7,6 @@ import numpy as np
 from pydantic import PositiveInt
 
 from hypersphere.datasets.reading import corpora, text_tasks
-from hypersphere.datasets.reading.text_tasks import Example
 from hypersphere.datasets.reading.words import encode, words
 from hypersphere.datasets.types import CLASS, Arrays, Split
 
@@ -37,14 +36,12 @@ def text_task(
     """
     found = text_tasks.task(root, task)
     known = corpora.divided(root, corpus).vocabulary(vocabulary)
-    splits = {name: _split(examples, known, length) for name, examples in found.splits.items()}
+    splits = {}
+    for name, examples in found.splits.items():
+        texts = zip(*(example.texts for example in examples), strict=True)
+        sides = [encode([words(text) for text in side], known, length) for side in texts]
+        labels = np.array([example.label for example in examples], dtype=np.int64)
+        counted = {"words": [side.words for side in sides], "unknown": [side.unknown for side in sides]}
+        counts = {what: np.sum(values, axis=0) for what, values in counted.items()}
+        splits[name] = Split(np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts)
     return Arrays(splits, {CLASS: found.class_names}, found.about)
-
-
-def _split(examples: list[Example], known: dict[str, int], length: int) -> Split:
-    texts = zip(*(example.texts for example in examples), strict=True)
-    sides = [encode([words(text) for text in side], known, length) for side in texts]
-    labels = np.array([example.label for example in examples], dtype=np.int64)
-    counted = {"words": [side.words for side in sides], "unknown": [side.unknown for side in sides]}
-    counts = {name: np.sum(values, axis=0) for name, values in counted.items()}
-    return Split(np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts)

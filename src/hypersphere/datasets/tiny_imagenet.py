@@ -22,11 +22,7 @@ ANNOTATIONS = "val/val_annotations.txt"
 def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
     """100,000 training and 10,000 test images, 64 × 64; classes in the order of their WordNet ids."""
     about = published.table()["tiny_imagenet"]
-    if (root / FOLDER).is_dir():
-        shelf = Shelf(root / FOLDER)
-    else:
-        published.require(about.files[ARCHIVE], root / ARCHIVE, download, unpacked=FOLDER)
-        shelf = Shelf(root / ARCHIVE, FOLDER)
+    shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download)
     ids = sorted(_lines(shelf, "wnids.txt"))
     if len(set(ids)) != CLASSES:
         raise HypersphereError(
@@ -37,7 +33,10 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
         TRAIN: split(shelf, _train(shelf, names, ids), SIZE),
         TEST: split(shelf, _test(shelf, names, ids), SIZE),
     }
-    return Arrays(splits, {CLASS: _class_names(shelf, ids)}, about.about())
+    # Different classes may share their first word or words, so the id stands beside them.
+    words = dict(line.split("\t", 1) for line in _lines(shelf, "words.txt") if "\t" in line)
+    classes = tuple(f"{identifier} {words.get(identifier, '').split(',')[0]}".strip() for identifier in ids)
+    return Arrays(splits, {CLASS: classes}, about.about())
 
 
 def _train(shelf: Shelf, names: list[str], ids: list[str]) -> Labelled:
@@ -74,12 +73,6 @@ def _test(shelf: Shelf, names: list[str], ids: list[str]) -> Labelled:
             f"{shelf.place}/{ANNOTATIONS}: lists {len(found.names)} images, and should list {TESTED}"
         )
     return found
-
-
-def _class_names(shelf: Shelf, ids: list[str]) -> tuple[str, ...]:
-    """The first word or words of each class; different classes may share them, so the id stands beside them."""
-    words = dict(line.split("\t", 1) for line in _lines(shelf, "words.txt") if "\t" in line)
-    return tuple(f"{identifier} {words.get(identifier, '').split(',')[0]}".strip() for identifier in ids)
 
 
 def _lines(shelf: Shelf, name: str) -> list[str]:

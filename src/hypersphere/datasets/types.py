@@ -33,6 +33,15 @@ class Pieces:
         return self.read(numbers)
 
 
+def changed(
+    images: UInt8[np.ndarray, "N H W 3"] | Pieces,
+    change: Callable[[UInt8[np.ndarray, "K H W 3"], Int64[np.ndarray, "K"]], UInt8[np.ndarray, "K H W 3"]],
+) -> Pieces:
+    """Images that are changed when they are read, by a function of some of them and of their numbers."""
+    n, height, width, _ = images.shape
+    return Pieces((n, height, width, 3), lambda numbers: change(images[numbers], numbers))
+
+
 class Split(NamedTuple):
     """One part of a dataset: N images of height H and width W, RGB, 0 … 255; an array, or in pieces.
 

@@ -1,4 +1,8 @@
-"""Two backbones, one for an image's lightness and one for its colour: the encoder of contrastive multiview coding."""
+"""Two backbones, one for an image's lightness and one for its colour: the encoder of contrastive multiview coding.
+
+sRGB (IEC 61966-2-1, white D65) becomes CIE 1976 L*a*b*. Its constants are plain numbers, so that no tensor has to be
+saved with a run or moved to its device.
+"""
 
 from typing import Literal
 
@@ -7,11 +11,23 @@ from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere.encoders.cielab import to_unit_lab
 from hypersphere.encoders.convnet import plain_network
 from hypersphere.encoders.resnet import stemmed_resnet
 from hypersphere.encoders.stages import basic_resnet
 from hypersphere.errors import HypersphereError
+
+# Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
+XYZ = (
+    (0.4124564, 0.3575761, 0.1804375),
+    (0.2126729, 0.7151522, 0.0721750),
+    (0.0193339, 0.1191920, 0.9503041),
+)
+# Smallest and largest L*, a* and b* of any sRGB colour, reached in black and white, green and magenta, blue and yellow.
+RANGES = ((0.0, 100.0), (-86.183, 98.234), (-107.860, 94.478))
+_KNEE = 0.04045
+"""Encoded value at which sRGB's curve changes from a line to a power."""
+_DELTA = 6 / 29
+"""Below ``_DELTA``³ CIE replaces the cube root by its tangent at that point."""
 
 
 class LabStreams(nn.Module):
@@ -55,7 +71,10 @@ def lab_streams(
     if backbone in ("convnet", "resnet8", "resnet10"):
         if stem != "cifar":
             raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
-        return LabStreams(*(_of_any_width(backbone, width, channels) for channels in (1, 2)))
+        if backbone == "convnet":
+            return LabStreams(plain_network(width, 1), plain_network(width, 2))
+        stages = 3 if backbone == "resnet8" else 4
+        return LabStreams(*(basic_resnet(stages, width, stride=1, channels=channels) for channels in (1, 2)))
     if width != 16:
         raise HypersphereError(
             f"encoder: lab_streams: width: {backbone}'s is fixed; convnet, resnet8 and resnet10 take one"
@@ -64,7 +83,27 @@ def lab_streams(
     return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
 
 
-def _of_any_width(backbone: str, width: int, channels: int) -> nn.Module:
-    if backbone == "convnet":
-        return plain_network(width, channels)
-    return basic_resnet(3 if backbone == "resnet8" else 4, width, stride=1, channels=channels)
+def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
+    """L* in [0, 100], a* and b* (CIE 1976) of sRGB images in [0, 1]; gradients are finite, in black too."""
+    # Linear light, as a share of white's.
+    power = ((images + 0.055) / 1.055) ** 2.4
+    red, green, blue = torch.where(images > _KNEE, power, images / 12.92).unbind(
+        1
+    )  # linear light, as a share of white's
+    x, y, z = (_root((r * red + g * green + b * blue) / (r + g + b)) for r, g, b in XYZ)
+    return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
+
+
+def to_unit_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
+    """L*, a* and b* of sRGB images in [0, 1], each channel's range over all sRGB colours mapped to [-1, 1].
+
+    Tian et al. 2020 do the same in their code (train_CMC.py), with ranges that differ by less than 0.003.
+    """
+    channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
+    return torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
+
+
+def _root(shares: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN."""
+    root = shares.clamp(min=_DELTA**3) ** (1 / 3)
+    return torch.where(shares > _DELTA**3, root, shares / (3 * _DELTA**2) + 4 / 29)

@@ -35,13 +35,7 @@ class BasicBlock(nn.Module):
     """relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), with 3x3 convolutions (He et al. 2016, Fig. 2).
 
     The function, names and order of tensors are those of torchvision's block. It stands here because the import of
-    torchvision takes longer than many a small run.
-
-    Args:
-        channels_in: of the images, [n, channels_in, h, w].
-        channels_out: of the output, [n, channels_out, h / stride, w / stride].
-        stride: of the first convolution.
-        downsample: the shortcut; None for the identity.
+    torchvision takes longer than many a small run. ``downsample`` is the shortcut; None for the identity.
     """
 
     def __init__(self, channels_in: int, channels_out: int, stride: int, downsample: nn.Module | None) -> None:

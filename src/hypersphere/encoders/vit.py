@@ -33,9 +33,6 @@ class ViT(VisionTransformer):
         and values: Xavier uniform over their stacked matrix [3d, d]. The MLP: Xavier uniform, biases normal of std
         1e-6. Class token and all other biases: zero. The attention's output matrix keeps torch's rule for linear
         layers. Dosovitskiy et al.'s code uses Xavier for each of the four matrices of attention (from memory).
-
-        Args:
-            generator: maps a tensor's name in this module to its generator.
         """
         projection = self.conv_proj
         deviation = projection.weight[0].numel() ** -0.5

@@ -78,7 +78,6 @@ class Method(nn.Module):
     """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``.
 
     Args:
-        parts: encoder, objective and the like.
         heads: the modules that lead from the encoder's output to the embeddings, in order, each under its name.
     """
 

@@ -31,7 +31,6 @@ def byol(
     (erratum S13). With ``normalised_squared_error`` as in the paper, or an InfoNCE of beta 0 (margins paper, Eq. 3).
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the hidden layers; 4096 in the paper.
         dim: length of an embedding; 256 in the paper.
         layers: linear layers of the projector; 2 in the paper.

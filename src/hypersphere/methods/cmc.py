@@ -54,7 +54,6 @@ def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method
     nothing is kept between steps.
 
     Args:
-        parts: encoder, objective and the like.
         dim: length of an embedding; 128 in the paper.
         hidden: width of the projectors' hidden layer, with ReLU; 0: no hidden layer, so linear projectors as in the
             paper.

@@ -164,7 +164,6 @@ def curl(
     CURL's own is ``n_pair``: the softmax over q · W k, each query with its key against the batch's other keys.
 
     Args:
-        parts: encoder, objective and the like.
         actions: numbers of an action of the task.
         dim: length of a summary; actor and critics have one each, of the same features.
         hidden: width of the two hidden layers of actor and critics.

@@ -102,7 +102,6 @@ def dino(
     in the first epoch (``freeze_last_layer``, 0 by default); initial weights from a truncated normal.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; 2048 in the paper.
         bottleneck: length of an embedding; 256 in the paper.
         prototypes: number of outputs, k; 65536 in the paper.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
@@ -38,17 +38,13 @@ class InstanceDiscrimination(Method):
         (view,) = batch.views
         z = self.projector(self.encoder(view))
         self.seen.append((batch.places, unit(z.detach())))
-        noise = self._noise(batch).to(z.device)
+        words = prng.raw(len(batch.places) * self.noise, *batch.key("noise"))
+        # Places drawn uniformly (to within images / 2^64) with replacement; the image itself may be among them.
+        drawn = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(-1, self.noise)
+        noise = drawn.to(z.device)
         loss = self.objective(z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise)
         return Output(loss, z.detach())
 
-    def _noise(self, batch: Batch) -> Int[Tensor, "n m"]:
-        """Places of images drawn uniformly with replacement; the image itself may be among them."""
-        words = prng.raw(len(batch.places) * self.noise, *batch.key("noise"))
-        drawn = (words % np.uint64(len(self.bank))).astype(np.int64)  # uniform to within images / 2^64
-        return torch.from_numpy(drawn).reshape(-1, self.noise)
-
-    @torch.no_grad()
     def after_step(self, before: float, after: float) -> None:
         """Update the rows of the step's images. All passes of a step see the bank as it was before the step."""
         for places, embeddings in self.seen:
@@ -64,7 +60,6 @@ def instance_discrimination(
     The bank starts with vectors uniform on the sphere. It is a buffer: no gradient reaches it.
 
     Args:
-        parts: encoder, objective and the like.
         dim: length of an embedding; 128 in the paper.
         momentum: weight of the old row in each update; the new embedding is normalised, and so is the sum (authors'
             code, from memory; the paper replaces the row, which is momentum 0).

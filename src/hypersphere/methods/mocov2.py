@@ -49,7 +49,12 @@ class MoCoV2(Momentum):
             raise HypersphereError(f"method: mocov2: groups {self.groups} does not divide the {count} images of a pass")
         queries = self._in_groups(self.online, batch.views[0])
         with torch.no_grad():
-            keys = self._keys(batch)
+            images = batch.views[1]
+            if self.shuffled and self.groups > 1:  # the statistics of one group do not depend on the order
+                order = torch.from_numpy(prng.permutation(count, *batch.key("shuffle"))).to(images.device)
+                keys = self._in_groups(self.target, images[order])[order.argsort()]
+            else:
+                keys = self._in_groups(self.target, images)
             self.waiting.append(F.normalize(keys))
         loss = self.objective(self.gradient(queries), keys, queue=self.queue)
         return Output(loss, queries.detach())
@@ -59,14 +64,6 @@ class MoCoV2(Momentum):
         super().after_step(before, after)
         self.queue = torch.cat([self.queue, *self.waiting])[-len(self.queue) :]
         self.waiting.clear()
-
-    def _keys(self, batch: Batch) -> Float[Tensor, "n d"]:
-        """Keys in the order of the batch, also where the groups are shuffled."""
-        images = batch.views[1]
-        if not self.shuffled or self.groups == 1:  # the statistics of one group do not depend on the order
-            return self._in_groups(self.target, images)
-        order = torch.from_numpy(prng.permutation(len(images), *batch.key("shuffle"))).to(images.device)
-        return self._in_groups(self.target, images[order])[order.argsort()]
 
     def _in_groups(self, network: nn.Module, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
         """Outputs group by group, so that batch norm sees one group at a time, as on separate devices."""
@@ -90,7 +87,6 @@ def mocov2(
     He et al. 2020, Sec. 3, with the projector of Chen et al. 2020b (both from memory; defaults from the authors' code).
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; feature_dim in the paper.
         dim: length of an embedding; 128 in the paper.
         queue: number of keys in the queue, the negatives of every query; 65536 in the paper. The first ones are random

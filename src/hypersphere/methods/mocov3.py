@@ -35,7 +35,6 @@ def mocov3(
     ``generalised_info_nce`` with negatives other_view.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the hidden layers of projector and predictor.
         dim: length of an embedding.
         layers: linear layers of the projector; in the authors' code 3 behind a ViT and 2 behind a ResNet.
@@ -53,6 +52,11 @@ def mocov3(
         mlp(widths, batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias)
         for widths in (sizes(parts.features, hidden, dim, layers), sizes(dim, hidden, dim, predictor_layers))
     )
+    weight = 1.0
+    if two_tau:
+        if parts.temperature is None:
+            raise HypersphereError("method: mocov3: two_tau needs an objective or logits with a temperature")
+        weight = 2 * parts.temperature
     return Bootstrap(
         parts,
         projector,
@@ -60,12 +64,6 @@ def mocov3(
         momentum=momentum,
         momentum_schedule=momentum_schedule,
         symmetric=symmetric,
-        weight=_two_tau(parts) if two_tau else 1.0,
+        weight=weight,
         late=True,
     )
-
-
-def _two_tau(parts: Parts) -> float:
-    if parts.temperature is None:
-        raise HypersphereError("method: mocov3: two_tau needs an objective or logits with a temperature")
-    return 2 * parts.temperature

@@ -46,7 +46,6 @@ def simclr(
     """A projector feature_dim -> hidden -> dim.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of its hidden layers.
         dim: length of an embedding; 3 in the double metric paper's Table 6.
         layers: linear layers; 2 in the paper's main text.

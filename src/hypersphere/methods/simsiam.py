@@ -43,7 +43,6 @@ def simsiam(
     """Projector feature_dim -> hidden … -> dim, batch norm throughout; predictor dim -> bottleneck -> dim.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers.
         dim: length of an embedding.
         bottleneck: width of the predictor's hidden layer.

@@ -24,7 +24,6 @@ def supervised(parts: Parts, *, labels: str = "class") -> Method:
     """A linear classifier feature_dim -> classes with bias, trained together with the encoder.
 
     Args:
-        parts: encoder, objective and the like, with the number of classes.
         labels: the name of the training split's labels that batches hold: of several digits, ``digit_2``.
     """
     return Supervised(parts, classifier=nn.Linear(parts.features, parts.classes))

@@ -63,7 +63,6 @@ def swav(
     rows are normalised after each step, without gradient; cut-initialisation does not change them.
 
     Args:
-        parts: encoder, objective and the like.
         hidden: width of the projector's hidden layers; 2048 in the paper.
         dim: length of an embedding; 128 in the paper.
         prototypes: their number, k; 3000 in the paper.

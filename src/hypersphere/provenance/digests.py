@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import kinds, registry
+from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Component, Dataset, Run
@@ -118,7 +118,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(WRITER, module, kinds.drawing(declared.study))])
+        return files.digest([asked, code_digest(WRITER, module, registry.drawing(declared.study))])
     cells = []
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
         measured_by = HISTORY if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
@@ -144,7 +144,7 @@ def claims_digest(plan: Plan) -> str:
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
     """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = {kinds.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
+    drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(f"hypersphere.report.kinds.{draw}" for draw in sorted(declared)), *drawings)
     texts = [file_digest(str(plan.config.root / template)) for template in templates]
     return files.digest([code, texts, claims_digest(plan)])

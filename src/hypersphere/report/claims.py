@@ -12,7 +12,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import AGREE, DISAGREE, Results, has_no_scale, records, settles

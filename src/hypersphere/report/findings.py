@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from hypersphere.config.project import Config
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.report import claims
 from hypersphere.report.claims import Entry, kind_of
 from hypersphere.report.results import settles

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.config import coordinates, errata
+from hypersphere.config import coordinates
+from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.reasons import NOT_MADE_YET, why_not_made
 from hypersphere.report import notes, words
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results, settles
@@ -118,7 +118,9 @@ def _effect(points: Points, row: dict[str, Any]) -> dict[str, Any]:
 
 def ledger(config: Config) -> list[dict[str, Any]]:
     """The errata by document, in the order of config/papers. Errata of several documents come last."""
-    entries = errata.load(config.root)
-    titles = {key: paper.title for key, paper in config.papers.items()} | {errata.SEVERAL: "Across the documents"}
-    listed = {title: [entry.model_dump() for entry in errata.of(key, entries)] for key, title in titles.items()}
+    entries = load_errata(config.root)
+    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
+    listed = {
+        title: [entry.model_dump() for entry in entries if entry.document == key] for key, title in titles.items()
+    }
     return [{"title": title, "entries": group} for title, group in listed.items() if group]

@@ -6,16 +6,15 @@ from typing import Any
 
 import typst
 
-from hypersphere import files
-from hypersphere.config import errata
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import ERRATUM_KINDS
 from hypersphere.config.coordinates import of_run
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.run import Run
 from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.files import replacing, write_json
+from hypersphere.files import read_yaml, replacing, write_json
 from hypersphere.report import claims, notes, pages, studies, style, words, writer
 from hypersphere.report.artifact import Context, Shown
 from hypersphere.report.claims import Apart, Entry, apart
@@ -95,7 +94,7 @@ def content(results: Results) -> dict[str, Any]:
         "missing": str(sum(len(paper["missing"]) for paper in papers)),
         "errata_count": str(sum(len(group["entries"]) for group in errors)),
         "errata": errors,
-        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in errata.KINDS.items()],
+        "kinds": [{"kind": kind, "meaning": meaning} for kind, meaning in ERRATUM_KINDS.items()],
     }
 
 
@@ -217,7 +216,7 @@ def _shown(results: Results, paper: Paper, ready: list[Shown]) -> list[dict[str,
 def outline(config: Config) -> dict[str, Part]:
     """The part of each document. One that the outline lacks is named by its title, with all of it in the appendix."""
     file = config.root / OUTLINE
-    listed = files.read_yaml(file)
+    listed = read_yaml(file)
     if not isinstance(listed, dict):
         raise HypersphereError(f"{file}: must map documents to their parts")
     parts = {str(name): validate(Part, given, file, str(name)) for name, given in listed.items()}

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.config import errata
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import ERRATUM_KINDS
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
@@ -102,7 +102,7 @@ class Proofs:
     def errata_by_kind(self) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
         groups = []
-        for kind, meaning in errata.KINDS.items():
+        for kind, meaning in ERRATUM_KINDS.items():
             documents = []
             for group in self.ledger:
                 entries = [entry for entry in group["entries"] if entry["kind"] == kind]

@@ -11,7 +11,7 @@ import pandas as pd
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy

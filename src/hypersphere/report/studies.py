@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from hypersphere.config import kinds
+from hypersphere.config import registry
 from hypersphere.config.artifacts import Studied
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
@@ -71,7 +71,7 @@ class Layout(NamedTuple):
 
 def made(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
-    function = getattr(importlib.import_module(kinds.drawing(context.artifact.study)), context.name)
+    function = getattr(importlib.import_module(registry.drawing(context.artifact.study)), context.name)
     table = computed(context)
     if context.artifact.draw == "study_figure":
         return function(table)

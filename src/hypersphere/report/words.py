@@ -8,8 +8,8 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
+from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Dataset
-from hypersphere.config.verdicts import Verdict
 from hypersphere.report.results import settles
 
 NOT_RUN = Verdict.NOT_RUN

@@ -15,12 +15,10 @@ from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, UNTRAINED
-from hypersphere.config.claims import Claim, load
+from hypersphere.config.claims import NOT_MADE_YET, Claim, load, why_not_made, why_not_measured
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.reasons import NOT_MADE_YET, why_not_made, why_not_measured
-from hypersphere.config.rules import Rules
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Rules, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, studies, verdicts

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypersphere.config import kinds
+from hypersphere.config import registry
 from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, pictures, tables
@@ -32,7 +32,7 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         "effects": found,
         "runs": gather.runs(plan, plan.runs_of(paper, artifact)),
     }
-    folder, images, also = plan.artifact_folder(paper, artifact), kinds.kind(declared.draw).images, []
+    folder, images, also = plan.artifact_folder(paper, artifact), registry.artifact_kind(declared.draw).images, []
     if "distribution.csv" in images:
         written["distribution"] = single_images.distribution(plan, cells, rows)
     if "points.csv" in images:

@@ -11,8 +11,7 @@ import pandas as pd
 from hypersphere.config.claims import PRINTED, Claim
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Rules
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import read

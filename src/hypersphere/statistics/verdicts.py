@@ -10,8 +10,7 @@ from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
 from hypersphere.config.measures import Measure
 from hypersphere.config.records import Level
-from hypersphere.config.rules import Margin, Rules
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Margin, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
 
 Direction = Literal["same", "opposite", "unclear"]

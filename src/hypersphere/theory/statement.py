@@ -14,7 +14,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.config.claims import PRINTED as PRINTED
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 
 Inputs = Mapping[str, Tensor]
 

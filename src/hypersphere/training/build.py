@@ -26,10 +26,7 @@ def build_encoder(run: Run) -> nn.Module:
 def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
     """The run's model with its initial weights, cut if the run has a cut initialisation, on the CPU.
 
-    Args:
-        run: what to build.
-        images: number of training images (a memory bank has a row for each).
-        classes: number of their classes.
+    ``images`` is the number of training images (a memory bank has a row for each), ``classes`` that of their classes.
     """
     method = assemble(run, images, classes)
     initialise(method, run.seed)
@@ -70,6 +67,8 @@ def initialise(model: nn.Module, seed: int) -> None:
 
 def assemble(run: Run, images: int, classes: int) -> Method:
     """The run's model with the weights that torch draws by default, which are not the run's initial weights."""
+    with_temperature = (part for part in (run.logits, run.objective) if part and "temperature" in part.parameters)
+    temperature = next((float(part.parameters["temperature"]) for part in with_temperature), None)
     parts = Parts(
         build_encoder(run),
         loss_of(run),
@@ -77,7 +76,7 @@ def assemble(run: Run, images: int, classes: int) -> Method:
         images,
         classes,
         run.seed,
-        _temperature(run),
+        temperature,
     )
     method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
     return method
@@ -96,27 +95,21 @@ def _term(component: Component, logits: Component | None) -> Objective:
     loss = _bind("objectives", component)
     if registry.TO_LOGITS in arguments and logits is not None:
         loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
-    return lambda *batches, **given: _in_full(loss, batches, {name: given[name] for name in arguments if name in given})
 
+    def in_full(*batches: Tensor, **given: Any) -> Tensor:
+        """The loss in at least float32, also where the encoder computes in bfloat16."""
+        taken = {name: given[name] for name in arguments if name in given}
+        kind = next(value for value in (*batches, *taken.values()) if isinstance(value, Tensor)).device.type
+        if not torch.is_autocast_enabled(kind):
+            return loss(*batches, **taken)
+        with torch.autocast(kind, enabled=False):
+            return loss(*map(_full, batches), **{name: _full(value) for name, value in taken.items()})
 
-def _in_full(loss: Callable[..., Tensor], batches: tuple[Tensor, ...], given: dict[str, Any]) -> Tensor:
-    """The loss in at least float32, also where the encoder computes in bfloat16."""
-    kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
-    if not torch.is_autocast_enabled(kind):
-        return loss(*batches, **given)
-    with torch.autocast(kind, enabled=False):
-        return loss(*map(_full, batches), **{name: _full(value) for name, value in given.items()})
+    return in_full
 
 
 def _full(value: Any) -> Any:
     return value.float() if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16) else value
-
-
-def _temperature(run: Run) -> float | None:
-    for part in (run.logits, run.objective):
-        if part is not None and "temperature" in part.parameters:
-            return float(part.parameters["temperature"])
-    return None
 
 
 def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:

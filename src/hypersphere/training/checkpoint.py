@@ -96,11 +96,7 @@ class Checkpointer:
         return self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
 
     def save(self) -> None:
-        """Save the state.
-
-        Raises:
-            StoppedError: the process was asked to stop; the state is saved.
-        """
+        """Save the state; a StoppedError follows if the process was asked to stop."""
         number = self.request.number  # a signal that comes from here on is answered after the next step
         save_state(self.folder, self.model, self.optimiser, self.progress)
         self.saved_at = time.monotonic()
@@ -157,11 +153,7 @@ def load_state(
 
 
 def read_progress(folder: Path) -> Progress:
-    """Progress of the resume state in ``folder``.
-
-    Raises:
-        HypersphereError: there is no state, or it is damaged.
-    """
+    """Progress of the resume state in ``folder``; a missing or damaged one is a HypersphereError."""
     return _load_sealed(folder / RESUME)[0]
 
 

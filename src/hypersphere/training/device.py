@@ -71,11 +71,7 @@ def acquire(setting: str) -> Iterator[torch.device]:
 
 
 def _claim(device: torch.device, seconds: float) -> FileLock | None:
-    """Lock a GPU and make it torch's current device; None if another process holds the lock for ``seconds``.
-
-    Raises:
-        RuntimeError, AssertionError: the GPU does not answer.
-    """
+    """Lock a GPU and make it torch's current device; None if another process holds the lock for ``seconds``."""
     lock = FileLock(_lock_path(device), mode=0o666)  # whoever else uses this machine must be able to lock it too
     try:
         lock.acquire(timeout=seconds)
@@ -109,12 +105,8 @@ def failure(error: Exception, device: torch.device, micro: int, at: str) -> Hype
 
     A device-side assert counts as one although the program is at fault, because afterwards the process can no longer
     use the GPU; its traceback is printed.
-
-    Args:
-        error: raised while training.
-        device: the run was trained on.
-        micro: images of a pass.
-        at: at which step it was raised, and which state is kept: ``at step 6; the state of step 5 is kept``.
+    ``micro`` is the number of images of a pass; ``at`` says at which step the error was raised, and which state is
+    kept: ``at step 6; the state of step 5 is kept``.
     """
     text, (step, _, kept) = first_line(error), at.partition("; ")
     place = f"{device} ({describe(device)})" if device.type != "cpu" else "cpu"

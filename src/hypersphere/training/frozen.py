@@ -44,14 +44,7 @@ def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Modul
     """A run's encoder and head after ``epoch`` epochs, in evaluation mode, without gradients, on the CPU.
 
     No dataset is needed: the number of classes, if the head has one, is read from its file.
-
-    Args:
-        run: the trained run.
-        folder: the run's folder.
-        epoch: the schedule's last, or one with a snapshot.
-
-    Returns:
-        The encoder, [n, 3, h, w] to [n, feature_dim], and the head, from there to embeddings [n, d] (``Method.head``).
+    The encoder maps [n, 3, h, w] to [n, feature_dim], and the head from there to embeddings [n, d] (``Method.head``).
     """
     encoder_file, heads_file = (folder / name for name in weight_files(run, epoch))
     classifier = read_weights(heads_file).get(CLASSIFIER)

@@ -84,9 +84,6 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
 
     A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
     of that moment.
-
-    Raises:
-        StoppedError: the process was asked to stop; the resume state is saved.
     """
     count = len(source.labels)
     run.check_batch(count)
@@ -197,12 +194,6 @@ def passes_of(
 
     For small images the calls take as long as the arithmetic, so views are made for several passes at once. These
     groups are counted from the epoch's first pass, so that a resumed run makes the same groups.
-
-    Args:
-        source: makes the views.
-        steps: the examples of each step of the epoch.
-        first: the first step to take.
-        micro: examples of a pass.
     """
     passes = [part for step in steps for part in step.split(micro)]
     begin, together = first * len(passes) // len(steps), max(1, source.at_once // len(passes[0]))

@@ -2,7 +2,6 @@
 
 import bisect
 import math
-from typing import Any
 
 import torch
 from torch import nn
@@ -22,12 +21,7 @@ def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int)
 
     A horizon counted in passes counts only the passes that belong to a step. The norms authors' loader also counts an
     epoch's last passes, which fill no step: 390 of 128 images instead of 384 at a batch of 1024 (erratum N41).
-
-    Args:
-        schedule: its shape and where it ends.
-        step: optimiser steps taken before, over all epochs.
-        per_epoch: optimiser steps in an epoch.
-        passes: forward passes in an optimiser step.
+    An epoch has ``per_epoch`` optimiser steps, and each of these ``passes`` forward passes.
     """
     stretch = passes if schedule.counted_in == "passes" else 1
     horizon = (schedule.horizon or schedule.epochs) * per_epoch * stretch
@@ -69,10 +63,6 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
         {"params": by_kind[kind], "constant": kind[0], "weight_decay": 0.0 if kind[1] else optimiser.weight_decay}
         for kind in sorted(by_kind)
     ]
-    return _torch_optimiser(optimiser, groups)
-
-
-def _torch_optimiser(optimiser: Optimiser, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
     # Fused: one call for all parameters, because for small ones the calls take longer than the arithmetic. SGD is not
     # fused: it fails where a parameter gets its first gradient later than others.
     if optimiser.name == "sgd":

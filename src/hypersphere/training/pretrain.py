@@ -44,16 +44,8 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
     """Train runs one after another. A finished run is skipped; a run that fails does not stop the others.
 
     Only a failed device ends the batch, because this process can no longer use it.
-
-    Args:
-        plan: the plan that lists the runs.
-        runs: to train.
-        save_every: seconds between resume states.
-        also: epochs to keep a snapshot of, besides those that the plan needs.
-
-    Raises:
-        HypersphereError: some runs failed; the sentence names them all. The others are finished.
-        StoppedError: a signal asked to stop; the resume state is saved.
+    The error names all runs that failed; the others are finished. ``save_every`` is the number of seconds between
+    resume states, and ``also`` are epochs to keep a snapshot of, besides those that the plan needs.
     """
     make_deterministic(plan.config.scale.threads)
     waiting = list(runs)
@@ -210,7 +202,6 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _name(precision: torch.dtype) -> str:
-    """``float32``."""
     return str(precision).removeprefix("torch.")
 
 

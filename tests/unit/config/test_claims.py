@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.config import errata
-from hypersphere.config.claims import PRINTED, Claim, load
+from hypersphere.config.claims import PRINTED, Claim, load, load_errata
 from hypersphere.config.coordinates import text
 from hypersphere.errors import HypersphereError
 
@@ -239,7 +238,7 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
 
 
 def test_every_reading_is_as_printed_or_errata() -> None:
-    known = {entry.id for entry in errata.load(ROOT)}
+    known = {entry.id for entry in load_errata(ROOT)}
     readings = {part for claim in claims() for part in claim.reading.split(", ")}
     assert readings - {PRINTED} <= known
 

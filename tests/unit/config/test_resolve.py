@@ -9,9 +9,10 @@ import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
+
+from ...layers import merge
 
 Planned = Callable[..., Plan]
 Refused = Callable[..., str]

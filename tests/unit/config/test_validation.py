@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hypersphere.config import errata, rules
+from hypersphere.config import claims, rules
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
 from hypersphere.config.validation import either, nearest, not_one_of, unknown_key
@@ -105,7 +105,7 @@ def test_errata(tmp_path: Path) -> None:
     entries[0]["chosne"] = entries[0].pop("chosen")
     file.write_text(yaml.safe_dump(entries))
     with pytest.raises(HypersphereError) as caught:
-        errata.load(tmp_path)
+        claims.load_errata(tmp_path)
     assert f"{file}: {entries[0]['id']}.chosne: unknown; did you mean chosen? Allowed: id, " in str(caught.value)
 
 

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.encoders.cielab import to_unit_lab
 from hypersphere.encoders.convnet import convnet
-from hypersphere.encoders.lab_streams import LabStreams, lab_streams
+from hypersphere.encoders.lab_streams import LabStreams, lab_streams, to_unit_lab
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.encoders.resnet10 import resnet10

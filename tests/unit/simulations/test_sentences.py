@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config.claims import load
-from hypersphere.config.sentences import Check
+from hypersphere.config.claims import Check, load
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.sentences import compute as study
 from hypersphere.simulations.study import Context, Study

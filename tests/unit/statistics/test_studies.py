@@ -14,7 +14,7 @@ from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config, Scale, Settings
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.weightstats import DescrStatsW
 
 from hypersphere.config import rules
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.statistics import verdicts
 from hypersphere.t_test import t_p
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hypersphere.config import errata, plan
+from hypersphere.config import plan
 from hypersphere.config import project as cfg
-from hypersphere.config.claims import load
+from hypersphere.config.claims import load, load_errata
 from hypersphere.theory import build
 from hypersphere.theory.statement import examine
 from hypersphere.theory.table import COLUMNS
@@ -33,7 +33,7 @@ def test_every_statement_is_a_claim_and_every_theorem_a_statement(paper: str) ->
 
 
 def test_a_corrected_statement_names_an_erratum() -> None:
-    known = {entry.id for entry in errata.load(ROOT)}
+    known = {entry.id for entry in load_errata(ROOT)}
     readings = {claim.reading for rows in CLAIMS.values() for claim in rows}
     assert readings - {"as printed"} <= known
     assert len(readings) > 5
@@ -86,4 +86,4 @@ def test_the_readme_says_what_is_found() -> None:
     assert f"{found['printed', False]} met none" in text
     assert f"{found['corrected', False]} of {corrected} corrected ones" in text
     assert f"{found['ours', False]} of {ours} of our own" in text
-    assert f" {len(errata.load(ROOT))} errata say" in text
+    assert f" {len(load_errata(ROOT))} errata say" in text

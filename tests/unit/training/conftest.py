@@ -17,11 +17,12 @@ from torch import Tensor
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers.image import Images, train
+
+from ...layers import merge
 
 PROJECT = Path(__file__).resolve().parents[2] / "project"
 SIMCLR: dict[str, Any] = {

@@ -43,15 +43,10 @@ def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
     counts = np.zeros(len(bytes_))
     order = np.argsort(bytes_, kind="stable")
     most = np.arange(photons + 12 * np.sqrt(photons) + 20)
-    for value, group in zip(*_groups(bytes_[order], order), strict=True):
+    values, starts = np.unique(bytes_[order], return_index=True)
+    for value, group in zip(values.astype(np.float64), np.split(order, starts[1:]), strict=False):
         counts[group] = np.searchsorted(pdtr(most, value / 255 * photons), uniform[group], side="right")
     return counts.reshape(images.shape) / photons
-
-
-def _groups(values: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The distinct values of a sorted array, and for each the part of ``order`` that has it."""
-    distinct, starts = np.unique(values, return_index=True)
-    return distinct.astype(np.float64), np.split(order, starts[1:]) if len(order) else []
 
 
 def impulse_noise(images: Images, draws: Draws, *, share: float) -> Images:
@@ -135,19 +130,18 @@ def fog(images: Images, draws: Draws, *, density: float, decay: float) -> Images
 
 
 def frost(images: Images, draws: Draws, *, image: float, ice: float) -> Images:
-    """The image times ``image`` plus frost times ``ice``."""
-    return image * images + ice * _frosted(images.shape[1], draws)
+    """The image times ``image`` plus frost times ``ice``.
 
-
-def _frosted(side: int, draws: Draws) -> Float[np.ndarray, "N side side 3"]:
-    """Needles of ice on a cold pane: ridges of clouds, and streaks in two directions, brighter where there is more."""
+    Frost is needles of ice: ridges of clouds, and streaks in two directions, brighter where there is more.
+    """
+    side = images.shape[1]
     ridges = 1 - np.abs(2 * plasma(side, 2.0, draws.named("ridges")) - 1)
     cover = plasma(side, 2.5, draws.named("cover"))
     seeds = draws.uniform("seeds", 2, side, side)[..., None] ** 6
     angles = draws.between("angles", -90, 90, 2)
     needles = sum(streaked(seeds[:, i], side / 8, side / 16, angles[:, i])[..., 0] for i in (0, 1))
     bright = np.clip(0.25 + 0.35 * cover + 0.3 * ridges * ridges * ridges + 0.8 * np.asarray(needles), 0, 1)
-    return bright[..., None] * ICE
+    return image * images + ice * (bright[..., None] * ICE)
 
 
 def snow(

@@ -35,20 +35,10 @@ def load(
 ) -> dict[str, UInt8[np.ndarray, "5N 32 32 3"]]:
     """The images of these corruptions of CIFAR by name, memory-mapped and read-only.
 
-    Args:
-        root: the folder that holds the set's folder or archive.
-        download: fetch the archive if neither is there; False: only read.
-        base: ``cifar10`` or ``cifar100``.
-        names: of the corruptions.
-        tests: labels of the clean test set, which the benchmark's must repeat.
+    The set's labels must repeat ``tests``, those of the clean test set ``base``.
     """
     folder = root / FOLDERS[base]
-    archive = folder.with_name(f"{folder.name}.tar")
-    if folder.is_dir():
-        shelf = Shelf(folder)
-    else:
-        published.require(published.table()[f"{base}_c"].files[archive.name], archive, download, unpacked=folder.name)
-        shelf = Shelf(archive, folder.name)
+    shelf = published.shelf(folder, published.table()[f"{base}_c"].files[f"{folder.name}.tar"], download)
     rows = len(tests) * len(SEVERITIES)
     if not np.array_equal(_mapped(shelf, LABELS, (rows,)), np.tile(tests, len(SEVERITIES))):
         raise HypersphereError(f"{shelf.place}/{LABELS}.npy: does not repeat the labels of the test set of {base}")
@@ -80,35 +70,24 @@ def _mapped(shelf: Shelf, name: str, shape: tuple[int, ...]) -> np.ndarray:
 def load_tiny(root: Path, download: bool, names: Sequence[str], ids: Sequence[str]) -> dict[tuple[str, int], Split]:
     """The splits of Tiny-ImageNet-C by corruption and severity; images are decoded when they are read.
 
-    Args:
-        root: the folder that holds ``Tiny-ImageNet-C`` or else ``Tiny-ImageNet-C.tar``, which is read in place.
-        download: fetch the archive if neither is there, or if it is damaged; False: only read.
-        names: of the corruptions.
-        ids: WordNet ids of the classes, in the order of the labels.
+    ``ids`` are the WordNet ids of the classes, in the order of the labels.
     """
-    if (root / TINY).is_dir():
-        shelf = Shelf(root / TINY)
-    else:
-        file = published.table()["tiny_imagenet_c"].files[TINY_ARCHIVE]
-        published.require(file, root / TINY_ARCHIVE, download, unpacked=TINY)
-        shelf = Shelf(root / TINY_ARCHIVE, TINY)
+    shelf = published.shelf(root / TINY, published.table()["tiny_imagenet_c"].files[TINY_ARCHIVE], download)
     ways = {f"{name}/{severity}": (name, severity) for name in names for severity in SEVERITIES}
     members: dict[str, list[str]] = {below: [] for below in ways}
     for name in shelf.names():
         below = "/".join(name.split("/")[:TINY_DEPTH])
         if below in members:
             members[below].append(name)
-    return {way: _tiny_split(shelf, below, members[below], ids) for below, way in ways.items()}
-
-
-def _tiny_split(shelf: Shelf, below: str, files: Sequence[str], ids: Sequence[str]) -> Split:
-    if not files:
-        raise HypersphereError(f"{shelf.place}/{below}: the folder is missing or empty")
-    found = image_files.labelled(shelf, files, TINY_DEPTH, ids)
-    for number, identifier in enumerate(ids):
-        count = found.labels.count(number)
-        if count != TINY_PER_CLASS:
-            raise HypersphereError(
-                f"{shelf.place}/{below}/{identifier}: holds {counted(count, 'image')}, and should hold {TINY_PER_CLASS}"
-            )
-    return image_files.split(shelf, found, TINY_SIZE)
+    splits = {}
+    for below, way in ways.items():
+        place = f"{shelf.place}/{below}"
+        if not members[below]:
+            raise HypersphereError(f"{place}: the folder is missing or empty")
+        found = image_files.labelled(shelf, members[below], TINY_DEPTH, ids)
+        for number, identifier in enumerate(ids):
+            if (count := found.labels.count(number)) != TINY_PER_CLASS:
+                wrong = f"holds {counted(count, 'image')}, and should hold {TINY_PER_CLASS}"
+                raise HypersphereError(f"{place}/{identifier}: {wrong}")
+        splits[way] = image_files.split(shelf, found, TINY_SIZE)
+    return splits

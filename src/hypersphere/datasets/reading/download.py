@@ -49,11 +49,7 @@ def fetch(url: str, path: Path, md5: str) -> None:
 
 
 def has_md5(path: Path, md5: str) -> bool:
-    """Whether ``path`` exists and has this md5.
-
-    Raises:
-        HypersphereError: it exists and cannot be read.
-    """
+    """Whether ``path`` exists and has this md5."""
     try:
         with path.open("rb") as handle:
             return hashlib.file_digest(handle, "md5").hexdigest() == md5

@@ -83,12 +83,7 @@ ALLOWED: dict[tuple[str, str], Any] = {
 
 
 def human(root: Path, download: bool = True) -> HumanLabels:
-    """The labels of all three sets.
-
-    Args:
-        root: the folder that holds ``human/``.
-        download: fetch missing files into it; False: only read.
-    """
+    """The labels of all three sets, from ``human/`` of the data folder."""
     arrays: dict[str, np.ndarray] = {}
     for file in PUBLISHED:
         for name, content in _contents(root / "human", file, download).items():
@@ -152,7 +147,11 @@ def _contents(folder: Path, file: str, download: bool) -> dict[str, bytes]:
     content = _checked(path, download)
     if file in names:
         return {file: content}
-    contents = {f"{prefix}{name}.npy": _npy(labels) for name, labels in _unpickled(content).items()}
+    contents = {}
+    for field, labels in _unpickled(content).items():
+        buffer = io.BytesIO()
+        np.save(buffer, np.asarray(labels, dtype=np.int64), allow_pickle=False)
+        contents[f"{prefix}{field}.npy"] = buffer.getvalue()
     for name, array in contents.items():
         if name not in names or published.damage(array, f"human/{name}"):
             raise HypersphereError(f"{path}: {name} differs from the array in the published file")
@@ -185,10 +184,3 @@ def _unpickled(content: bytes) -> dict[str, Any]:
         member = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
         labels: dict[str, Any] = _Arrays(io.BytesIO(archive.read(member))).load()
     return labels
-
-
-def _npy(labels: Any) -> bytes:
-    """Labels, as an array or a list, to the bytes of a .npy file."""
-    buffer = io.BytesIO()
-    np.save(buffer, np.asarray(labels, dtype=np.int64), allow_pickle=False)
-    return buffer.getvalue()

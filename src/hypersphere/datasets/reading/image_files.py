@@ -34,11 +34,6 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
 
     The square is cut first and then resized (bilinear with antialiasing, as torchvision's ``CenterCrop`` and
     ``Resize``); an image of that size keeps its pixels.
-
-    Args:
-        content: the file's bytes.
-        name: the file, for errors.
-        size: side in pixels.
     """
     if not content:
         raise HypersphereError(f"{name}: the file is empty, and should be an image")
@@ -52,7 +47,14 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
                         f"{name}: has {width} × {height} pixels, and at most {LARGEST:,} are decoded; make it smaller"
                     )
                 image.load()
-                return resized(_rgb(image, name), size)
+                if image.mode == "F":
+                    raise HypersphereError(f"{name}: its pixels are fractions; save it with 8 or 16 bits")
+                if not image.mode.startswith("I"):
+                    return resized(image.convert("RGB"), size)
+                values = np.asarray(image)
+                if values.min() < 0 or values.max() >= 1 << 16:
+                    raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
+                return resized(Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB"), size)
     except Image.UnidentifiedImageError:
         raise HypersphereError(f"{name}: is no image in a format that is read: {', '.join(FORMATS)}") from None
     except Image.DecompressionBombError:
@@ -85,17 +87,6 @@ def resize_all(images: UInt8[np.ndarray, "N H W 3"], size: int) -> UInt8[np.ndar
     return made
 
 
-def _rgb(image: Image.Image, name: str) -> Image.Image:
-    if image.mode == "F":
-        raise HypersphereError(f"{name}: its pixels are fractions; save it with 8 or 16 bits")
-    if image.mode.startswith("I"):
-        values = np.asarray(image)
-        if values.min() < 0 or values.max() >= 1 << 16:
-            raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
-        return Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
-
-
 class Labelled(NamedTuple):
     """Files of one split, with the number of the class of each."""
 
@@ -122,13 +113,7 @@ def split(shelf: Shelf, labelled: Labelled, size: int) -> Split:
 
 
 def classes_of(shelf: Shelf, names: Sequence[str], depth: int) -> list[str]:
-    """The folders of class in which the named files lie, sorted.
-
-    Args:
-        shelf: where the files are, for errors.
-        names: files, as ``train/cat/1.jpg``.
-        depth: the place of the class among the parts of a name: 1 in the example.
-    """
+    """The folders of class in which the named files lie, sorted: of ``train/cat/1.jpg``, at ``depth`` 1, ``cat``."""
     for name in names:
         if name.count("/") <= depth:
             raise HypersphereError(f"{shelf.place}/{name}: lies beside the folders of the classes, and belongs in one")

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files
@@ -128,6 +129,15 @@ def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
         raise HypersphereError(
             f"{path}: damaged: {size} bytes with another md5 than the published one; put the official file there"
         )
+
+
+def shelf(folder: Path, file: File, download: bool, in_order: bool = False) -> Shelf:
+    """The files of a published folder: unpacked, or else in its archive ``file`` beside it (see ``require``)."""
+    if folder.is_dir():
+        return Shelf(folder)
+    archive = folder.with_name(file.name)
+    require(file, archive, download, unpacked=folder.name)
+    return Shelf(archive, folder.name, in_order)
 
 
 def remedy(place: Path, download: bool) -> str:

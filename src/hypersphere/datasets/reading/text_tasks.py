@@ -54,12 +54,7 @@ MSRP = {TRAIN: ("msr_paraphrase_train.txt", 4076), TEST: ("msr_paraphrase_test.t
 
 
 def task(root: Path, name: str) -> Task:
-    """A task by its name.
-
-    Args:
-        root: the data folder; the raw files are in its folder text/tasks.
-        name: one of ``TASKS``.
-    """
+    """A task by its name, one of ``TASKS``; the raw files are in text/tasks of the data folder."""
     if name not in TASKS:
         raise HypersphereError(f"text task: '{name}' is not one of {', '.join(sorted(TASKS))}")
     return TASKS[name](root, name)

@@ -63,9 +63,7 @@ def words(sentence: str) -> list[str]:
 def vocabulary(texts: Iterable[Sequence[str]], size: int) -> dict[str, int]:
     """Numbers of the most frequent words, from 2 on; of equally frequent ones, the first in the alphabet.
 
-    Args:
-        texts: the words of each sentence.
-        size: numbers in use, with those of padding and of unknown words.
+    ``size`` numbers are in use, with those of padding and of unknown words.
     """
     counted = Counter(chain.from_iterable(texts))
     kept = sorted(counted, key=lambda word: (-counted[word], word))[: max(0, size - 2)]

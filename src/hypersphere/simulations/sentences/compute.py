@@ -10,10 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from hypersphere.config import coordinates
-from hypersphere.config.claims import Claim, load
+from hypersphere.config.claims import Cells, Check, Claim, load, load_sentences
 from hypersphere.config.coordinates import Scalar
-from hypersphere.config.sentences import Cells, Check
-from hypersphere.config.sentences import load as load_sentences
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Answer, Context, Study, counted
 

@@ -41,27 +41,6 @@ def train(run: Run, environment: Environment, execution: Execution, folder: Path
     """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
 
     The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
-
-    Raises:
-        HypersphereError: the run does not fit the task, or asks for what agents do not take.
-    """
-    agent, replay = _built(run, environment, execution)
-    optimiser = optimisation.build(agent, run.optimiser)
-    for group in optimiser.param_groups:
-        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
-    optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
-    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
-    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
-    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
-    state = nn.ModuleDict({"agent": agent, "replay": replay})
-    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
-
-
-def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Agent, Replay]:
-    """The agent on its device, and an empty replay beside the simulator, on the CPU.
-
-    Raises:
-        HypersphereError: see ``train``.
     """
     settings, schedule = environment.settings, run.schedule
     agent = build_method(run)
@@ -78,7 +57,15 @@ def _built(run: Run, environment: Environment, execution: Execution) -> tuple[Ag
             raise HypersphereError(f"run {run.name}: {field}: {problem}")
     agent.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     replay = Replay(schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames)
-    return agent, replay
+    optimiser = optimisation.build(agent, run.optimiser)
+    for group in optimiser.param_groups:
+        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
+    optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
+    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
+    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
+    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
+    state = nn.ModuleDict({"agent": agent, "replay": replay})
+    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
 
 
 class _Episodes:
@@ -109,7 +96,13 @@ class _Episodes:
         self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
         total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
         for step in range(steps):
-            action = self._action(episode, step)
+            moment = self.run.seed, "action", episode, step
+            if episode * steps + step < self.agent.initial:  # before the first update
+                action = random_actions((self.agent.actions,), *moment).astype(np.float32)
+            else:
+                seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
+                noise = self._noise(1, "action", episode, step)
+                action = self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
             if not np.isfinite(action).all():
                 total += torch.nan
                 break
@@ -126,15 +119,6 @@ class _Episodes:
         loss, norm = (total / max(updates, 1)).tolist()
         rate = self.optimiser.param_groups[0]["lr"]
         return {"epoch": episode + 1, "loss": loss, "norm": norm, "learning_rate": rate, "return": returned}
-
-    def _action(self, episode: int, step: int) -> Float[np.ndarray, "a"]:
-        """The policy's; before the first update, one of uniform numbers."""
-        moment = self.run.seed, "action", episode, step
-        if episode * self.replay.steps + step < self.agent.initial:
-            return random_actions((self.agent.actions,), *moment).astype(np.float32)
-        seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
-        noise = self._noise(1, "action", episode, step)
-        return self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
 
     def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
         generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))

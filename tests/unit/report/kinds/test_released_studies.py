@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hypersphere.config import claims as printed
-from hypersphere.config import kinds, registry
 from hypersphere.config import project as cfg
+from hypersphere.config import registry
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
@@ -40,7 +40,7 @@ def test_readme_counts_them() -> None:
 def test_every_study_belongs_to_an_artifact_and_draws_those_that_name_it() -> None:
     declared = {(entry.study, key) for document in RELEASED.papers.values() for key, entry in document.studied.items()}
     assert set(registry.names("simulations")) == {study for study, _ in declared}
-    modules = {study: importlib.import_module(kinds.drawing(study)) for study, _ in declared}
+    modules = {study: importlib.import_module(registry.drawing(study)) for study, _ in declared}
     drawn = {
         (study, name)
         for study, module in modules.items()

@@ -13,7 +13,6 @@ from safetensors.torch import load_file
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
-from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
 from hypersphere.control.environment import Settings
 from hypersphere.errors import HypersphereError
@@ -25,6 +24,8 @@ from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers import control
 from hypersphere.training.trainers.control import train
+
+from ....layers import merge
 
 RUN: dict[str, Any] = {
     "kind": "control",

@@ -13,7 +13,6 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from hypersphere.config.resolve import merge
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch
@@ -23,6 +22,8 @@ from hypersphere.training.build import build_method
 from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.trainers.text import train
+
+from ....layers import merge
 
 RUN: dict[str, Any] = {
     "kind": "text",

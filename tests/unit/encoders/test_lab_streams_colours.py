@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from hypersphere.encoders.cielab import RANGES, to_lab, to_unit_lab
+from hypersphere.encoders.lab_streams import RANGES, to_lab, to_unit_lab
 
 # CIE 1976 L*a*b* of sRGB colours under D65, as colour calculators print them (Lindbloom's, from memory).
 PUBLISHED = {

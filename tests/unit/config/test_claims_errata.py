@@ -9,12 +9,11 @@ import pytest
 import yaml
 
 from hypersphere.config import claims as printed
-from hypersphere.config import errata
 from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
 
 ROOT = Path(__file__).resolve().parents[3]
-LEDGER = errata.load(ROOT)
+LEDGER = printed.load_errata(ROOT)
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
 ANSWERED = {claim.id for file in (ROOT / "paper" / "claims").glob("*.csv") for claim in printed.load(file)}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
@@ -79,6 +78,6 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
 )
 def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
     (tmp_path / "paper").mkdir()
-    (tmp_path / errata.FILE).write_text(yaml.safe_dump(entries))
+    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
     with pytest.raises(HypersphereError, match=sentence):
-        errata.load(tmp_path)
+        printed.load_errata(tmp_path)

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config.claims import PRINTED, Claim
+from hypersphere.config.claims import PRINTED, Claim, why_not_made, why_not_measured
 from hypersphere.config.plan import Plan
-from hypersphere.config.reasons import why_not_made, why_not_measured
 
 ROWS = {"method.variant": ["simclr.cut"]}
 TABLE = {"draw": "table", "title": "A table", "rows": ROWS, "measure": "knn_top1"}

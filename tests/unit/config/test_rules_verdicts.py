@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 
 
 def test_a_verdict_is_its_word_wherever_it_is_written() -> None:
