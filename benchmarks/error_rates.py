@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from hypersphere.config.verdicts import Verdict
+from hypersphere.config.rules import Verdict
 
 from hypersphere import page_parts
 from hypersphere.config import rules as rules_file
