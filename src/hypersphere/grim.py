@@ -41,11 +41,7 @@ class Assumptions(NamedTuple):
 
 
 def admissible(printed: Printed, assumptions: Assumptions) -> tuple[int, ...]:
-    """The numbers of runs, from 1 to ``MOST``, that can have been printed so.
-
-    Raises:
-        TooManyToTryError: this cannot be told of one of them.
-    """
+    """The numbers of runs, from 1 to ``MOST``, that can have been printed so."""
     return tuple(n for n in range(1, MOST + 1) if fits(printed, n, assumptions))
 
 
@@ -122,11 +118,7 @@ class _Search:
         self.left = TRIES
 
     def finds(self, n: int, total: int, low: int, high: int) -> bool:
-        """Whether ``n`` such numbers exist.
-
-        Raises:
-            TooManyToTryError: the search has had its number of tries.
-        """
+        """Whether ``n`` such numbers exist."""
         self.left -= 1
         if self.left < 0:
             raise TooManyToTryError

@@ -52,7 +52,12 @@ def tables(config: cfg.Config, settings: Iterable[Row]) -> str:
             lines.setdefault((row.source, row.artifact, _of(paper, row), row.path, row.reading), []).append(row)
         if lines:
             parts += [f"## {paper.title}", "", _line(HEAD), _line(["---"] * len(HEAD))]
-            parts += [*(_line(_cells(paper, same)) for same in lines.values()), ""]
+            for (source, _, of, path, reading), same in lines.items():
+                ours = _values(paper, [row for row in same if row.ours], "ours")
+                reason = "" if reading == "as printed" else f" ({reading})"
+                cells = source, of, f"`{path}`", _values(paper, same, "printed"), f"{ours}{reason}".strip()
+                parts.append(_line(cells))
+            parts.append("")
     return "\n".join(parts).rstrip()
 
 
@@ -65,20 +70,6 @@ def _of(paper: Paper, row: Row) -> str:
         texts.append("swept")
     printed = dict.fromkeys(paper.artifacts[name].printed or name for name in row.artifact.split())
     return "; ".join(filter(None, (", ".join(names), ", ".join(texts)))) or ", ".join(printed) or "every run"
-
-
-def _cells(paper: Paper, same: list[Row]) -> list[str]:
-    """The cells of one line: settings of one name, for one dataset or several."""
-    first = same[0]
-    ours = _values(paper, [row for row in same if row.ours], "ours")
-    reason = "" if first.reading == "as printed" else f" ({first.reading})"
-    return [
-        first.source,
-        _of(paper, first),
-        f"`{first.path}`",
-        _values(paper, same, "printed"),
-        f"{ours}{reason}".strip(),
-    ]
 
 
 def _values(paper: Paper, same: list[Row], column: str) -> str:

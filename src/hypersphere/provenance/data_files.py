@@ -19,13 +19,9 @@ WHOLE = {"imagenet100": FOLDER / "imagenet100.txt", "corrupting.apply": FOLDER /
 
 
 def counted(modules: Iterable[str]) -> dict[str, str]:
-    """What decides the bytes of a dataset that these modules make.
+    """What decides the bytes of a dataset that these modules make; all that they import must be among them.
 
-    Args:
-        modules: dotted names, with all modules that they import.
-
-    Returns:
-        The checksums of published files by their names, and the sha256 of files of which every byte counts.
+    These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
     """
     readers = {module.removeprefix("hypersphere.datasets.") for module in modules}
     found = {

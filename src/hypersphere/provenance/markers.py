@@ -2,8 +2,8 @@
 
 Snakemake deletes declared outputs before a job and after a killed one, and run folders hold finished runs and resume
 states. So a job declares a marker instead: the digests of the manifests that it stands for. Snakemake looks at no
-file's bytes either. Before jobs are planned (`command/start.py`), a marker or manifest that is not true is removed, so
-that Snakemake makes it again.
+file's bytes either. Before jobs are planned (`command/console.py`), a marker or manifest that is not true is removed,
+so that Snakemake makes it again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -68,11 +68,7 @@ def _said(manifest: dict[str, Any]) -> str:
 
 
 def check(marker: Path) -> None:
-    """Check that a marker is true of its manifests, and these of their files.
-
-    Raises:
-        DamagedError: it is not; the proof is the marker.
-    """
+    """Check that a marker is true of its manifests, and these of their files. It is the proof of what is not."""
     try:
         for name, digest in files.read_sealed(marker)["manifests"].items():
             path = marker.parents[1] / name

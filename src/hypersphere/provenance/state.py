@@ -47,12 +47,7 @@ class Found(NamedTuple):
 
 
 def look(folder: Path, largest: float = math.inf) -> Found:
-    """What is in a run's folder, by its manifest and its files.
-
-    Args:
-        folder: of the run.
-        largest: number of bytes up to which a file's checksum is computed; a larger file must only be there.
-    """
+    """What a run's folder holds, by its manifest and files; those of more than ``largest`` bytes need only be there."""
     path = folder / MANIFEST
     if not path.is_file():
         begun = any(folder.glob(f"{UNFINISHED}*/{RESUME}"))

@@ -7,6 +7,7 @@ running; they notice within seconds, and stop as if they had got SIGTERM.
 import os
 import platform
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -69,13 +70,9 @@ def on_request() -> Iterator[Request]:
             signal.signal(number, handler)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
 def exit_in_order() -> None:
     """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     named = [one.rpartition(":") for one in os.environ.get(PARENT, "").split(",")]
     parents = [int(number) for host, _, number in named if host == platform.node() and number.isdigit()]
     if parents:

@@ -58,9 +58,7 @@ def pictures(
 ) -> tuple[pd.DataFrame, list[UInt8[np.ndarray, "h w 3"]]]:
     """The pictures of each cell's first seed that did not diverge. ``measured`` holds the cells' measurements.
 
-    Returns:
-        The columns ``PICTURES``, a row for each picture (``top`` counts pixels from the top of the stack), and the
-        pictures.
+    Each has a row of the columns ``PICTURES``, in which ``top`` counts pixels from the top of the stack.
     """
     rows: list[dict[str, Any]] = []
     images: list[UInt8[np.ndarray, "h w 3"]] = []
