@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files, page_parts
+from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.config.plan import MANIFEST, Plan
@@ -23,7 +23,7 @@ from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.training import work
-from hypersphere.wording import counted
+from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "data" / "images.csv"
@@ -284,4 +284,4 @@ def page(cost: Cost) -> str:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     whole = of(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
-    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
+    files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from hypersphere import files, page_parts
+from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Paper
+from hypersphere.wording import renewed
 
 BEGIN, END = "<!-- hyperparameters -->", "<!-- end -->"
 ROOT = Path(__file__).parents[3]
@@ -88,4 +89,4 @@ def _line(cells: Iterable[str]) -> str:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     text = tables(cfg.load(ROOT, {"scale": "paper"}), rows())
-    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, text))
+    files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, text))

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from hypersphere.errors import HypersphereError
@@ -80,20 +80,15 @@ def exit_in_order() -> None:
 
 
 def _watch(parents: list[int]) -> None:
-    while all(map(_alive, parents)):
-        time.sleep(EVERY)
-    print("note: the Snakemake that started this job is gone; stopping", flush=True)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _alive(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        while True:
+            for process in parents:
+                with suppress(PermissionError):  # it is another user's, and alive
+                    os.kill(process, 0)
+            time.sleep(EVERY)
     except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # it is another user's
-    return True
+        print("note: the Snakemake that started this job is gone; stopping", flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def name_parent() -> None:
