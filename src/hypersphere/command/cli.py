@@ -329,7 +329,7 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     of_plan=False,
 )
 def grim(arguments: argparse.Namespace) -> None:
-    from hypersphere.command import grim
+    from hypersphere import grim
 
     for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
         print(line)
