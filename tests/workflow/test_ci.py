@@ -140,7 +140,7 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     (archives / "unpack.py").write_text("import sys\nprint('unpacked into', sys.argv[1])\n")
     done, asked = run(checkout, archives)
     folder = done.stdout.split("unpacked into ")[1].split()[0]
-    assert [line.split()[:2] for line in asked[-2:]] == [["reproduce", "SCALE=smoke"], ["plan", "SCALE=smoke"]]
+    assert [line.split()[:2] for line in asked[-2:]] == [["reproduce", "SCALE=smoke"], ["plan", "FOLDER=1"]]
     assert f"data_root={folder}" in asked[-2]
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr

@@ -78,7 +78,7 @@ def mounted(place: Checkout, folder: str, script: str, settings: str = "") -> st
     return done.stdout + done.stderr
 
 
-WIDE: dict[str, Any] = {"run": {"encoder": {"name": "resnet8", "width": 16}}}
+WIDE: dict[str, Any] = {"overrides": [{"set": {"encoder": {"name": "resnet8", "width": 16}}}]}
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: tuple[Checkou
         "mount -o remount,size=50m results\n"
         f"hypersphere pretrain {run}\n"
         "cat results/*/runs/*/manifest.json",
-        f"--set 'run={json.dumps(WIDE['run'])}'",
+        f"--set 'overrides={json.dumps(WIDE['overrides'])}'",
     )
     sentences = [line for line in said.splitlines() if line.startswith("hypersphere: ")]
     assert len(sentences) == 1, said

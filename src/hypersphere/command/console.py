@@ -49,7 +49,7 @@ class Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
-        event, about, message = str(getattr(record, "event", "")), record.__dict__, record.getMessage()
+        event, about, message = str(getattr(record, "event", None) or ""), record.__dict__, record.getMessage()
         elapsed = clock(time.time() - self.started)
         if event == "run_info":
             stats = about.get("stats", {})
@@ -83,7 +83,7 @@ class Handler(logging.Handler):
             failed = f", {len(self.failed)} failed as shown above. Mend the cause and run" if self.failed else ". Run"
             done = f"{self.done} of {counted(self.total, 'job')} done{failed}"
             _say(f"stopped after {elapsed}: {done} the same command again; finished jobs stay finished")
-        elif record.levelno >= logging.WARNING and not event and not message.startswith(KNOWN):
+        elif record.levelno >= logging.WARNING and not message.startswith(KNOWN):
             _say(message)
 
     def _end(self) -> None:
