@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from hypersphere.config.verdicts import Verdict
 
 from hypersphere import page_parts
 from hypersphere.config import rules as rules_file
+from hypersphere.config.rules import Verdict
 from hypersphere.statistics import effects, verdicts
 from hypersphere.statistics.effects import Pooled, Test
 

@@ -8,15 +8,19 @@ test set. That is a statement about assumptions, never about people. GRIM: Brown
 import itertools
 import math
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Literal, NamedTuple
+
+from hypersphere.errors import HypersphereError
 
 Rounding = Literal["rounded", "truncated"]
 MOST = 10
 """The largest number of runs that is tried."""
 TRIES = 20_000
 """Partial sets of runs that are tried for one number of runs: a twentieth of a second."""
+LARGEST = 10_000_000
+"""Test images; no accuracy so fine is printed."""
 
 
 class TooManyToTryError(Exception):
@@ -41,11 +45,7 @@ class Assumptions(NamedTuple):
 
 
 def admissible(printed: Printed, assumptions: Assumptions) -> tuple[int, ...]:
-    """The numbers of runs, from 1 to ``MOST``, that can have been printed so.
-
-    Raises:
-        TooManyToTryError: this cannot be told of one of them.
-    """
+    """The numbers of runs, from 1 to ``MOST``, that can have been printed so."""
     return tuple(n for n in range(1, MOST + 1) if fits(printed, n, assumptions))
 
 
@@ -122,11 +122,7 @@ class _Search:
         self.left = TRIES
 
     def finds(self, n: int, total: int, low: int, high: int) -> bool:
-        """Whether ``n`` such numbers exist.
-
-        Raises:
-            TooManyToTryError: the search has had its number of tries.
-        """
+        """Whether ``n`` such numbers exist."""
         self.left -= 1
         if self.left < 0:
             raise TooManyToTryError
@@ -154,3 +150,43 @@ class _Search:
 def common(cells: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The numbers of runs that all cells allow."""
     return tuple(n for n in range(1, MOST + 1) if cells and all(n in allowed for allowed in cells))
+
+
+def lines(mean: str, std: str | None, n_test: int) -> list[str]:
+    """What ``hypersphere grim`` prints: a line for each set of assumptions, with the numbers of runs that fit."""
+    if not 1 <= n_test <= LARGEST:
+        raise HypersphereError(f"grim: --n-test: must be between 1 and {LARGEST} test images (given: {n_test})")
+    printed = Printed(_number(mean, "MEAN"), None if std is None else _number(std, "STD"))
+    raw, rounded = Fraction(100, n_test), Fraction(1, 100)
+    ways = {"as measured": Assumptions(raw), "truncated": Assumptions(raw, "truncated")}
+    ways["each run rounded to 0.01 first"] = Assumptions(rounded)
+    if std is not None:
+        ways["standard deviation over n, not n - 1"] = Assumptions(raw, ddof=0)
+    return [f"{way}: {_fitting(printed, assumptions)}" for way, assumptions in ways.items()]
+
+
+def _fitting(printed: Printed, assumptions: Assumptions) -> str:
+    allowed, unknown = [], []
+    for n in range(1, MOST + 1):
+        try:
+            if fits(printed, n, assumptions):
+                allowed.append(n)
+        except TooManyToTryError:
+            unknown.append(n)
+    if not informative(printed, assumptions) and len(allowed) == MOST:
+        return "uninformative: the printed decimals allow every number of runs"
+    found = f"n = {', '.join(map(str, allowed))}" if allowed else ""
+    open_ones = f"too many to try for n = {', '.join(map(str, unknown))}" if unknown else ""
+    return "; ".join(filter(None, (found, open_ones))) or f"no number of runs up to {MOST}: an assumption fails"
+
+
+def _number(text: str, name: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not (value.is_finite() and 0 <= value <= 100 and -value.as_tuple().exponent <= 6):  # type: ignore[operator]
+        raise HypersphereError(
+            f"grim: {name}: must be a number from 0 to 100 percent, with six decimals at most (given: '{text}')"
+        )
+    return value

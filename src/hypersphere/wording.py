@@ -1,6 +1,13 @@
-"""Numbers with the noun that they count."""
+"""Words that pages and messages share: numbers with the noun that they count, and a page's written part."""
 
 
 def counted(count: int | str, noun: str, plural: str = "") -> str:
     """``1 epoch``, ``5 epochs``, ``64, 128 epochs``."""
     return f"{count} {noun if str(count) == '1' else plural or f'{noun}s'}"
+
+
+def renewed(page: str, begin: str, end: str, text: str) -> str:
+    """The page, with ``text`` in place of what is between the marks ``begin`` and ``end``, which stay."""
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"

@@ -67,7 +67,7 @@ def test_a_wrong_setting_is_a_sentence(finished: Checkout, setting: str, words: 
 def test_a_defect_of_ours_has_its_traceback(copy: Checkout) -> None:
     """The profile silences Snakemake, which would exit with 1 and not a word."""
     copy.edit(
-        "src/hypersphere/config/checks.py", "    root = plan.config.root\n", "    raise RuntimeError('a defect')\n"
+        "src/hypersphere/config/checks.py", "    rules.load(plan.config.root)\n", "    raise RuntimeError('a defect')\n"
     )
     done = copy.snakemake("--cores", "2")
     assert done.returncode != 0

@@ -89,11 +89,8 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
 def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WHOLE) -> None:
     """Complete the pending batches of a part, until the minutes are over or none is left.
 
-    Args:
-        plan: of the scale.
-        minutes: after which runs in training save their states and stop.
-        jobs: runs at a time; None: one for each core (of ``threads``), or for each GPU.
-        part: of the pending batches; other campaigns take the others.
+    Runs in training save their states then, and stop. ``jobs`` is runs at a time; None: one for each core (of
+    ``threads``), or for each GPU. Other campaigns take the other parts.
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)

@@ -329,7 +329,7 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     of_plan=False,
 )
 def grim(arguments: argparse.Namespace) -> None:
-    from hypersphere.command import grim
+    from hypersphere import grim
 
     for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
         print(line)
@@ -424,8 +424,7 @@ def _version() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or print the help if none is given.
 
-    Returns:
-        The exit status: 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
+    The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
     """
     parser, commands = _parser()
     words = sys.argv[1:] if arguments is None else arguments

@@ -10,11 +10,11 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files, page_parts
+from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.config.claims import why_not_made
@@ -23,7 +23,7 @@ from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.training import work
-from hypersphere.wording import counted
+from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "data" / "images.csv"
@@ -118,7 +118,15 @@ class Cost:
 
     def size(self, dataset: Dataset) -> Size | None:
         """The size of a dataset: that of its prepared copy, else the one that data/images.csv states; None: unknown."""
-        return _prepared(self.plan.data_folder(dataset) / MANIFEST) or stated(dataset)
+        manifest = self.plan.data_folder(dataset) / MANIFEST
+        if manifest.is_file():
+            content = files.read_mapping(manifest)
+            try:  # sentences count as if all were of the greatest length
+                shape, names = content["image_shape"], content["class_names"]["class"]
+                return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
+            except (KeyError, TypeError, ValueError, IndexError):
+                pass  # of another version: it will be prepared again
+        return stated(dataset)
 
     def _count(self, run: Run) -> int | str:
         size = self.size(run.dataset)
@@ -140,9 +148,7 @@ class Cost:
 def of(plan: Plan, tflops: float | None = None) -> Cost:
     """The cost of a plan's chosen artifacts, on the device that would train its runs.
 
-    Args:
-        plan: whose runs are counted.
-        tflops: the rate of that device, from the command line; None: the stated one.
+    ``tflops`` is the rate of that device, from the command line; None: the stated one.
     """
     if plan.records is not None:
         raise HypersphereError("cost: evidence_only: numbers come from records, and nothing is trained")
@@ -161,7 +167,9 @@ def stated(dataset: Dataset) -> Size | None:
         return None
     name = dataset.source.name
     given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
-    rows, corpus = _rows(), given.get("corpus") if name == "sentences" else None
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        rows = {row["name"]: row for row in csv.DictReader(handle)}
+    corpus = given.get("corpus") if name == "sentences" else None
     parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
     row = next((rows[one] for one in (given.get("base"), corpus, *parts, name) if one in rows), None)
     if row is None:
@@ -179,24 +187,6 @@ def stated(dataset: Dataset) -> Size | None:
     if dataset.imbalance is not None:
         train = sum(store.images_per_class(dataset.imbalance, classes))
     return Size(float(side), classes, train, row["about"] == "yes")
-
-
-@cache
-def _rows() -> dict[str, dict[str, str]]:
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        return {row["name"]: row for row in csv.DictReader(handle)}
-
-
-def _prepared(manifest: Path) -> Size | None:
-    """The size of a prepared dataset; its sentences count as if all were of the greatest length."""
-    if not manifest.is_file():
-        return None
-    content = files.read_mapping(manifest)
-    try:
-        shape, names = content["image_shape"], content["class_names"]["class"]
-        return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
-    except (KeyError, TypeError, ValueError, IndexError):
-        return None  # of another version: it will be prepared again
 
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
@@ -294,4 +284,4 @@ def page(cost: Cost) -> str:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     whole = of(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
-    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
+    files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))

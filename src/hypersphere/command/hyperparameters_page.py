@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from hypersphere import files, page_parts
+from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Paper
+from hypersphere.wording import renewed
 
 BEGIN, END = "<!-- hyperparameters -->", "<!-- end -->"
 ROOT = Path(__file__).parents[3]
@@ -52,7 +53,12 @@ def tables(config: cfg.Config, settings: Iterable[Row]) -> str:
             lines.setdefault((row.source, row.artifact, _of(paper, row), row.path, row.reading), []).append(row)
         if lines:
             parts += [f"## {paper.title}", "", _line(HEAD), _line(["---"] * len(HEAD))]
-            parts += [*(_line(_cells(paper, same)) for same in lines.values()), ""]
+            for (source, _, of, path, reading), same in lines.items():
+                ours = _values(paper, [row for row in same if row.ours], "ours")
+                reason = "" if reading == "as printed" else f" ({reading})"
+                cells = source, of, f"`{path}`", _values(paper, same, "printed"), f"{ours}{reason}".strip()
+                parts.append(_line(cells))
+            parts.append("")
     return "\n".join(parts).rstrip()
 
 
@@ -65,20 +71,6 @@ def _of(paper: Paper, row: Row) -> str:
         texts.append("swept")
     printed = dict.fromkeys(paper.artifacts[name].printed or name for name in row.artifact.split())
     return "; ".join(filter(None, (", ".join(names), ", ".join(texts)))) or ", ".join(printed) or "every run"
-
-
-def _cells(paper: Paper, same: list[Row]) -> list[str]:
-    """The cells of one line: settings of one name, for one dataset or several."""
-    first = same[0]
-    ours = _values(paper, [row for row in same if row.ours], "ours")
-    reason = "" if first.reading == "as printed" else f" ({first.reading})"
-    return [
-        first.source,
-        _of(paper, first),
-        f"`{first.path}`",
-        _values(paper, same, "printed"),
-        f"{ours}{reason}".strip(),
-    ]
 
 
 def _values(paper: Paper, same: list[Row], column: str) -> str:
@@ -97,4 +89,4 @@ def _line(cells: Iterable[str]) -> str:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     text = tables(cfg.load(ROOT, {"scale": "paper"}), rows())
-    files.write_text(path, page_parts.renewed(path.read_text(encoding="utf-8"), BEGIN, END, text))
+    files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, text))

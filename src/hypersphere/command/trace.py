@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 
 from hypersphere.config import records
-from hypersphere.config.claims import Claim, load
+from hypersphere.config.claims import load
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
@@ -17,19 +17,16 @@ def lines(plan: Plan, name: str) -> Iterator[str]:
     """What is known of a claim, by its id, or of a run, by its name."""
     papers = plan.config.papers
     claims = {claim.id: (paper, claim) for paper in papers for claim in load(plan.config.claims_file(paper))}
-    if name in claims:
-        yield from _claim(plan, *claims[name])
+    if name not in claims:
+        try:
+            run = plan.run(name)
+        except HypersphereError as error:
+            near = difflib.get_close_matches(name, claims, 1)
+            hint = f"; did you mean the claim {near[0]}?" if near else ""
+            raise HypersphereError(f"trace: {error}; no claim of paper/claims/ has this id either{hint}") from None
+        yield from _run(plan, run)
         return
-    try:
-        run = plan.run(name)
-    except HypersphereError as error:
-        near = difflib.get_close_matches(name, claims, 1)
-        hint = f"; did you mean the claim {near[0]}?" if near else ""
-        raise HypersphereError(f"trace: {error}; no claim of paper/claims/ has this id either{hint}") from None
-    yield from _run(plan, run)
-
-
-def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:
+    paper, claim = claims[name]
     reported = claim.direction or ("–" if claim.reported is None else f"{claim.reported:g}")
     yield f"claim     {claim.id} ({claim.source}, {paper}/{claim.artifact})"
     yield f"printed   {claim.sentence or claim.metric}: {reported}"
@@ -38,8 +35,7 @@ def _claim(plan: Plan, paper: str, claim: Claim) -> Iterator[str]:
         yield "measured  by no cell made from runs at this scale"
         return
     runs = {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
-    reasons = dict.fromkeys(cell.missing for cell in cells if cell.missing)
-    for reason in reasons:
+    for reason in dict.fromkeys(cell.missing for cell in cells if cell.missing):
         yield f"missing   {reason}"
     for cell in dict.fromkeys(cell.text for cell in cells):
         yield f"cell      {cell}"

@@ -4,6 +4,7 @@ Every prepared dataset, run and evaluation is compared with its manifest, and it
 data. All later results, and the runs that are named, are made again in a temporary folder and compared byte by byte.
 """
 
+import filecmp
 import os
 import shutil
 import tempfile
@@ -17,7 +18,7 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.run import Dataset
+from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, manifest, markers, state
 from hypersphere.wording import counted
@@ -26,17 +27,14 @@ FOLDERS = ("statistics", "simulations", "tables", "figures")
 """Folders of the results that hold nothing but what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
 """Folders of the results that are not rebuilt."""
-Checks = list[Callable[[], None]]
+Checks = list[Callable[[], object]]
 
 
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
     """Check all results of a scale, train and probe the runs of ``rerun`` again, and print the differences.
 
-    Args:
-        plan: of the scale.
-        rerun: names of runs.
-        rebuild: whether to make later results again; those of another machine may differ in bytes on this one.
-        mend: forget what is damaged, so that one ``make reproduce`` makes it again; otherwise nothing is changed.
+    ``rebuild`` makes later results again; those of another machine may differ in bytes on this one. ``mend`` forgets
+    what is damaged, so that one ``make reproduce`` makes it again; otherwise nothing is changed.
     """
     if not plan.config.results.is_dir():
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
@@ -69,7 +67,7 @@ def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     batches = {batch.id: batch for batch in map(plan.batch_of, runs)}
     datasets = pixels.union(*(markers.datasets_of(plan, batch) for batch in batches.values()))
     checks: dict[str, Checks] = {
-        "datasets": [partial(_dataset, plan, plan.datasets[name]) for name in sorted(datasets)],
+        "datasets": [partial(store.verify, plan.data_folder(plan.datasets[name])) for name in sorted(datasets)],
         "runs": [partial(_run, plan, name) for name in runs],
         "markers": [partial(_markers, plan, batch) for batch in batches.values()],
         "evaluations": [
@@ -86,15 +84,7 @@ def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     return checks
 
 
-def _dataset(plan: Plan, dataset: Dataset) -> None:
-    from hypersphere.datasets import store
-
-    store.verify(plan.data_folder(dataset))
-
-
 def _run(plan: Plan, name: str) -> None:
-    from hypersphere.datasets import store
-
     run, folder, proof = plan.run(name), plan.run_folder(name), plan.marker(plan.batch_of(name))
     found = state.look(folder)
     if not found.done:
@@ -152,14 +142,11 @@ def _rerun(plan: Plan, name: str) -> None:
             asked = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
             _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
         except HypersphereError as error:
-            raise HypersphereError(f"{error}{_other_machine(recorded)}") from None
-
-
-def _other_machine(recorded: dict[str, Any]) -> str:
-    """A note that the run was trained in another environment; empty if it was not."""
-    ours, theirs = digests.environment(), recorded["environment"]
-    other = [key for key in ("python", "packages", "machine", "processor_flags") if ours.get(key) != theirs.get(key)]
-    return f"; made with other {', '.join(other)}, for which equal bytes are not promised" if other else ""
+            ours, theirs = digests.environment(), recorded["environment"]
+            compared = ("python", "packages", "machine", "processor_flags")
+            other = ", ".join(key for key in compared if ours.get(key) != theirs.get(key))
+            note = f"; made with other {other}, for which equal bytes are not promised" if other else ""
+            raise HypersphereError(f"{error}{note}") from None
 
 
 def _rebuild(plan: Plan) -> None:
@@ -172,9 +159,7 @@ def _rebuild(plan: Plan) -> None:
         before, after = plan.config.results, again.config.results
         unproven, reasons = _make(again)
         made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
-        differing = sorted(
-            name for name in made if name not in unproven and _bytes(before / name) != _bytes(after / name)
-        )
+        differing = _differing(before, after, [name for name in made if name not in unproven])
         rebuilt = _names(tuple(f"{folder}/**/*" for folder in FOLDERS), before)
         strays = [] if plan.config.settings.only else [name for name in rebuilt if name not in {*made, *unproven}]
         sentences = [
@@ -191,8 +176,7 @@ def _rebuild(plan: Plan) -> None:
 def _make(plan: Plan) -> tuple[list[str], list[str]]:
     """Have Snakemake run all rules but those that prepare, train and measure.
 
-    Returns:
-        The files, relative to the results, that could not be made, and the reasons.
+    Returns the files, relative to the results, that could not be made, and the reasons.
     """
     root, results, papers = plan.config.root, plan.config.results, plan.config.papers
     _mark(plan)
@@ -237,8 +221,10 @@ def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
     )
 
 
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
+    """The names of files that are not in both folders, or not with the same bytes."""
+    _, other, missing = filecmp.cmpfiles(before, after, names, shallow=False)
+    return sorted(other + missing)
 
 
 def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
@@ -246,8 +232,7 @@ def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
     names = _names(patterns, before, after)
     if not names:
         raise HypersphereError(f"{before}: has no file to compare")
-    differing = [name for name in names if _bytes(before / name) != _bytes(after / name)]
-    if differing:
+    if differing := _differing(before, after, names):
         raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again")
 
 

@@ -20,9 +20,10 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
 
-from hypersphere import files, page_parts
+from hypersphere import files
 from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
+from hypersphere.wording import renewed
 
 Kind = Literal[
     "objectives",
@@ -303,7 +304,7 @@ def with_compatibility(page: str) -> str:
     methods = names("methods")
     rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
     rows += [[f"`{name}`", *(cell(method, name) for method in methods)] for name in names("objectives")]
-    return page_parts.renewed(page, *MARKS, "\n".join(f"| {' | '.join(row)} |" for row in rows))
+    return renewed(page, *MARKS, "\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
 if __name__ == "__main__":  # python -m hypersphere.config.registry docs/methods.md

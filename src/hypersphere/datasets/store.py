@@ -23,7 +23,7 @@ from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import listing
+from hypersphere.provenance import data_files
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
@@ -115,7 +115,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
     folder = data / "processed" / dataset.folder
     root, download = (data / "raw", True) if data_root is None else (data_root, False)
-    listed = listing.of_source(dataset.source, root)
+    listed = data_files.listed(dataset.source, root)
     if _whole(folder, listed):
         return folder
     with files.writing(folder):
@@ -223,7 +223,7 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
-        **({listing.KEY: listed} if listed else {}),
+        **({data_files.LISTING: listed} if listed else {}),
     }
     files.write_sealed(folder / MANIFEST, manifest)
 
@@ -277,7 +277,7 @@ def _whole(folder: Path, listed: str | None) -> bool:
         manifest = verify(folder)
     except HypersphereError:
         return False
-    return listed in (None, manifest.get(listing.KEY))
+    return listed in (None, manifest.get(data_files.LISTING))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

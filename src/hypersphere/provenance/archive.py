@@ -31,10 +31,7 @@ BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, 
 def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     """Write the archive of the current commit and the results of the plan's scale, and its checksum beside it.
 
-    Args:
-        plan: names the scale.
-        target: the zip to write; by default ``hypersphere-<version>-<scale>.zip``.
-        weights: add the runs' folders, with their weights.
+    By default it is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders, with their weights.
     """
     root, results = plan.config.root, plan.config.results
     if changed := _git(root, "status", "--porcelain").splitlines():
@@ -79,8 +76,7 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
 def check(path: Path) -> str:
     """Compare all that an archive holds with its ``SHA256SUMS``, and the whole with the checksum beside it, if any.
 
-    Returns:
-        A sentence that says what was checked. Damage is an error that names each file.
+    Returns a sentence that says what was checked. Damage is an error that names each file.
     """
     beside, problems = _sidecar(path), []
     files.check_regular(path)

@@ -1,31 +1,38 @@
-"""What of the checkout's data files decides a dataset's bytes: checksums of published files, and tables and lists.
+"""What decides a dataset's bytes besides code: checksums of published files, tables and lists, listings of folders.
 
 A row of data/datasets.csv or data/checksums.csv counts for the datasets whose code includes its reader, a module of
 ``datasets/``. Its file's name and checksum count; addresses and words do not, because they change no byte.
+
+Images that no checksum covers are noticed by a digest of their folder's listing. A source that reads such a folder says
+so with a constant, ``LISTED``: the folder's path below the data folder, in which ``{name}`` stands for the source's
+parameter of that name. It is read without importing the source.
 """
 
 import csv
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from hypersphere import files
+from hypersphere.config import registry
+from hypersphere.config.run import Component
 from hypersphere.errors import HypersphereError
 
 FOLDER = Path(__file__).parents[3] / "data"
 TABLE, CHECKSUMS = FOLDER / "datasets.csv", FOLDER / "checksums.csv"
 WHOLE = {"imagenet100": FOLDER / "imagenet100.txt", "corrupting.apply": FOLDER / "severities.csv"}
 """Files of which every byte counts, by the module of ``datasets/`` that reads them."""
+LISTING = "listing"
+"""Key of a folder's digest in the manifest of a prepared dataset."""
+DEPTH = 5
+"""Levels of folders that are listed; a link that leads back up is followed no further."""
 
 
 def counted(modules: Iterable[str]) -> dict[str, str]:
-    """What decides the bytes of a dataset that these modules make.
+    """What decides the bytes of a dataset that these modules make; all that they import must be among them.
 
-    Args:
-        modules: dotted names, with all modules that they import.
-
-    Returns:
-        The checksums of published files by their names, and the sha256 of files of which every byte counts.
+    These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
     """
     readers = {module.removeprefix("hypersphere.datasets.") for module in modules}
     found = {
@@ -48,3 +55,38 @@ def _rows(table: Path) -> tuple[tuple[str, str, str], ...]:
     except OSError as error:
         raise HypersphereError(f"{table}: cannot be read ({error.strerror}); it belongs to the checkout") from None
     return tuple(rows)
+
+
+def listed(source: Component, root: Path) -> str | None:
+    """Digest of the folder that a source reads, or None if it reads none or the folder is not there."""
+    pattern = registry.read_constant("datasets", source.name, "LISTED", None)
+    if pattern is None:
+        return None
+    parameters = registry.schema("datasets", source.name).model_validate(source.parameters).model_dump()
+    folder = root / pattern.format(**parameters)
+    return listing(folder) if folder.is_dir() else None
+
+
+def listing(folder: Path) -> str:
+    """Digest of the path, size and time of change of each file below ``folder``, and of its folders' paths.
+
+    Hidden files and folders are left out.
+    """
+    try:
+        return files.digest(sorted(_entries(folder, "", DEPTH)), 64)
+    except OSError as error:
+        raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})") from None
+
+
+def _entries(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield f"{prefix}{entry.name}/", 0, 0
+                if depth:
+                    yield from _entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+            else:
+                status = entry.stat(follow_symlinks=os.path.exists(entry.path))
+                yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns

@@ -17,7 +17,7 @@ from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Component, Dataset, Run
-from hypersphere.provenance import data_files, listing
+from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest, exists
 
 WRITER = "hypersphere.report.writer"
@@ -63,9 +63,9 @@ def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
     A folder that is gone counts as it was when the dataset was prepared.
     """
     assert dataset.source is not None
-    listed = listing.of_source(dataset.source, plan.config.downloads)
+    listed = data_files.listed(dataset.source, plan.config.downloads)
     if listed is None:
-        listed = files.read_mapping(plan.data_folder(dataset) / MANIFEST).get(listing.KEY)
+        listed = files.read_mapping(plan.data_folder(dataset) / MANIFEST).get(data_files.LISTING)
     code = dataset_digest(dataset)
     return files.digest([code, listed]) if listed else code
 
@@ -171,20 +171,15 @@ def environment() -> dict[str, Any]:
     for name in packages:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
+    about = Path("/proc/cpuinfo")  # of Linux; elsewhere the processor's vector instruction sets are not known
+    lines = about.read_text().splitlines() if about.exists() else []
+    flags = next((line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    vector = ("avx", "amx", "fma", "asimd", "sve", "sse4")  # they change floating-point results
     return {
         "python": platform.python_version(),
         "packages": versions,
         "platform": sys.platform,
         "machine": platform.machine(),
-        "processor_flags": _processor_flags(),
+        "processor_flags": sorted(flag for flag in flags if flag.startswith(vector)),
         "cores": os.cpu_count(),
     }
-
-
-def _processor_flags() -> list[str]:
-    """The vector instruction sets that change floating-point results (Linux; empty elsewhere)."""
-    if not (about := Path("/proc/cpuinfo")).exists():
-        return []
-    lines = about.read_text().splitlines()
-    flags = next((line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), [])
-    return sorted(flag for flag in flags if flag.startswith(("avx", "amx", "fma", "asimd", "sve", "sse4")))

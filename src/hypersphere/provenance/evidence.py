@@ -32,7 +32,10 @@ def pack(plan: Plan, run: Run) -> Path:
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
     content: dict[str, Any] = {key: manifest[key] for key in (*copied, "seconds", "peak_memory_mb")}
     content |= {"scale": config.scale_name, "level": config.scale.level, "run": run.model_dump(mode="json")}
-    content |= {"plan": plan.plans_of(run), "history": _history(folder / "history.csv"), **_evaluated(plan, run)}
+    with (folder / "history.csv").open(encoding="utf-8", newline="") as handle:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    history = [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
+    content |= {"plan": plan.plans_of(run), "history": history, **_evaluated(plan, run)}
     record = validate(Record, content, folder)
     try:
         record.check()
@@ -58,10 +61,7 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
     """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
 
     One process at a time adds rows; the others wait for its lock. A record that contradicts one that is there is
-    refused by a sentence that names the table, the run and the field.
-
-    Returns:
-        The records of which rows were added.
+    refused by a sentence that names the table, the run and the field. Returns the records of which rows were added.
     """
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,10 +162,7 @@ def _forget_half_added(folder: Path) -> None:
 def take_in(plan: Plan, folder: Path) -> list[Record]:
     """Add the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
 
-    Each must be of this scale, and of protocols and datasets that the config declares.
-
-    Returns:
-        The new or changed records.
+    Each must be of this scale, and of protocols and datasets that the config declares. Returns the new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
         raise HypersphereError(f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})")
@@ -185,12 +182,6 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
             if answer.target not in datasets:
                 raise HypersphereError(f"{where}: target: {not_one_of(answer.target, datasets)}")
     return add(plan.config.evidence, found, plan)
-
-
-def _history(path: Path) -> list[dict[str, float | None]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
-    return [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
 
 
 def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 Snakemake deletes declared outputs before a job and after a killed one, and run folders hold finished runs and resume
 states. So a job declares a marker instead: the digests of the manifests that it stands for. Snakemake looks at no
-file's bytes either. Before jobs are planned (`command/start.py`), a marker or manifest that is not true is removed, so
-that Snakemake makes it again.
+file's bytes either. Before jobs are planned (`command/console.py`), a marker or manifest that is not true is removed,
+so that Snakemake makes it again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,8 +15,7 @@ from hypersphere import files
 from hypersphere.config.cells import on_pixels, raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import state
-from hypersphere.provenance.manifest import tidy_manifest
+from hypersphere.provenance.manifest import check_listed, check_proof, tidy_manifest
 
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
@@ -69,15 +68,11 @@ def _said(manifest: dict[str, Any]) -> str:
 
 
 def check(marker: Path) -> None:
-    """Check that a marker is true of its manifests, and these of their files.
-
-    Raises:
-        DamagedError: it is not; the proof is the marker.
-    """
+    """Check that a marker is true of its manifests, and these of their files. It is the proof of what is not."""
     try:
         for name, digest in files.read_sealed(marker)["manifests"].items():
             path = marker.parents[1] / name
-            if _said(state.check_listed(path, SMALL)) != digest:
+            if _said(check_listed(path, largest=SMALL)) != digest:
                 raise HypersphereError(f"{marker}: is not what {path} says")
     except HypersphereError as error:
         raise DamagedError(str(error), marker) from None
@@ -87,10 +82,25 @@ def check(marker: Path) -> None:
 
 def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
+    checks: list[tuple[Path, Callable[[Path], object]]] = []
+    if plan.records is None:
+        made = [key for key in plan.made if plan.config.chosen(*key)]
+        batches = plan.batches
+        if plan.config.settings.only:
+            batches = tuple({batch.id: batch for key in made for batch in plan.batches_of(*key)}.values())
+        pixels = {name for key in made for name in plan.pixels_of(*key)}
+        subjects = [*(batch.id for batch in batches), *map(raw_pixels, sorted(pixels))]
+        datasets = pixels.union(*(datasets_of(plan, batch) for batch in batches))
+        checks += [(plan.marker(batch), check) for batch in batches]
+        checks += [(plan.evaluated_marker(name), check) for name in subjects]
+        checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in sorted(datasets)]
+    unaltered = partial(check_proof, largest=SMALL, remedy="")
+    checks += [(tidy_manifest(table), unaltered) for table in _tables(plan)]
     found = []
-    for one in _checks(plan):
+    for proof, whole in checks:
         try:
-            one()
+            if proof.exists():
+                whole(proof)
         except DamagedError as error:
             found.append(error)
     return found
@@ -103,31 +113,6 @@ def forget(found: Iterable[DamagedError]) -> None:
             error.disprove()
 
 
-def _checks(plan: Plan) -> Iterator[Callable[[], None]]:
-    """A check of each marker and manifest that exists."""
-    if plan.records is None:
-        made = [key for key in plan.made if plan.config.chosen(*key)]
-        batches = plan.batches
-        if plan.config.settings.only:
-            batches = tuple({batch.id: batch for key in made for batch in plan.batches_of(*key)}.values())
-        pixels = {name for key in made for name in plan.pixels_of(*key)}
-        for marker in (
-            *map(plan.marker, batches),
-            *(
-                plan.evaluated_marker(name)
-                for name in (*(batch.id for batch in batches), *map(raw_pixels, sorted(pixels)))
-            ),
-        ):
-            if marker.exists():
-                yield partial(check, marker)
-        for name in sorted(pixels.union(*(datasets_of(plan, batch) for batch in batches))):
-            if (proof := plan.data_folder(plan.datasets[name]) / MANIFEST).exists():
-                yield partial(_check_arrays, proof)
-    for proof in map(tidy_manifest, _tables(plan)):
-        if proof.exists():
-            yield partial(_check_tables, proof)
-
-
 def _tables(plan: Plan) -> Iterator[Path]:
     """A tidy table of each manifest of tables."""
     results, config = plan.config.results, plan.config
@@ -137,13 +122,6 @@ def _tables(plan: Plan) -> Iterator[Path]:
     yield from (results / folder / paper / "x.csv" for paper in studied for folder in ("simulations", "statistics"))
     made = [plan.artifact_folder(*key) for key in plan.made if config.chosen(*key)]
     yield from (folder / table for folder in made for table in ("x.csv", "claims.csv"))
-
-
-def _check_tables(proof: Path) -> None:
-    try:
-        state.check_listed(proof, SMALL)
-    except HypersphereError as error:
-        raise DamagedError(str(error), proof) from None
 
 
 def _check_arrays(proof: Path) -> None:

@@ -26,7 +26,7 @@ SILENT = frozenset(
         # `config.recipe` and `config.registry` give its fields their meaning and defaults.
         *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")),
         # Keeping results whole: these refuse, wait, stop and record.
-        *(f"provenance.{module}" for module in ("evidence", "lock", "manifest", "digests", "recovery")),
+        *(f"provenance.{module}" for module in ("evidence", "manifest", "digests", "recovery")),
         *(f"provenance.{module}" for module in ("sources", "stop")),
         # Downloads are checked against published checksums.
         "datasets.reading.download",
@@ -99,15 +99,10 @@ def _path(folder: Path, module: str) -> Path | None:
 
 @cache
 def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
-    """The part of a file's source that counts, and the names that it imports."""
+    """The part of a file's source that counts, and the names of this package that it imports, anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     source = stripped(tree)  # imports for annotations are gone from the tree
-    return source, frozenset(_imports(tree, package))
-
-
-def _imports(tree: ast.Module, package: str) -> set[str]:
-    """Dotted names of this package that a module of ``package`` imports, anywhere in it; some are modules' members."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -115,7 +110,7 @@ def _imports(tree: ast.Module, package: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
-    return {name for name in names if name.split(".")[0] == "hypersphere"}
+    return source, frozenset(name for name in names if name.split(".")[0] == "hypersphere")
 
 
 class _WithoutWords(ast.NodeTransformer):

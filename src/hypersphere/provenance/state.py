@@ -1,13 +1,21 @@
-"""Whether a run is finished: the one answer, for the plan's listing, training, markers, `verify` and `trace`."""
+"""A run's folder: whether the run is finished, the one answer for all who ask, and who holds the folder."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from filelock import FileLock, Timeout
+
 from hypersphere import files
 from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance.manifest import check_listed
+
+LOCK_SECONDS = 60.0
+"""How long to wait for another process that holds the run: an orphan needs time to save its state and stop."""
 
 
 class State(StrEnum):
@@ -39,18 +47,13 @@ class Found(NamedTuple):
 
 
 def look(folder: Path, largest: float = math.inf) -> Found:
-    """What is in a run's folder, by its manifest and its files.
-
-    Args:
-        folder: of the run.
-        largest: number of bytes up to which a file's checksum is computed; a larger file must only be there.
-    """
+    """What a run's folder holds, by its manifest and files; those of more than ``largest`` bytes need only be there."""
     path = folder / MANIFEST
     if not path.is_file():
         begun = any(folder.glob(f"{UNFINISHED}*/{RESUME}"))
         return Found(State.BEGUN if begun else State.MISSING, {}, f"{path}: the file is missing")
     try:
-        manifest = check_listed(path, largest)
+        manifest = check_listed(path, largest=largest)
         return Found(State(manifest["status"]), manifest, "")
     except (HypersphereError, KeyError, ValueError) as error:
         return Found(State.DAMAGED, {}, str(error))
@@ -61,16 +64,20 @@ def state(plan: Plan, run: str) -> State:
     return look(plan.run_folder(run), 0).state
 
 
-def check_listed(path: Path, largest: float = math.inf) -> dict[str, Any]:
-    """The content of a manifest, after a check of the files that it lists.
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the lock of the run in ``folder``, which is created if it does not exist.
 
-    Raises:
-        HypersphereError: the manifest or a file is missing or altered.
+    One process at a time trains a run or removes files of it.
     """
-    manifest = files.read_sealed(path)
-    for name, checksum in files.mapping(manifest.get("files")).items():
-        file = path.parent / name
-        large = file.is_file() and file.stat().st_size > largest
-        if not large and (problem := files.problem(file, checksum)):
-            raise HypersphereError(f"{file}: {problem}")
-    return manifest
+    lock = FileLock(folder / ".lock")
+    with files.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=LOCK_SECONDS)
+        except Timeout:
+            raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
+    try:
+        yield
+    finally:
+        lock.release()

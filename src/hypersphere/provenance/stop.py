@@ -7,10 +7,11 @@ running; they notice within seconds, and stop as if they had got SIGTERM.
 import os
 import platform
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from hypersphere.errors import HypersphereError
@@ -69,13 +70,9 @@ def on_request() -> Iterator[Request]:
             signal.signal(number, handler)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
 def exit_in_order() -> None:
     """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     named = [one.rpartition(":") for one in os.environ.get(PARENT, "").split(",")]
     parents = [int(number) for host, _, number in named if host == platform.node() and number.isdigit()]
     if parents:
@@ -83,20 +80,15 @@ def exit_in_order() -> None:
 
 
 def _watch(parents: list[int]) -> None:
-    while all(map(_alive, parents)):
-        time.sleep(EVERY)
-    print("note: the Snakemake that started this job is gone; stopping", flush=True)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _alive(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        while True:
+            for process in parents:
+                with suppress(PermissionError):  # it is another user's, and alive
+                    os.kill(process, 0)
+            time.sleep(EVERY)
     except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # it is another user's
-    return True
+        print("note: the Snakemake that started this job is gone; stopping", flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def name_parent() -> None:

@@ -61,12 +61,9 @@ def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]]
 
 
 def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
-    """Read a tidy table; what is wrong with it is a sentence that names the file, and the column.
+    """Read a tidy table, which must have ``columns``; a wrong one is a sentence that names the file and the column.
 
-    Args:
-        path: of the CSV.
-        columns: those that it must have.
-        others: what any other column holds; None: there must be no other.
+    ``others`` is what any other column holds; None: there must be no other.
     """
     try:
         files.check_regular(path)

@@ -44,12 +44,11 @@ def corruption_errors(
 ) -> CorruptionErrors | None:
     """Sort the values of the probe ``corruption`` by corruption and severity; None for a diverged run.
 
-    Args:
-        answers: rows of one evaluation, by measure and reading (``corruption=fog;severity=3``).
-        readings: what all of them share (``augmentation=augmix``).
+    ``answers`` are rows of one evaluation, by measure and reading (``corruption=fog;severity=3``); those counted have
+    all ``readings`` (``augmentation=augmix``).
     """
-    clean, errors = math.nan, dict[str, dict[int, float]]({name: {} for name in BENCHMARK})
-    n_test = math.nan
+    clean = n_test = math.nan
+    errors: dict[str, dict[int, float]] = {name: {} for name in BENCHMARK}
     for (measure, reading), row in answers.items():
         if row["status"] == "diverged":
             return None
@@ -68,8 +67,7 @@ def corruption_errors(
 def mce(errors: Errors, baseline: Errors) -> float:
     """100 · mean over corruptions c of CE_c = (sum over severities of E_c,s) / (the same of the baseline).
 
-    Returns:
-        In percent, 100 for the baseline itself; NaN if the baseline makes no error on some corruption.
+    It is in percent, 100 for the baseline itself; NaN if the baseline makes no error on some corruption.
     """
     return relative_mce(errors, 0, baseline, 0)
 
@@ -77,8 +75,7 @@ def mce(errors: Errors, baseline: Errors) -> float:
 def relative_mce(errors: Errors, clean: float, baseline: Errors, baseline_clean: float) -> float:
     """The mean corruption error (``mce``) of what corruption adds: of E_c,s minus the error on clean images, for both.
 
-    Returns:
-        In percent; NaN if corruption adds nothing to the baseline's error for some corruption, where it means nothing.
+    It is in percent; NaN if corruption adds nothing to the baseline's error for some corruption.
     """
     ours, theirs = (
         {name: math.fsum(error - base for error in of[name].values()) for name in baseline}

@@ -39,15 +39,6 @@ class Pooled:
     df: int
     """Degrees of freedom: the sum of n-1."""
 
-    def error(self, *sizes: int) -> float:
-        """Standard error of a difference between means over ``sizes`` runs; nan if it is unknown.
-
-        It is unknown without any spread between seeds, which does not prove a perfect measurement.
-        """
-        if not self.std > 0 or min(sizes) < 1:
-            return NAN
-        return self.std * float(np.sqrt(sum(1 / n for n in sizes)))
-
 
 class Test(NamedTuple):
     """Student's test of a difference of two means."""
@@ -196,10 +187,14 @@ def welch(variant: pd.Series, baseline: pd.Series) -> Test:
 
 
 def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
-    """The test by a pooled spread; none if one of the arms has one run."""
+    """The test by a pooled spread; none if one of the arms has one run.
+
+    None either without any spread between seeds, which does not prove a perfect measurement.
+    """
     sizes = len(variant), len(baseline)
-    error = pooled.error(*sizes)
-    return NO_TEST if min(sizes) < 2 or np.isnan(error) else Test(POOLED, error, pooled.df)
+    if min(sizes) < 2 or not pooled.std > 0:
+        return NO_TEST
+    return Test(POOLED, pooled.std * float(np.sqrt(sum(1 / n for n in sizes))), pooled.df)
 
 
 def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
@@ -223,17 +218,16 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
     """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
     seeds = variant.index.intersection(baseline.index)
     a, b = variant[seeds].to_numpy(dtype=float), baseline[seeds].to_numpy(dtype=float)
-    row: dict[str, float] = dict.fromkeys(("paired_low", "paired_high", "paired_p", "correlation"), NAN)
-    from scipy import stats
-
-    if len(seeds) > 1 and not is_constant(a - b):
-        test = stats.ttest_rel(a, b)
-        low, high = test.confidence_interval(confidence)
-        row |= {"paired_low": float(low), "paired_high": float(high), "paired_p": float(test.pvalue)}
+    test, correlation = paired_test(variant[seeds], baseline[seeds]), NAN
+    difference = float(np.mean(a - b)) if len(seeds) else NAN
+    low, high = test.interval(difference, confidence)
     # Two points always have a perfect correlation.
     if len(seeds) > 2 and not is_constant(a) and not is_constant(b):
-        row["correlation"] = float(stats.pearsonr(a, b).statistic)
-    return row | {"n_pairs": len(seeds)}
+        from scipy import stats
+
+        correlation = float(stats.pearsonr(a, b).statistic)
+    row = {"paired_low": low, "paired_high": high, "paired_p": test.p(difference)}
+    return row | {"correlation": correlation, "n_pairs": len(seeds)}
 
 
 def dunnett(variants: Sequence[pd.Series], baseline: pd.Series, confidence: float) -> list[tuple[float, float, float]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import coordinates, recorded
-from hypersphere.config.artifacts import HISTORY, Measured
+from hypersphere.config.artifacts import HISTORY, Measured, Protocol
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
@@ -69,7 +69,7 @@ class Measurer:
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
-            if not on_pixels(self.plan.protocols[cell.paper][cell.protocol]):
+            if not on_pixels(self._protocol(cell)):
                 continue
             subject = raw_pixels(cell.target.name)
             place = (0, cell.target.name, self.probes_measure(cell), cell.reading)
@@ -100,11 +100,11 @@ class Measurer:
             "epoch": cell.epoch,
             "final": cell.final,
             "protocol": cell.protocol,
-            "protocol_digest": "" if cell.protocol == HISTORY else self._digest(cell),
+            "protocol_digest": "" if cell.protocol == HISTORY else self._protocol(cell).digest,
         }
 
-    def _digest(self, cell: Cell) -> str:
-        return self.plan.protocols[cell.paper][cell.protocol].digest
+    def _protocol(self, cell: Cell) -> Protocol:
+        return self.plan.protocols[cell.paper][cell.protocol]
 
     def _from_history(self, cell: Cell) -> Answer:
         """What training recorded at the cell's epoch. A diverged run has no value, not even from before it diverged."""
@@ -164,17 +164,17 @@ class Measurer:
             answer = for_all  # a diverged run has one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
-            file = self.plan.evaluation(subject, self._digest(cell))
+            file = self.plan.evaluation(subject, self._protocol(cell).digest)
             raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
         return answer
 
     def probes_measure(self, cell: Cell) -> str:
         """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
-        return self.plan.protocols[cell.paper][cell.protocol].of_probe(cell.measure)
+        return self._protocol(cell).of_probe(cell.measure)
 
     def _answers_for(self, cell: Cell, subject: str) -> Answers:
         """All values of a cell's run, or of raw pixels, under the cell's protocol: of files, or of records."""
-        digest = self._digest(cell)
+        digest = self._protocol(cell).digest
         if self.plan.records is not None:
             return self._recorded(cell, digest, self.plan.records, subject)
         if (subject, digest) not in self._answers:

@@ -22,12 +22,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
 
     The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged is
     not chosen. Of equal means the first in the grid is chosen. A best rate at the edge of its grid is an error, because
-    a better one may lie beyond it.
-
-    Args:
-        plan: of the study's scale, from records alone.
-        paper: the document.
-        name: of the study.
+    a better one may lie beyond it. The plan is of the study's scale, from records alone.
     """
     study = plan.config.papers[paper].studies[name]
     where = f"{plan.config.paper_file(paper)}: studies.{name}"

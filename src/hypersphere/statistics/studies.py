@@ -79,12 +79,9 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
 
 
 def of_theorem(claim: Claim, file: Path, theory: pd.DataFrame) -> dict[str, Any]:
-    """The measured columns of a theorem; ``measured`` is the largest violation, relative to the statement's scale.
+    """The measured columns of a theorem, which ``file`` declares, by theory.csv.
 
-    Args:
-        claim: of kind ``theorem``.
-        file: that declares it.
-        theory: theory.csv, which `hypersphere theory` writes.
+    ``measured`` is the largest violation, relative to the statement's scale.
     """
     rows = theory[(theory["id"] == claim.id) & (theory["reading"] == claim.reading)]
     if len(rows) != 1:

@@ -127,15 +127,8 @@ def level_with(
 ) -> str:
     """The first of ``controls`` than which a cell is not shown to be better; empty: it is better than all at hand.
 
-    The interval of its mean must lie on the better side of the control's mean, by more than the margin.
-
-    Args:
-        cell: its coordinates.
-        interval: of its mean; an unknown one shows nothing.
-        measure: says which side is better.
-        means: by the coordinates of cells and controls. A control that is not there is not compared.
-        controls: variants of the method ``control``.
-        margin: of equivalence with the control's mean; None: 0.
+    The interval of its mean must lie on the better side of the control's mean, by more than the margin; an unknown one
+    shows nothing. ``controls`` are variants of the method ``control``; one without a mean is not compared.
     """
     sign = -1 if measure.better == "lower" else 1
     nearest = min(sign * bound for bound in interval)
@@ -179,11 +172,7 @@ def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgem
 def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str, Any]:
     """The columns of a printed number compared with ours, by two one-sided tests.
 
-    Args:
-        claim: which prints the number, and perhaps its standard deviation and number of runs, else taken as one.
-        ours: what we measured.
-        margin: of equivalence; nan if none is stated, and nothing is judged.
-        rules: the levels.
+    Its number of runs is taken as one where none is printed. Without a margin of equivalence (nan) nothing is judged.
     """
     printed = math.nan if claim.reported is None else claim.reported
     error = value_error(ours.n, ours.std, claim.reported_std, claim.reported_n or 1, ours.floor)

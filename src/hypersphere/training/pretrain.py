@@ -18,7 +18,7 @@ from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, P
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, lock, markers, state, stop
+from hypersphere.provenance import digests, markers, state, stop
 from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint, snapshots
 from hypersphere.training import device as devices
@@ -81,7 +81,7 @@ def _pretrain_one(
 ) -> None:
     """Train a run unless it is finished, in a folder for this run, code and data alone, then publish the result."""
     folder = plan.run_folder(run.name)
-    with lock.held(folder):
+    with state.held(folder):
         if request.number is not None:
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
         data = store.open(plan.data_folder(run.dataset))

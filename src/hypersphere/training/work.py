@@ -33,13 +33,8 @@ def key(run: Run, size: float) -> tuple[Any, ...]:
 def flops(run: Run, size: float, classes: int) -> int:
     """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or one part of it.
 
-    Args:
-        run: whose seed, objective and schedule change nothing here.
-        size: pixels of its images' side; of a run of sentences, their words, on average.
-        classes: of the dataset's main labels.
-
-    Raises:
-        HypersphereError: the modules do not fit together, or not the images.
+    The run's seed, objective and schedule change nothing here. ``size`` is pixels of its images' side; of a run of
+    sentences, their words, on average.
     """
     count = run.batch.micro
     places = torch.zeros(count, dtype=torch.int64)

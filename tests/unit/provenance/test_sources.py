@@ -90,7 +90,7 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
         STAYS,
     ),
     "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", STAYS),
-    "the lock of a run": ("provenance/lock.py", "import", "import os\nimport", STAYS),
+    "the lock of a run": ("provenance/state.py", "60.0", "61.0", STAYS),
     "the console": ("command/console.py", "import", "import os\nimport", STAYS),
     "a sentence of the resume state": ("training/checkpoint.py", "it was saved at step", "saved at step", STAYS),
     "an objective of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", STAYS),

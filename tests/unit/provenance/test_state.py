@@ -1,11 +1,13 @@
-"""Whether a run is finished: one answer for each thing that can lie in its folder."""
+"""A run's folder: one answer for each thing that can lie in it, and one holder at a time."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from hypersphere import files
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import state
 from hypersphere.provenance.state import State
 
@@ -71,3 +73,38 @@ def test_bytes_of_larger_files_are_left_to_a_closer_look(tmp_path: Path) -> None
     assert not state.look(tmp_path, 7).done
     (tmp_path / "snapshots" / "a").unlink()  # that it is there is seen at every look
     assert not state.look(tmp_path, 0).done
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
+    folder = tmp_path / "runs" / "a"  # made where it is not there
+    with state.held(folder):
+        with (
+            pytest.raises(HypersphereError, match=f"^{folder}: another process is training this run; wait for it"),
+            state.held(folder),
+        ):
+            pytest.fail("held twice")
+        with state.held(tmp_path / "runs" / "b"):  # the control
+            pass
+    with state.held(folder):
+        pass
+
+
+def test_what_fails_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, not when the lock is forgotten: here it is remembered."""
+    locks: list[FileLock] = []
+
+    def locked(path: Path) -> FileLock:
+        locks.append(FileLock(path))
+        return locks[-1]
+
+    monkeypatch.setattr(state, "FileLock", locked)
+    with pytest.raises(RuntimeError, match="ours"), state.held(tmp_path):
+        raise RuntimeError("ours" if locks[0].is_locked else "not held")
+    assert not locks[0].is_locked
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(HypersphereError, match=r"runs/a: cannot be written \("), state.held(tmp_path / "runs" / "a"):
+        pytest.fail("held")

@@ -37,7 +37,7 @@ def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path) -> None:
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
     proof = tmp_path / "statistics" / "manifest.json"
-    assert check_listed(tmp_path / "statistics" / "a.csv", proof)["files"].keys() == {"a.csv", "b.csv"}
+    assert check_listed(proof, "a.csv")["files"].keys() == {"a.csv", "b.csv"}
     write(tmp_path / "statistics" / "b.csv", "value\n2\n")
     assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
     with pytest.raises(DamagedError, match=r"b\.csv: the file's bytes are not those") as caught:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance.columns import POINTS
 from hypersphere.statistics import measure
-from hypersphere.statistics.single_images import POINTS
 
 from .world import PAPER, World, at
 

@@ -18,7 +18,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import digests, lock
+from hypersphere.provenance import digests, state
 from hypersphere.provenance.manifest import check_files, read_manifest
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
@@ -132,7 +132,7 @@ def held(path: Path) -> Iterator[None]:
 def test_a_run_that_another_process_trains_is_left_alone(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(state, "LOCK_SECONDS", 0.2)
     folder = tiny_plan.run_folder(runs[0].name)
     folder.mkdir(parents=True)
     with held(folder / ".lock"):
