@@ -191,7 +191,7 @@ def test_values_of_yaml(text: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a: 1\nb: 2\na: 3", "line 1: the key 'a' is given twice"),
+        ("a: 1\nb: 2\na: 3", "line 3: the key 'a' is given twice, first on line 1"),
         ("- {x: {y: 1}, x: 2}", "the key 'x' is given twice"),
         ("a: !!python/object/apply:os.system [ls]", "python/object/apply"),
         ("a: [", "line 2"),
