@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from hypersphere import page_parts
+from hypersphere import wording
 from hypersphere.config import rules as rules_file
 from hypersphere.config.rules import Verdict
 from hypersphere.statistics import effects, verdicts
@@ -93,4 +93,4 @@ def table(draws: int) -> str:
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     simulated = table(number)  # before the page is read, which may change meanwhile
-    PAGE.write_text(page_parts.renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated), encoding="utf-8")
+    PAGE.write_text(wording.renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated), encoding="utf-8")
