@@ -3,11 +3,9 @@
 A run that time cuts off saves its state, and the next campaign resumes it.
 """
 
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from hypersphere.command import preview
 from hypersphere.config import claims as ledger
 from hypersphere.config import recorded, records
 from hypersphere.config.cells import raw_pixels
@@ -125,14 +124,14 @@ def _snakemake(plan: Plan, jobs: int | None, deadline: float, request: stop.Requ
     It starts no further job then, and waits for those at work, which get the same signal and save their states.
     """
     config = plan.config
-    command = [sys.executable, "-m", "snakemake", *(path.relative_to(config.root).as_posix() for path in targets)]
-    command += ["--nolock", "--cores", str(jobs * config.scale.threads) if jobs else "all"]
+    options = [path.relative_to(config.root).as_posix() for path in targets]
+    options += ["--nolock", "--cores", str(jobs * config.scale.threads) if jobs else "all"]
     if config.scale.resources.gpu:
         from hypersphere.training import device
 
-        command += ["--resources", f"gpu={jobs or len(device.devices(config.settings.device))}"]
-    settings = [f"{key}={json.dumps(value)}" for key, value in config.overrides.items()]
-    process = subprocess.Popen([*command, "--config", *settings], cwd=config.root, start_new_session=True)
+        options += ["--resources", f"gpu={jobs or len(device.devices(config.settings.device))}"]
+    command = preview.calling(config.overrides, *options)
+    process = subprocess.Popen(command, cwd=config.root, start_new_session=True)
     while process.poll() is None:
         if time.monotonic() > deadline or request.number is not None:
             os.killpg(process.pid, signal.SIGTERM)

@@ -116,7 +116,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     for name in arguments.dataset:
         if name not in datasets:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
-        folder = store.prepare(datasets[name], plan.config.root / "data", Path(root) if root else None)
+        folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
         checks.check_sizes(plan, [datasets[name].name])
         print(folder)
 

@@ -9,6 +9,7 @@ import io
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -121,11 +122,10 @@ class Cost:
         manifest = self.plan.data_folder(dataset) / MANIFEST
         if manifest.is_file():
             content = files.read_mapping(manifest)
-            try:  # sentences count as if all were of the greatest length
+            with suppress(KeyError, TypeError, ValueError, IndexError):  # of another version: it is prepared again
+                # Sentences count as if all were of the greatest length.
                 shape, names = content["image_shape"], content["class_names"]["class"]
                 return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
-            except (KeyError, TypeError, ValueError, IndexError):
-                pass  # of another version: it will be prepared again
         return stated(dataset)
 
     def _count(self, run: Run) -> int | str:

@@ -120,11 +120,15 @@ def artifacts(plan: Plan) -> Iterator[str]:
             yield f"  {f'{paper}/{name}':<34} {about}"
 
 
-def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
-    """Snakemake with the project's own profile (profiles/default) and these settings; what it says is captured."""
+def calling(overrides: dict[str, Any], *options: str) -> list[str]:
+    """The words that call Snakemake with the project's own profile (profiles/default) and these settings."""
     settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-    command = [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
+
+
+def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
+    """Call Snakemake in a project; what it says is captured."""
+    return subprocess.run(calling(overrides, *options), cwd=root, capture_output=True, text=True, check=False)
 
 
 def dry_run(root: Path, overrides: dict[str, Any], options: Sequence[str] = ()) -> list[Job]:

@@ -13,7 +13,7 @@ from hypersphere.errors import HypersphereError
 
 def check_writable(plan: Plan) -> None:
     """Check that jobs can write to the folders that they use, or would be able to make them."""
-    for folder in (plan.config.results, plan.config.root / "logs", plan.config.root / "data" / "processed"):
+    for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
         existing = next(place for place in (folder, *folder.parents) if place.exists())
         if not os.access(existing, os.W_OK):
             raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
