@@ -54,7 +54,7 @@ def load(root: Path) -> Rules:
     return validate(Rules, files.read_yaml(file), file)
 
 
-Outcome = Literal["holds", "fails", "open", "unjudged", "measured", "waiting"]
+Outcome = Literal["holds", "fails", "borne", "contradicted", "open", "unjudged", "measured", "waiting"]
 """What a verdict says to a reader in a hurry."""
 
 
@@ -72,7 +72,10 @@ class Verdict(StrEnum):
     DIVERGED = "diverged as published", "holds"
     NOT_REPRODUCED = "not reproduced", "fails"
     REFUTED = "refuted", "fails"
-    """A statement has a counterexample, or a sentence is contradicted by its own table."""
+    """A statement has a counterexample."""
+    BORNE = "its table bears it", "borne"
+    """A sentence agrees with the numbers that its own document prints, which says nothing of the world."""
+    CONTRADICTED = "its table contradicts it", "contradicted"
     DIRECTION_ONLY = "direction only", "open"
     INCONCLUSIVE = "inconclusive", "open"
     CANNOT_BE_JUDGED = "cannot be judged", "unjudged"
@@ -93,7 +96,8 @@ class Verdict(StrEnum):
     @property
     def tone(self) -> Literal["agree", "disagree", "neutral"]:
         """Its colour at the published scale."""
-        return "agree" if self.outcome == "holds" else "disagree" if self.outcome == "fails" else "neutral"
+        tones: dict[Outcome, Literal["agree", "disagree"]] = {"holds": "agree", "fails": "disagree"}
+        return tones.get(self.outcome, "neutral")
 
     @property
     def settles(self) -> bool:

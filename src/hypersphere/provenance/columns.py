@@ -46,7 +46,9 @@ CLAIMS: Columns = {
     **texts("measured_on", "unstated", "sentence"),
     **numbers("draws", "met", "violated"),
     **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
+    **numbers("low_unadjusted", "high_unadjusted"),
 }
+"""``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""
 DISTRIBUTION: Columns = {**texts("coordinates"), **numbers("seed"), **texts("run"), **numbers("quantile", "value")}
 PICTURES: Columns = {
     **{**texts("coordinates"), **numbers("seed"), **texts("run", "row", "column", "caption")},
