@@ -4,7 +4,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -104,3 +104,8 @@ def _parsed(table: pd.DataFrame, columns: Mapping[str, Kind | None]) -> pd.DataF
         elif columns[column] == "flag":
             table[column] = table[column] == "True"
     return table
+
+
+def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each by column."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]

@@ -65,6 +65,16 @@ def build_studies(plan: Plan, paper: str) -> None:
     _write(plan, f"statistics/{paper}/studies", rows)
 
 
+def exact(plan: Plan) -> pd.DataFrame:
+    """The claims that theorems and exact studies answer, as claims.csv has them; nothing is written."""
+    rules, rows = rules_file.load(plan.config.root), []
+    for name, paper in plan.config.papers.items():
+        listed = ledger.of(plan.config, name)
+        answered = _answered(plan, paper, listed, rules)
+        rows += [_row(plan, paper, claim, answered[claim.id]) for claim in listed if claim.id in answered]
+    return tables.as_read(_table(rows), COLUMNS)
+
+
 def build_artifact(plan: Plan, paper: str, artifact: str) -> None:
     """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer."""
     document = plan.config.papers[paper]
