@@ -24,7 +24,7 @@ class Question(Strict):
     """A question, and what is said for each outcome.
 
     A sentence may name ``{holds}``, ``{fails}``, ``{opposite}``, ``{unknown}``, ``{borne}``, ``{contradicted}`` and
-    ``{all}``, which count claims, and ``{effect}``, ``{interval}``, ``{printed}``, ``{value}``, ``{n}``, ``{k}``,
+    ``{all}``, which count claims, and ``{effect}``, ``{size}`` (the effect without its sign), ``{interval}``, ``{printed}``, ``{value}``, ``{n}``, ``{k}``,
     ``{draws}``, ``{certainty}`` and ``{counterexample}`` of the leading claim; ``{name.effect}`` is of a claim of
     ``also``.
     """

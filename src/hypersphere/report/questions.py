@@ -36,6 +36,7 @@ class Numbers:
         self.known: dict[str, str] = {
             "printed": claims.published(claim, decimals, compares),
             "effect": "" if math.isnan(measured) or not compares else words.signed(measured, decimals),
+            "size": "" if math.isnan(measured) or not compares else words.number(abs(measured), decimals),
             "value": "" if math.isnan(measured) or compares else words.number(measured, decimals),
             "interval": "" if math.isnan(low) else words.interval(low, high, decimals, sign=compares),
             "n": "" if math.isnan(claim["n"]) else f"{int(claim['n'])}",

@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 
 def judged(plan: Plan, scale: str) -> None:
-    """Write what the records of one scale say of claims (``records_file``), and how its runs differ from published ones."""
+    """Write what the records of one scale say of claims (``records_file``), and how its runs differ."""
     recorded = planning.make(plan.config.root, {"scale": scale, "evidence_only": True})
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
@@ -213,7 +213,7 @@ def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming],
 
 
 def answer(row: Mapping[str, Any]) -> str:
-    """What a row of claims says: it holds, fails, is ``opposite``, or one cannot tell; of a sentence, what its table says.
+    """What a row of claims says: it holds, fails, is ``opposite``, or one cannot tell; or what its table says.
 
     The answer to a comparison without a clear direction, and to a number of another setting, cannot be told.
     """
