@@ -2,7 +2,7 @@
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import questions
+from hypersphere.report import forest, questions
 from hypersphere.statistics import known
 
 
@@ -12,3 +12,4 @@ def build(plan: Plan) -> None:
     claims, _ = known.build(plan)
     findings = questions.answered(root, claims)
     tables.write(root / known.REPORT / "findings", {"findings": (findings, columns.FINDINGS)})
+    forest.build(plan.config, claims, root / known.REPORT)
