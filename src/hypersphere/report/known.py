@@ -2,7 +2,7 @@
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import forest, questions
+from hypersphere.report import forest, pdf, questions
 from hypersphere.statistics import known
 
 
@@ -13,3 +13,4 @@ def build(plan: Plan) -> None:
     findings = questions.answered(root, claims)
     tables.write(root / known.REPORT / "findings", {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, root / known.REPORT)
+    pdf.build(plan, root / known.REPORT, known.settling(claims, pdf.HOURS))

@@ -37,7 +37,7 @@ def build(plan: Plan) -> None:
 def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
     """Set a PDF from a source of the project and its content."""
     given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "timestamp": TIMESTAMP}
-    inputs = {"content": _address(root, data)}
+    inputs = {"content": address(root, data)}
     try:
         made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.fonts())], **given)
     except typst.TypstError as error:
@@ -47,7 +47,7 @@ def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
         temporary.write_bytes(bytes(made))
 
 
-def _address(root: Path, file: Path) -> str:
+def address(root: Path, file: Path) -> str:
     """A file of the project as Typst finds it."""
     return f"/{file.relative_to(root).as_posix()}"
 
@@ -163,6 +163,6 @@ def shown(results: Results, paper: Paper, ready: Sequence[Shown]) -> list[dict[s
                 "lines": [line._asdict() | {"cells": [cell._asdict() for cell in line.cells]} for line in grid.lines],
             }
         else:
-            about["path"] = _address(config.root, pages.drawing(config, paper.paper, artifact.id))
+            about["path"] = address(config.root, pages.drawing(config, paper.paper, artifact.id))
         listed.append(about)
     return listed
