@@ -22,7 +22,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
-from hypersphere.config.run import Run
+from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
@@ -138,11 +138,8 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     ladder = [*_exact(plan, rules)]
     for config, table in _sources(plan):
         ladder += [_of_encoders(config, row, rules) for row in tables.rows(table)]
-    order = {rung: place for place, rung in enumerate(RUNGS)}
-    ladder.sort(key=lambda row: (order[row["rung"]], -_number(row["n"]), row["scale"]))
-    best: dict[str, Row] = {}
-    for row in ladder:
-        best.setdefault(row["id"], row)
+    ladder = climbed(ladder)
+    best = {row["id"]: row for row in reversed(ladder)}
     costs, rows = _costs(), []
     for paper in plan.config.papers:
         listed = ledger.of(plan.config, paper)
@@ -156,6 +153,12 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     written["criteria"] = (criteria(known), columns.CRITERIA)
     tables.write(plan.config.root / REPORT, written)
     return known, steps
+
+
+def climbed(ladder: Sequence[Row]) -> list[Row]:
+    """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
+    order = list(RUNGS)
+    return sorted(ladder, key=lambda row: (order.index(row["rung"]), -_number(row["n"]), row["scale"]))
 
 
 def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
@@ -199,13 +202,13 @@ def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
     return used is None or named is None or _origin(used) != _origin(named)
 
 
-def _origin(dataset: Any) -> tuple[Any, ...]:
-    """Which published images and labels a dataset is made of."""
+def _origin(dataset: Dataset) -> tuple[str, str, str]:
+    """Which published images or sentences, and which labels, a dataset is made of."""
     if dataset.source is None:
-        return (dataset.name,)
-    given = dataset.source.parameters
-    base = given.get("base") or dataset.source.name
-    return base, given.get("labels", "class"), given.get("classes") if dataset.source.name == "cifar" else None
+        return dataset.name, "", ""
+    name, given = dataset.source.name, dataset.source.parameters
+    base = f"cifar{given.get('classes', 10)}" if name == "cifar" else given.get("base", name)
+    return base, given.get("labels", "class"), given.get("corpus", "")
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
