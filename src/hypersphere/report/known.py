@@ -11,6 +11,6 @@ def build(plan: Plan) -> None:
     root = plan.config.root
     claims, _ = known.build(plan)
     findings = questions.answered(root, claims)
-    tables.write(root / known.REPORT / "findings", {"findings": (findings, columns.FINDINGS)})
+    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, root / known.REPORT)
     pdf.build(plan, root / known.REPORT, known.settling(claims, pdf.HOURS))

@@ -56,13 +56,13 @@ def content(plan: Plan, folder: Path, settling: Sequence[tuple[str, int, float]]
     """All numbers, tables and sentences of the paper."""
     config = plan.config
     known = _table(folder, "claims", columns.KNOWN)
-    findings = [_finding(folder, row) for row in _table(folder / "findings", "findings", columns.FINDINGS)]
+    findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
     parts, mended = outline(config.root, documents, known), _errata(config.root)
     leads = sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
     if not leads:
         raise HypersphereError(
-            f"{folder / 'findings/findings.csv'}: no question leads, so the abstract has no findings"
+            f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings"
         )
     named = {name: part.short for name, part in parts.items()}
     failed = {name: [claim for claim in known if claim["paper"] == name and _fails(claim)] for name in documents}
@@ -139,7 +139,7 @@ def _about(root: Path) -> dict[str, str]:
 def _finding(folder: Path, row: Claim) -> dict[str, str]:
     """A question with its sentence, which must be there."""
     if not row["sentence"].strip():
-        raise HypersphereError(f"{folder / 'findings/findings.csv'}: {row['id']}: the sentence is missing")
+        raise HypersphereError(f"{folder / 'findings.csv'}: {row['id']}: the sentence is missing")
     asked = ("id", "paper", "question", "sentence", "outcome", "certainty", "lead", "about", "leading")
     return {key: paper.quoted(row[key]) for key in asked}
 
