@@ -61,9 +61,7 @@ def content(plan: Plan, folder: Path, settling: Sequence[tuple[str, int, float]]
     parts, mended = outline(config.root, documents, known), _errata(config.root)
     leads = sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
     if not leads:
-        raise HypersphereError(
-            f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings"
-        )
+        raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
     named = {name: part.short for name, part in parts.items()}
     failed = {name: [claim for claim in known if claim["paper"] == name and _fails(claim)] for name in documents}
     return {
@@ -388,9 +386,9 @@ def _settling(
         "hours": f"{HOURS:g}",
         "first": rows,
         "first_claims": str(sum(number for _, number, _ in settling)),
-        "all": [*all_rows, ["all", f"{whole[0]:.0f}", words.number(whole[1], 0)]],
+        "all": [*all_rows, ["all", f"{whole[0]:.0f}", f"{whole[1]:,.0f}"]],
         "all_claims": f"{whole[0]:.0f}",
-        "all_hours": words.number(whole[1], 0),
+        "all_hours": f"{whole[1]:,.0f}",
     }
 
 
