@@ -219,7 +219,7 @@ def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
     """Mark a panel without any number as diverged, or as not run."""
-    said = "diverged" if any(cell.was_run for cell in cells) else words.NOT_RUN
+    said = "diverged" if any(cell.count("n_diverged") for cell in cells) else words.NOT_RUN
     axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
     axis.set(xticks=[], yticks=[])
     axis.grid(visible=False)

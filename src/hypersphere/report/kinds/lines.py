@@ -180,7 +180,7 @@ class _Lines:
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
         if any(_by_run(cell) for _, cell in measured):  # a thin line for each seed
             at = {cell.text: x for x, cell in measured}
-            for _, rows in self._single(cells).groupby("seed"):
+            for _, rows in self._single([cell for _, cell in measured]).groupby("seed"):
                 run = sorted((at[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
                 thin = {"color": look["color"], "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
                 axis.plot([x for x, _ in run], [y for _, y in run], **thin)
