@@ -351,6 +351,24 @@ def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
     return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
 
 
+@command(
+    "write what is known of every claim: a page, a paper and its tables, in results/report",
+    option("--records", metavar="SCALE", help="only judge claims by the records of this scale"),
+)
+def report(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.statistics import known
+
+    scales = known.recorded_scales(plan.config.root)
+    if arguments.records is None:
+        from hypersphere.report import known as shown
+
+        shown.build(plan)
+    elif arguments.records in scales:
+        known.judged(plan, arguments.records)
+    else:
+        raise HypersphereError(f"report: --records: {not_one_of(arguments.records, scales)}")
+
+
 COMMANDS |= {
     "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
     "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),

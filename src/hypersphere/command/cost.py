@@ -1,7 +1,8 @@
 """``hypersphere cost``: what the runs of a plan would take, before anything runs, and the table of docs/cost.md.
 
 Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
-no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale.
+no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale
+there and in data/costs.csv.
 """
 
 import csv
@@ -17,17 +18,15 @@ from typing import Any, NamedTuple
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config import registry
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Dataset, Run
-from hypersphere.datasets import store
+from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.training import work
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
-TABLE = ROOT / "data" / "images.csv"
 BEGIN, END = "<!-- cost -->", "<!-- end -->"
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
@@ -35,8 +34,6 @@ COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "devi
 TITLE = 11
 """Width of what is left of a note's text."""
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z")
-SUPERCLASSES = 20
-"""Those of CIFAR-100."""
 Key = tuple[str, str]
 """A paper and one of its artifacts."""
 
@@ -53,17 +50,6 @@ class Device(NamedTuple):
 
 GPU = Device("GPU", 120, "one NVIDIA H200; a quarter of its rated 495 TFLOP/s (TF32), which is assumed")
 CORE = Device("core", 0.02, "one core at 2.5 GHz, on networks of the laptop scale (docs/cost.md)")
-
-
-class Size(NamedTuple):
-    """The training examples of a dataset."""
-
-    side: float
-    """Pixels of an image; of a sentence, its words, on average."""
-    classes: int
-    train: int
-    about: bool = False
-    """Whether their number is known only roughly."""
 
 
 class Amount(NamedTuple):
@@ -159,34 +145,6 @@ def of(plan: Plan, tflops: float | None = None) -> Cost:
     if not (math.isfinite(tflops) and tflops > 0):
         raise HypersphereError(f"cost: --tflops: must be a positive number (given: {tflops:g})")
     return Cost(plan, (GPU if on_gpu else CORE)._replace(tflops=tflops, source="given by --tflops"))
-
-
-def stated(dataset: Dataset) -> Size | None:
-    """The size of a dataset by data/images.csv and the parameters of its source, before any of it is on disk."""
-    if dataset.source is None:
-        return None
-    name = dataset.source.name
-    given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        rows = {row["name"]: row for row in csv.DictReader(handle)}
-    corpus = given.get("corpus") if name == "sentences" else None
-    parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
-    row = next((rows[one] for one in (given.get("base"), corpus, *parts, name) if one in rows), None)
-    if row is None:
-        return None
-    side = next((given[one] for one in ("canvas", "side", "size") if given.get(one)), row["side"])
-    if row["words"]:
-        side = min(given["length"], float(row["words"]))
-    classes, train = int(row["classes"]), int(row["train"] or 0)
-    if given.get("train_per_class"):
-        train = given["train_per_class"] * classes
-    elif isinstance(given.get("train"), int):
-        train = given["train"] or train
-    if given.get("labels", "class") != "class":
-        classes = SUPERCLASSES
-    if dataset.imbalance is not None:
-        train = sum(store.images_per_class(dataset.imbalance, classes))
-    return Size(float(side), classes, train, row["about"] == "yes")
 
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
@@ -285,3 +243,4 @@ if __name__ == "__main__":
     path = Path(sys.argv[1])
     whole = of(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
     files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
+    write(whole, ROOT / "data" / "costs.csv")

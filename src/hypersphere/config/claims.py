@@ -25,9 +25,10 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, text
+from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.config.validation import PositiveInt, Strict, unknown_key, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
@@ -35,6 +36,8 @@ from hypersphere.wording import counted
 _MAY_BE_EMPTY = ("metric", "reported", "reported_std", "reported_n", "direction")
 PRINTED = "as printed"
 """The ``reading`` of a claim that no erratum corrects."""
+SENTENCES = "sentences"
+"""The exact study that compares what a document says with the numbers that it prints itself."""
 
 
 def _number(value: float) -> float:
@@ -50,8 +53,9 @@ class Claim(Strict):
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     kind: Literal["value", "comparison", "theorem"]
-    origin: Literal["printed", "corrected", "ours"]
-    """``printed``: in the document; ``corrected``: in an erratum's reading of the document; ``ours``: in no document
+    origin: Literal["printed", "implied", "corrected", "ours"]
+    """``printed``: in the document; ``implied``: the difference of two numbers that it prints beside each other, of
+    which no sentence speaks (``of``); ``corrected``: in an erratum's reading of the document; ``ours``: in no document
     (our own theorem, identity or sensitivity row). Counts shown to people are of printed claims."""
     artifact: str
     method: str
@@ -72,7 +76,7 @@ class Claim(Strict):
     sentence: str
     source: str
     level: NonNegativeFloat | None = Field(default=None, exclude=True)
-    """The printed number of an ``equal`` comparison's baseline, by which its margin is chosen. It is no column."""
+    """The printed accuracy of a comparison's baseline, by which its margin is chosen. It is no column."""
 
     @cached_property
     def coordinates(self) -> dict[str, Scalar]:
@@ -128,6 +132,50 @@ class Claim(Strict):
 def load(file: Path) -> list[Claim]:
     """A paper's claims, each comparison with what it reports: the difference of its two printed values."""
     return with_differences(read(file), file)
+
+
+def of(config: Config, paper: str) -> list[Claim]:
+    """All claims of a document: those of its file, and the differences that its tables imply.
+
+    A table that prints a variant beside its baseline says what the variant gains, also where no sentence does. Which
+    cells are compared is what the artifact declares; two datasets or sizes of one variant are no such pair.
+    """
+    claims = load(config.claims_file(paper))
+    printed = {(one.artifact, one.text): one for one in claims if one.kind == "value" and one.origin == "printed"}
+    known = {(one.artifact, frozenset(one.cells)) for one in claims if one.kind == "comparison"}
+    for artifact, declared in config.papers[paper].measured.items():
+        for cells in (tuple(map(text, pair)) for pair in declared.comparisons):
+            variant, baseline = (printed.get((artifact, cell)) for cell in cells)
+            if variant is None or baseline is None or (artifact, frozenset(cells)) in known:
+                continue
+            trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
+            if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
+                claims.append(_implied(variant, baseline))
+    return claims
+
+
+def _implied(variant: Claim, baseline: Claim) -> Claim:
+    """The comparison of two printed values, of which no sentence speaks."""
+    other = {key: value for key, value in baseline.coordinates.items() if value != variant.coordinates[key]}
+    return Claim(
+        id=f"{variant.id}-{'-'.join(map(show, other.values()))}",
+        kind="comparison",
+        origin="implied",
+        baseline=baseline.variant if set(other) == {"variant"} else text(other),
+        reported=round(_number(variant.reported or 0.0) - (baseline.reported or 0.0), 10),
+        reported_std=None,
+        sentence="",
+        level=_level(variant.metric, baseline.reported),
+        **{
+            name: getattr(variant, name)
+            for name in ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
+        },
+    )
+
+
+def _level(metric: MeasureName | None, baseline: float | None) -> float | None:
+    """The printed accuracy of a baseline; None for other measures, which have no margin in points."""
+    return baseline if metric is not None and MEASURES[metric].margin == "accuracy" else None
 
 
 def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
@@ -209,7 +257,7 @@ def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim
         printed.append(values[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
     difference = round(printed[0] - printed[1], 10)
-    return claim.model_copy(update={"reported": difference, **({"level": printed[1]} if claim.direction else {})})
+    return claim.model_copy(update={"reported": difference, "level": _level(claim.metric, printed[1])})
 
 
 Cells = dict[str, Scalar | list[Scalar]]

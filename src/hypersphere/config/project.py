@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -117,6 +118,8 @@ class Scale(UsualEpochs):
     scale: str
     level: Level
     describe: str
+    superseded: str | None = None
+    """Why its protocol is no longer used: its records are the lowest rung of evidence from encoders. None: it is."""
     seeds: Seeds
     datasets: dict[str, str | None] = Field(default_factory=dict)
     """The dataset used in place of a published one, or of one paper's (``lmcl/stl10``); null: none."""
@@ -192,7 +195,7 @@ class Config(BaseModel):
         name = named.get(f"{paper}/{published}", named.get(published, other))
         return None if name is None else self.datasets[name]
 
-    @property
+    @cached_property
     def placed(self) -> list[tuple[Path, int, ScaleOverride]]:
         """The scale's overrides, each with the file that has it, or the command line, and its place there."""
         own = len(self.scale.overrides) - len(self.overrides.get("overrides", []))

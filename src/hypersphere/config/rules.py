@@ -1,10 +1,11 @@
-"""What judges a number: the margins and levels of config/statistics.yaml, and the words of every verdict."""
+"""What judges a number: margins, levels and grades (config/statistics.yaml, config/certainty.yaml), and verdicts."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config.validation import PositiveInt, Strict, validate
@@ -54,7 +55,7 @@ def load(root: Path) -> Rules:
     return validate(Rules, files.read_yaml(file), file)
 
 
-Outcome = Literal["holds", "fails", "open", "unjudged", "measured", "waiting"]
+Outcome = Literal["holds", "fails", "borne", "contradicted", "open", "unjudged", "measured", "waiting"]
 """What a verdict says to a reader in a hurry."""
 
 
@@ -72,7 +73,10 @@ class Verdict(StrEnum):
     DIVERGED = "diverged as published", "holds"
     NOT_REPRODUCED = "not reproduced", "fails"
     REFUTED = "refuted", "fails"
-    """A statement has a counterexample, or a sentence is contradicted by its own table."""
+    """A statement has a counterexample."""
+    BORNE = "its table bears it", "borne"
+    """A sentence agrees with the numbers that its own document prints, which says nothing of the world."""
+    CONTRADICTED = "its table contradicts it", "contradicted"
     DIRECTION_ONLY = "direction only", "open"
     INCONCLUSIVE = "inconclusive", "open"
     CANNOT_BE_JUDGED = "cannot be judged", "unjudged"
@@ -93,9 +97,71 @@ class Verdict(StrEnum):
     @property
     def tone(self) -> Literal["agree", "disagree", "neutral"]:
         """Its colour at the published scale."""
-        return "agree" if self.outcome == "holds" else "disagree" if self.outcome == "fails" else "neutral"
+        tones: dict[Outcome, Literal["agree", "disagree"]] = {"holds": "agree", "fails": "disagree"}
+        return tones.get(self.outcome, "neutral")
 
     @property
     def settles(self) -> bool:
         """Whether it is for or against a published claim, which only the published scale can be."""
         return self.tone != "neutral" or self is Verdict.DIRECTION_ONLY
+
+
+Grade = Literal["high", "moderate", "low", "very low", "none"]
+"""How sure a reader may be, after GRADE."""
+GRADES: tuple[Grade, ...] = get_args(Grade)
+"""The best first."""
+Rung = Literal["proof", "exact", "published", "laptop", "first_protocol", "own_table", "nothing"]
+"""What kind of evidence it is: a step of the ladder."""
+RUNGS: dict[Rung, str] = {
+    "proof": "proof or random draws",
+    "exact": "exact computation",
+    "published": "published scale",
+    "laptop": "small encoders, real images",
+    "first_protocol": "small encoders, first protocol",
+    "own_table": "its own table",
+    "nothing": "nothing yet",
+}
+"""The best first, in words."""
+Shortcoming = Literal["few_runs", "undecided", "stand_in", "level", "other_setting", "untried", "unjudged"]
+SHORTCOMINGS: dict[Shortcoming, str] = {
+    "few_runs": "too few runs",
+    "undecided": "no direction after correction",
+    "stand_in": "other data stand in",
+    "level": "an arm is level with raw pixels or its untrained encoder",
+    "other_setting": "a number of another setting, which is not compared with the printed one",
+    "untried": "no counterexample on random draws, which is no proof",
+    "unjudged": "the document does not say what is needed",
+}
+"""In words."""
+
+
+class RungRules(Strict):
+    """The grade of one rung, and the most that evidence with a shortcoming can have."""
+
+    grade: Grade
+    at_most: dict[Shortcoming, Grade] = Field(default_factory=dict)
+
+
+class Certainty(Strict):
+    """The rules of certainty (docs/statistics.md)."""
+
+    enough_runs: PositiveInt
+    rungs: dict[Rung, RungRules]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if list(self.rungs) != list(RUNGS):
+            raise ValueError(f"rungs: must be {', '.join(RUNGS)}, in this order")
+        return self
+
+    def of(self, rung: Rung, shortcomings: Collection[Shortcoming]) -> tuple[Grade, list[Shortcoming]]:
+        """The grade of evidence on a rung, and the shortcomings that hold it down or would."""
+        rules = self.rungs[rung]
+        reasons = [one for one in rules.at_most if one in shortcomings]
+        return max([rules.grade, *(rules.at_most[one] for one in reasons)], key=GRADES.index), reasons
+
+
+def load_certainty(root: Path) -> Certainty:
+    """Read config/certainty.yaml under ``root``."""
+    file = root / "config" / "certainty.yaml"
+    return validate(Certainty, files.read_yaml(file), file)

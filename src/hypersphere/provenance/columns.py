@@ -46,7 +46,9 @@ CLAIMS: Columns = {
     **texts("measured_on", "unstated", "sentence"),
     **numbers("draws", "met", "violated"),
     **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
+    **numbers("low_unadjusted", "high_unadjusted"),
 }
+"""``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""
 DISTRIBUTION: Columns = {**texts("coordinates"), **numbers("seed"), **texts("run"), **numbers("quantile", "value")}
 PICTURES: Columns = {
     **{**texts("coordinates"), **numbers("seed"), **texts("run", "row", "column", "caption")},
@@ -61,3 +63,33 @@ TABLES = {
     **{"distribution": DISTRIBUTION, "pictures": PICTURES, "points": POINTS},
 }
 """By name, the tables of an artifact that is made from runs."""
+_EVIDENCE: Columns = {
+    **texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "measured"),
+    **numbers("low", "high", "low_unadjusted", "high_unadjusted", "n", "p"),
+    **texts("differs", "measured_on", "seeds", "device", "precision", "why", "counterexample", "study", "runs"),
+    **numbers("draws", "met", "violated"),
+}
+LADDER: Columns = {**texts("id"), **_EVIDENCE}
+"""results/report/ladder.csv: a row for each claim and each scale, or kind of computation, that says something of it."""
+KNOWN: Columns = {
+    **texts("id", "kind", "origin", "answered_by", "paper", "artifact", "method", "variant", "baseline", "dataset"),
+    **texts("setting", "metric", "sentence", "source", "reading", "reported"),
+    **numbers("reported_std", "reported_low", "reported_high"),
+    **_EVIDENCE,
+    **texts("settle"),
+    **numbers("gpu_hours"),
+}
+"""results/report/claims.csv: a row for each claim, with its best evidence. ``settle`` is the command that would settle
+it, and ``gpu_hours`` what its table takes, stated and not measured (docs/cost.md)."""
+CRITERIA: Columns = {
+    **texts("paper", "rung"),
+    **numbers("compared", "same_sign", "clear", "printed_inside", "with_interval", "ours_inside"),
+}
+"""results/report/criteria.csv: of the comparisons with a printed difference and an interval of ours, how many have the
+printed sign; exclude zero on its side; have the printed effect inside our interval; and how many print an interval, and
+have our effect inside it."""
+FINDINGS: Columns = {
+    **texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty"),
+    **numbers("holds", "fails", "opposite", "unknown"),
+}
+"""results/report/findings.csv: the questions of paper/findings.yaml, each with the sentence that its evidence bears."""

@@ -1,9 +1,10 @@
 """Write tidy tables with their checksums, and read them by the kinds of columns that each table declares."""
 
+import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -51,13 +52,23 @@ def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]]
     """
     checksums = {path.name: files.sha256(path) for path in also}
     for name, (table, columns) in tables.items():
-        shown, path = table[list(columns)].copy(), folder / f"{name}.csv"
-        for column in shown.select_dtypes("float"):
-            # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
-            shown[column] = shown[column].replace([np.inf, -np.inf], np.nan) + 0.0
-        files.write_text(path, shown.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+        path = folder / f"{name}.csv"
+        files.write_text(path, _printed(table, columns))
         checksums[path.name] = files.sha256(path)
     files.write_sealed(tidy_manifest(folder / f"{next(iter(tables))}.csv"), {"files": checksums})
+
+
+def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:
+    shown = table[list(columns)].copy()
+    for column in shown.select_dtypes("float"):
+        # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
+        shown[column] = shown[column].replace([np.inf, -np.inf], np.nan) + 0.0
+    return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+
+
+def as_read(table: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """A table as it would be read from its file."""
+    return _parsed(pd.read_csv(io.StringIO(_printed(table, columns)), dtype=str, keep_default_na=False), columns)
 
 
 def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
@@ -72,17 +83,29 @@ def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFra
         raise HypersphereError(f"{path}: the file is missing") from None
     except (ValueError, pd.errors.ParserError) as error:
         raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
-    known = {**dict.fromkeys(table.columns, others), **columns} if others else columns
+    known: Mapping[str, Kind | None] = {**dict.fromkeys(table.columns, others), **columns} if others else columns
     for column in (*known, *table.columns):
         if column not in table.columns or column not in known:
             what = "missing" if column in known else "unknown"
             raise HypersphereError(f"{path}: column {column} is {what}; expected: {', '.join(columns)}")
+    try:
+        return _parsed(table, known)
+    except ValueError as error:
+        raise HypersphereError(f"{path}: {error}") from None
+
+
+def _parsed(table: pd.DataFrame, columns: Mapping[str, Kind | None]) -> pd.DataFrame:
     for column in table.columns:
-        if known[column] == "number":
+        if columns[column] == "number":
             try:
                 table[column] = [float(value) if value else math.nan for value in table[column]]
             except ValueError as error:
-                raise HypersphereError(f"{path}: column {column}: {error}") from None
-        elif known[column] == "flag":
+                raise ValueError(f"column {column}: {error}") from None
+        elif columns[column] == "flag":
             table[column] = table[column] == "True"
     return table
+
+
+def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each by column."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]

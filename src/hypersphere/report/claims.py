@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -177,7 +177,7 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
         metric=metric.label if metric and (row["variant"] or not study) else "",  # a sentence has none
         setting=_in_words(paper, row, "setting"),
-        published=_published(row, decimals, compares),
+        published=published(row, decimals, compares),
         ours=checked(row) if stated else _ours(row, decimals, compares),
         interval=words.interval(row["low"], row["high"], decimals, sign=compares),
         tone=tone(config, row),
@@ -196,7 +196,8 @@ def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
     return words.point(paper, point, point)
 
 
-def _published(row: dict[str, Any], decimals: int, compares: bool) -> str:
+def published(row: Mapping[str, Any], decimals: int, compares: bool) -> str:
+    """What a document prints, in words; a dash if it prints no number."""
     if not row["reported"]:
         return "–"
     if row["reported"] in DIRECTIONS:

@@ -11,17 +11,18 @@ from typing import Any
 import pandas as pd
 
 from hypersphere import t_test
+from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, UNTRAINED
-from hypersphere.config.claims import NOT_MADE_YET, Claim, load, why_not_made, why_not_measured
+from hypersphere.config.claims import NOT_MADE_YET, Claim, why_not_made, why_not_measured
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import gather, studies, verdicts
+from hypersphere.statistics import gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
 from hypersphere.theory.table import COLUMNS as THEORY
 
@@ -40,7 +41,7 @@ def build(plan: Plan) -> None:
     rules = rules_file.load(plan.config.root)
     rows = []
     for name, paper in plan.config.papers.items():
-        claims = load(plan.config.claims_file(name))
+        claims = ledger.of(plan.config, name)
         answered = _answered(plan, paper, claims, rules)
         judges = {
             claim.artifact: Judge(plan, paper, claim.artifact, rules) for claim in claims if claim.id not in answered
@@ -58,22 +59,53 @@ def build_studies(plan: Plan, paper: str) -> None:
 
     These are its theorems, and the claims that its exact studies answer.
     """
-    document, claims = plan.config.papers[paper], load(plan.config.claims_file(paper))
+    document, claims = plan.config.papers[paper], ledger.of(plan.config, paper)
     answered = _answered(plan, document, claims, rules_file.load(plan.config.root))
     rows = [_row(plan, document, claim, answered[claim.id]) for claim in claims if claim.id in answered]
     _write(plan, f"statistics/{paper}/studies", rows)
+
+
+def exact(plan: Plan) -> pd.DataFrame:
+    """The claims that theorems and exact studies answer, as claims.csv has them; nothing is written."""
+    rules, rows = rules_file.load(plan.config.root), []
+    for name, paper in plan.config.papers.items():
+        listed = ledger.of(plan.config, name)
+        answered = _answered(plan, paper, listed, rules)
+        rows += [_row(plan, paper, claim, answered[claim.id]) for claim in listed if claim.id in answered]
+    return tables.as_read(_table(rows), COLUMNS)
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str) -> None:
     """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer."""
     document = plan.config.papers[paper]
     judge = Judge(plan, document, artifact, rules_file.load(plan.config.root))
-    claims = [claim for claim in load(plan.config.claims_file(paper)) if claim.artifact == artifact]
+    claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
     folder = plan.artifact_folder(paper, artifact).relative_to(plan.config.results)
     _write(plan, f"{folder.as_posix()}/claims", [_row(plan, document, claim, judge.of(claim)) for claim in claims])
 
 
+def of_encoders(plan: Plan) -> pd.DataFrame:
+    """The claims that a plan's trained encoders answer, as claims.csv has them; nothing is written or read."""
+    rules, rows = rules_file.load(plan.config.root), []
+    for name, paper in plan.config.papers.items():
+        listed = [claim for claim in ledger.of(plan.config, name) if claim.artifact in paper.measured]
+        judges = {
+            artifact: Judge(plan, paper, artifact, rules, measure.judged_tables(plan, name, artifact))
+            for artifact in dict.fromkeys(claim.artifact for claim in listed)
+            if (name, artifact) in plan.made
+        }
+        rows += [
+            _row(plan, paper, claim, judges[claim.artifact].of(claim)) for claim in listed if claim.artifact in judges
+        ]
+    return tables.as_read(_table(rows), COLUMNS)
+
+
 def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
+    path = plan.config.results / name
+    tables.write(path.parent, {path.name: (_table(rows), COLUMNS)})
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.
     for column in ("reported", "measured"):
@@ -81,8 +113,7 @@ def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
             value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
             for value in table[column]
         ]
-    path = plan.config.results / name
-    tables.write(path.parent, {path.name: (table, COLUMNS)})
+    return table
 
 
 def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> dict[str, dict[str, Any]]:
@@ -115,19 +146,23 @@ def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> 
 
 
 class Judge:
-    """Judges the claims of one artifact made from runs by its tidy tables, if they exist."""
+    """Judges the claims of one artifact made from runs by its tidy tables: ``given``, or those of files, if any."""
 
-    def __init__(self, plan: Plan, paper: Paper, name: str, rules: Rules) -> None:
+    def __init__(
+        self, plan: Plan, paper: Paper, name: str, rules: Rules, given: Mapping[str, pd.DataFrame] | None = None
+    ) -> None:
         self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
         self.declared = paper.measured.get(name)
         folder = plan.artifact_folder(paper.paper, name)
-        self.made = not why_not_made(plan, paper.paper, name) and (folder / "summary.csv").is_file()
+        self.made = not why_not_made(plan, paper.paper, name) and bool(given or (folder / "summary.csv").is_file())
         self.arms: dict[str, Arms] = {}
         """By the layout that its cells share."""
         if self.made:
             self.measurements, self.effects, self.summary, self.about = (
-                tables.read(check_tidy(folder, f"{table}.csv"), columns.TABLES[table])
+                tables.as_read(given[table], columns.TABLES[table])
+                if given
+                else tables.read(check_tidy(folder, f"{table}.csv"), columns.TABLES[table])
                 for table in ("measurements", "effects", "summary", "runs")
             )
             self.summary = self.summary.set_index("coordinates", drop=False)
@@ -188,12 +223,12 @@ class Judge:
 
         Runs that are all equal have no interval, and show nothing.
         """
-        measure = MEASURES[claim.metric] if claim.metric else None
-        if measure is None or measure.margin == "none" or measure.better == "neither":
+        measured = MEASURES[claim.metric] if claim.metric else None
+        if measured is None or measured.margin == "none" or measured.better == "neither":
             return ""
         interval = float(self.summary["low"][cell]), float(self.summary["high"][cell])
         controls = (UNTRAINED, CHANCE)
-        level = verdicts.level_with(cell, interval, measure, self.means, controls, self.rules.margin)
+        level = verdicts.level_with(cell, interval, measured, self.means, controls, self.rules.margin)
         arm = "variant" if cell == claim.text else "baseline"
         return f"the {arm} is not shown to be better than its control ({level})" if level else ""
 
@@ -271,5 +306,6 @@ class Judge:
             **{"verdict": self.limit or judged.verdict, "direction": direction if self.limit else None},
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
             **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
+            **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},
             **seeds,
         }

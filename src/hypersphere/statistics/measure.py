@@ -53,6 +53,23 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     docs/results.md lists the columns. After an error nothing has been written.
     """
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
+    written = judged_tables(plan, paper, artifact)
+    rows = written["measurements"]
+    folder, images, also = plan.artifact_folder(paper, artifact), registry.artifact_kind(declared.draw).images, []
+    if "distribution.csv" in images:
+        written["distribution"] = distribution(plan, cells, rows)
+    if "points.csv" in images:
+        written["points"] = points(plan, cells, rows)
+    if "pictures.csv" in images:
+        written["pictures"], stacked = pictures(plan, cells, rows)
+        also.append(folder / "pictures.png")
+        png.write(also[0], stacked)
+    tables.write(folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also)
+
+
+def judged_tables(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
+    """The tables by which an artifact's claims are judged: measurements, summary, effects and runs."""
+    declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     rules, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
     rows = gather.measurements(measurer.rows(cells, declared))
     controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
@@ -64,22 +81,12 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
     summaries["level"] = [level.get(cell, "") for cell in summaries["coordinates"]]
     compared = zip(found["coordinates"], found["baseline"], strict=True)
     found["level"] = [level.get(cell) or level.get(baseline, "") for cell, baseline in compared]
-    written = {
+    return {
         "measurements": gather.stack([rows, controls], columns.MEASUREMENTS),
         "summary": summaries,
         "effects": found,
         "runs": gather.runs(plan, plan.runs_of(paper, artifact)),
     }
-    folder, images, also = plan.artifact_folder(paper, artifact), registry.artifact_kind(declared.draw).images, []
-    if "distribution.csv" in images:
-        written["distribution"] = distribution(plan, cells, rows)
-    if "points.csv" in images:
-        written["points"] = points(plan, cells, rows)
-    if "pictures.csv" in images:
-        written["pictures"], stacked = pictures(plan, cells, rows)
-        also.append(folder / "pictures.png")
-        png.write(also[0], stacked)
-    tables.write(folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also)
 
 
 def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:

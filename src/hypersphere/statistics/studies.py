@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hypersphere.config.claims import PRINTED, Claim
+from hypersphere.config.claims import PRINTED, SENTENCES, Claim
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Rules, Verdict
@@ -75,6 +75,8 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
         if (declared := studied.get(answerable[name].artifact)) and declared.cannot_be_judged:
             outcome |= verdicts.cannot_be_judged(outcome)
         outcome["study"] = made_by[name]
+        if made_by[name] == SENTENCES:
+            outcome["verdict"] = Verdict.BORNE if outcome["verdict"].outcome == "holds" else Verdict.CONTRADICTED
     return outcomes
 
 

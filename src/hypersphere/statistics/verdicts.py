@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
-from hypersphere.config.measures import Measure
+from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.records import Level
 from hypersphere.config.rules import Margin, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
 
-Direction = Literal["same", "opposite", "unclear"]
+Direction = Literal["same", "opposite", "no effect", "unclear"]
 Interval = tuple[float, float]
 """Both ends, in the metric's unit; nan where it is unknown."""
 
@@ -66,15 +66,25 @@ def limit(level: Level, overridden: bool) -> Verdict | None:
 
 
 def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Direction]:
-    """The verdict on a comparison, and the direction that is read from it at a scale below the published one."""
+    """The verdict on a comparison, and the direction that is read from it at a scale below the published one.
+
+    There is no effect if no direction is clear and the 90 % interval lies within the margin of equivalence, unless the
+    printed effect itself lies within it: then ours does not speak against it.
+    """
+    accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
+    margin = rules.margin.of(claim.level or 0.0) if accuracy else math.nan
     if claim.direction == "equal":
-        judged = of_equality(ours.confident, ours.primary, rules.margin.of(claim.level or 0.0))
+        judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
         return judged, directions.get(judged.verdict, "unclear")
+    published = 1.0 if claim.direction == "larger" else claim.reported or 0.0
+    found = direction(ours.adjusted, published)
+    large = claim.direction == "larger" or abs(published) > margin
+    if found == "unclear" and large and -margin <= ours.confident[0] and ours.confident[1] <= margin:
+        found = "no effect"
     if claim.direction == "larger":
-        return of_direction(ours.adjusted, ours.primary), direction(ours.adjusted, 1.0)
-    published = claim.reported or 0.0
-    return of_effect(published, ours.adjusted, ours.primary, rules), direction(ours.adjusted, published)
+        return of_direction(ours.adjusted, ours.primary), found
+    return of_effect(published, ours.adjusted, ours.primary, rules), found
 
 
 def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules) -> Judgement:

@@ -1,0 +1,58 @@
+"""How many examples a dataset has, and how large they are, before any of it is on disk (data/images.csv)."""
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hypersphere.config import registry
+from hypersphere.config.run import Dataset
+from hypersphere.datasets import store
+
+TABLE = Path(__file__).parents[3] / "data" / "images.csv"
+SUPERCLASSES = 20
+"""Those of CIFAR-100."""
+
+
+class Size(NamedTuple):
+    """The training examples of a dataset."""
+
+    side: float
+    """Pixels of an image; of a sentence, its words, on average."""
+    classes: int
+    train: int
+    about: bool = False
+    """Whether their number is known only roughly."""
+
+
+def stated(dataset: Dataset) -> Size | None:
+    """The size of a dataset by data/images.csv and the parameters of its source, before any of it is on disk."""
+    if dataset.source is None:
+        return None
+    name = dataset.source.name
+    given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
+    rows = _images()
+    corpus = given.get("corpus") if name == "sentences" else None
+    parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
+    row = next((rows[one] for one in (given.get("base"), corpus, *parts, name) if one in rows), None)
+    if row is None:
+        return None
+    side = next((given[one] for one in ("canvas", "side", "size") if given.get(one)), row["side"])
+    if row["words"]:
+        side = min(given["length"], float(row["words"]))
+    classes, train = int(row["classes"]), int(row["train"] or 0)
+    if given.get("train_per_class"):
+        train = given["train_per_class"] * classes
+    elif isinstance(given.get("train"), int):
+        train = given["train"] or train
+    if given.get("labels", "class") != "class":
+        classes = SUPERCLASSES
+    if dataset.imbalance is not None:
+        train = sum(store.images_per_class(dataset.imbalance, classes))
+    return Size(float(side), classes, train, row["about"] == "yes")
+
+
+@cache
+def _images() -> dict[str, dict[str, str]]:
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        return {row["name"]: row for row in csv.DictReader(handle)}

@@ -1,0 +1,14 @@
+"""results/report/: what is known of every claim, from all evidence at hand, as tables, a page and a paper."""
+
+from hypersphere.config.plan import Plan
+from hypersphere.provenance import columns, tables
+from hypersphere.report import questions
+from hypersphere.statistics import known
+
+
+def build(plan: Plan) -> None:
+    """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the paper that show them."""
+    root = plan.config.root
+    claims, _ = known.build(plan)
+    findings = questions.answered(root, claims)
+    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
