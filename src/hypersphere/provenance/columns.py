@@ -98,4 +98,4 @@ STUDIES: Columns = {
     **numbers("planned", "recorded"),
     **texts("waits_for"),
 }
-"""results/report/records/<scale>/studies.csv: of each stage of a study of ours, the runs that it plans and those recorded."""
+"""results/report/records/<scale>/studies.csv: of each stage of a study of ours, the runs planned and recorded."""
