@@ -24,9 +24,9 @@ class Question(Strict):
     """A question, and what is said for each outcome.
 
     A sentence may name ``{holds}``, ``{fails}``, ``{opposite}``, ``{unknown}``, ``{borne}``, ``{contradicted}`` and
-    ``{all}``, which count claims, and ``{effect}``, ``{size}`` (the effect without its sign), ``{interval}``, ``{printed}``, ``{value}``, ``{n}``, ``{k}``,
-    ``{draws}``, ``{certainty}`` and ``{counterexample}`` of the leading claim; ``{name.effect}`` is of a claim of
-    ``also``.
+    ``{all}``, which count claims, and ``{effect}``, ``{size}`` (the effect without its
+    sign), ``{interval}``, ``{printed}``, ``{value}``, ``{n}``, ``{k}``, ``{draws}``, ``{certainty}`` and
+    ``{counterexample}`` of the leading claim; ``{name.effect}`` is of a claim of ``also``.
     """
 
     question: Text
@@ -60,9 +60,9 @@ class Question(Strict):
 
 
 def load(root: Path) -> dict[str, Question]:
-    """The questions of paper/findings.yaml by their ids, in their order."""
+    """The questions of paper/findings.yaml by their ids, in their order; none without the file."""
     file = root / FILE
-    given = files.read_yaml(file)
+    given = files.read_yaml(file) if file.exists() else {}
     if not isinstance(given, dict):
         raise HypersphereError(f"{file}: must map the ids of questions to questions")
     return {str(name): validate(Question, one, file, str(name)) for name, one in given.items()}
