@@ -9,8 +9,9 @@ from hypersphere.statistics import known
 def build(plan: Plan) -> None:
     """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the paper that show them."""
     root = plan.config.root
+    folder = root / known.REPORT
     claims, ladder = known.build(plan)
     findings = questions.answered(root, claims)
-    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
-    forest.build(plan.config, claims, root / known.REPORT)
-    page.build(plan, page.Tables(claims, ladder, findings))
+    tables.write(folder, {"findings": (findings, columns.FINDINGS)})
+    forest.build(plan.config, claims, folder)
+    page.build(plan, page.Tables(claims, ladder, findings), folder)

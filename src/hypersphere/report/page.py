@@ -106,8 +106,8 @@ class Line:
     errata: list[str]
 
 
-def build(plan: Plan, given: Tables) -> None:
-    """Write results/report/index.html."""
+def build(plan: Plan, given: Tables, folder: Path) -> None:
+    """Write index.html beside the pictures of the forest."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -116,11 +116,11 @@ def build(plan: Plan, given: Tables) -> None:
         lstrip_blocks=True,
     )
     environment.filters["counted"] = counted
-    page = environment.get_template("report.html").render(context(plan, given))
-    write_text(plan.config.root / known.REPORT / "index.html", page.rstrip() + "\n")
+    page = environment.get_template("report.html").render(context(plan, given, folder))
+    write_text(folder / "index.html", page.rstrip() + "\n")
 
 
-def context(plan: Plan, given: Tables) -> dict[str, Any]:
+def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
     """The values of the template."""
     config, listed = plan.config, tables.rows(given.claims)
     proofs = Proofs(plan, pages.ledger(config), frozenset(row["id"] for row in listed))
@@ -128,13 +128,13 @@ def context(plan: Plan, given: Tables) -> dict[str, Any]:
     lines = {row["id"]: shown.line(row) for row in listed}
     asked = [_question(row, lines) for row in tables.rows(given.findings)]
     titles = {name: paper.title for name, paper in config.papers.items()}
-    order = {**titles, "several": "Across the documents"}
+    order = {"several": "Across the documents", **titles}
     lead = sorted((one for one in asked if one["lead"]), key=lambda one: int(one["lead"]))
     chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
     return {
         "titles": titles,
         "lead": lead,
-        "forests": _forests(plan, listed),
+        "forests": _forests(plan, listed, folder),
         "criteria": tables.rows(known.criteria(given.claims)),
         "counts": [_counts(kind, listed) for kind in KINDS],
         "other_origins": [(ORIGINS[origin], sum(row["origin"] == origin for row in listed)) for origin in ORIGINS],
@@ -338,9 +338,10 @@ def _facts(row: dict[str, Any], subject: str, decimals: int) -> list[tuple[str, 
 
 
 def _question(row: dict[str, Any], lines: dict[str, Line]) -> dict[str, Any]:
-    """A finding with its claims, and the reasons for its certainty."""
+    """A finding with its claims, and the reasons for its certainty, which is that of claims with its answer."""
     about = [lines[name] for name in row["about"].split()]
-    reasons = dict.fromkeys(reason for line in about for reason in str(line.row["reasons"]).split("; ") if reason)
+    bearing = [line.row for line in about if line.row["answer"] == row["outcome"]]
+    reasons = dict.fromkeys(reason for claim in bearing for reason in str(claim["reasons"]).split("; ") if reason)
     return {**row, "claims": about, "reasons": list(reasons)}
 
 
@@ -404,7 +405,7 @@ def _choices(titles: dict[str, str], listed: Sequence[dict[str, Any]]) -> list[d
     offered: dict[str, dict[str, str]] = {
         "document": titles,
         "kind": {name: heading for name, (heading, _) in KINDS.items()},
-        "rung": dict(RUNGS),
+        "rung": {**RUNGS},
         "answer": {answer: answer for answer in ANSWERS if answer},
         "certainty": {grade: grade for grade in GRADES},
         "origin": ORIGINS,
@@ -440,7 +441,7 @@ def _rules(certainty: rules.Certainty) -> list[dict[str, Any]]:
     ]
 
 
-def _forests(plan: Plan, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _forests(plan: Plan, listed: Sequence[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """The pictures of the short and the whole forest, with what is in them."""
     every = forest.rows(plan.config, listed)
     found = []
@@ -451,7 +452,7 @@ def _forests(plan: Plan, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any
         found.append(
             {
                 "file": f"{name}.svg",
-                "data": picture(plan.config.root / known.REPORT / f"{name}.png"),
+                "data": picture(folder / f"{name}.png"),
                 "alt": f"Printed effect and ours for {counted(len(compared), 'comparison')}: {said}. Numbers: Claims.",
                 "same": len(rows) == len(every),
             }

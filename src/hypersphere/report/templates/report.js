@@ -25,7 +25,7 @@
   // Words of a question that say nothing of what is asked.
   const EMPTY = new Set(("a an and are as at be by can did do does for from has have help how in is it its of on or so than that the their there to was "
     + "were what when where which who why will with would").split(" "));
-  const plain = (text) => " " + text.toLowerCase().replace(/[-–’'"“”?.,;:()]/g, " ").replace(/\s+/g, " ") + " ";
+  const plain = (text) => " " + text.toLowerCase().replace(/[-–_\/’'"“”?.,;:()]/g, " ").replace(/\s+/g, " ") + " ";
   const words = (text) => plain(text || "").split(" ").filter((word) => word.length > 1 && !EMPTY.has(word)).map((word) => word.replace(/(..)s$/, "$1"));
   // Short words are found whole, or in the plural; long ones, and the one that is being typed, by how they begin.
   const has = (text, word, last) => text.includes(" " + word + (word.length > 4 || last ? "" : " ")) || text.includes(" " + word + "s ");
