@@ -8,7 +8,7 @@ REPORT = [
 
 rule judge_records:
     output:
-        multiext("results/report/records/{recorded}/claims", ".csv", ".json"),
+        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv"),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:
