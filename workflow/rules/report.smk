@@ -42,7 +42,7 @@ rule write_report:
             "findings.csv",
             "manifest.json",
         ),
-        multiext("results/report/forest", ".svg", ".png"),
+        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
     log:
         "logs/report/report.log",
     conda:

@@ -219,11 +219,16 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
         "few_runs": not _number(row["n"]) >= enough,
         "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
         "stand_in": stand_in,
-        "level": "an arm is at the level of" in row["why"],
+        "level": is_level(row),
         "other_setting": row["kind"] == "value",
         "unjudged": row["verdict"] == Verdict.CANNOT_BE_JUDGED,
     }
     return [name for name, here in found.items() if here]
+
+
+def is_level(row: Mapping[str, Any]) -> bool:
+    """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
+    return "an arm is at the level of" in row["why"]
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
