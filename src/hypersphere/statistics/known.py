@@ -20,7 +20,7 @@ from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
+from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
 from hypersphere.config.run import Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
@@ -181,7 +181,7 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
         "few_runs": not _number(row["n"]) >= enough,
         "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
         "stand_in": stand_in,
-        "level": "an arm is at the level of" in row["why"],
+        "level": LEVEL in row["why"],
         "other_setting": row["kind"] == "value",
         "unjudged": row["verdict"] == Verdict.CANNOT_BE_JUDGED,
     }
