@@ -94,9 +94,9 @@ class Question(Strict):
 
 
 def load(root: Path) -> dict[str, Question]:
-    """The questions of paper/findings.yaml by their ids, in their order."""
+    """The questions of paper/findings.yaml by their ids, in their order; none without the file."""
     file = root / FILE
-    given = files.read_yaml(file)
+    given = files.read_yaml(file) if file.exists() else {}
     if not isinstance(given, dict):
         raise HypersphereError(f"{file}: must map the ids of questions to questions")
     return {str(name): validate(Question, one, file, str(name)) for name, one in given.items()}

@@ -11,4 +11,4 @@ def build(plan: Plan) -> None:
     root = plan.config.root
     claims, _ = known.build(plan)
     findings = questions.answered(root, claims)
-    tables.write(root / known.REPORT / "findings", {"findings": (findings, columns.FINDINGS)})
+    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
