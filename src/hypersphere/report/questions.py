@@ -39,7 +39,7 @@ class Numbers:
     """The numbers of one claim, as a sentence shows them; one that the claim does not have is an error."""
 
     def __init__(self, claim: Claim) -> None:
-        decimals = _decimals(claim)
+        decimals = decimals_of(claim)
         compares = claim["kind"] == "comparison"
         measured = _measured(claim)
         interval = [claim["low_unadjusted"], claim["high_unadjusted"]]
@@ -67,7 +67,7 @@ class Numbers:
         return self.known[name]
 
 
-def _decimals(claim: Claim) -> int:
+def decimals_of(claim: Claim) -> int:
     return MEASURES[claim["metric"]].decimals if claim["metric"] in MEASURES else 2
 
 
@@ -130,7 +130,7 @@ def _together(about: Sequence[Claim], by_outcome: Mapping[Outcome, Sequence[Clai
         "measured": sum(claim["rung"] != "nothing" for claim in about),
         **{f"which_{key.removesuffix('s')}": _places(by_outcome[key]) for key in ("holds", "fails")},
         "ours": _ours(about),
-        "printed_range": _range([(float(claim["reported"]), _decimals(claim)) for claim in printed]),
+        "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
 
 
@@ -154,13 +154,13 @@ def _ours(about: Sequence[Claim]) -> str:
         )
         weak = f", but {SHORTCOMINGS['level']}" if level else ""
     else:
-        shown = _range([(_measured(claim), _decimals(claim)) for claim in numbers])
+        shown = spanned([(_measured(claim), decimals_of(claim)) for claim in numbers])
         weak = f", but in {level} of them {SHORTCOMINGS['level']}" if level else ""
     among = f" in {len(numbers)} of {len(about)} comparisons" if len(about) > 1 else ""
     return f"{where} give {shown}{among}{weak}"
 
 
-def _range(numbers: Sequence[tuple[float, int]]) -> str:
+def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     """``−0.3 to +0.6``, of numbers that each have their decimals; empty for none."""
     shown = [words.signed(number, decimals) for number, decimals in sorted(numbers)]
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
