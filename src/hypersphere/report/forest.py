@@ -167,6 +167,8 @@ def caption(config: Config, claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
     shown = [claim for claim in claims if drawn(claim)]
     other = sum(compared(claim) for claim in claims) - len(shown)
+    if not shown:
+        return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
     protocols = [_protocol(config, *one) for one in dict.fromkeys((claim["scale"], claim["rung"]) for claim in shown)]
@@ -193,11 +195,9 @@ LEVEL = "Pale, with an asterisk: an arm is level with raw pixels or its untraine
 
 
 def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
-    """Write forest.{svg,png} and forest_short.{svg,png}; none if there is nothing to draw."""
+    """Write forest.{svg,png} and forest_short.{svg,png}."""
     listed = tables.rows(claims)
     every = rows(config, listed)
-    if not every:
-        return
     for name, chosen in zip(NAMES, (every, short(every)), strict=True):
         with style.applied():
             figures.save(draw(config, chosen, listed), [folder / f"{name}.svg", folder / f"{name}.png"], "")
@@ -208,11 +208,11 @@ def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figur
     total = sum(len(row.claims) for row in rows(config, claims))
     here = sum(len(row.claims) for row in shown)
     some = f"{here} of {total}" if here < total else str(total)
-    lines = _lines(config, shown)
+    lines = _lines(config, shown) or ["No comparison has an interval yet."]
     frame = figures.Frame(
         f"Printed effects and ours: {some} comparisons of trained encoders",
-        "Difference in accuracy, points. Ours with the 95 % interval by Welch (thick) and after Holm's correction "
-        f"(thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
+        f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
+        f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         words.joined(
             caption(config, claims),
             LEVEL if any(known.is_level(claim) for row in shown for claim in row.claims) else "",
@@ -278,7 +278,7 @@ def _key() -> list[Line2D]:
     ]
 
 
-def _row(axis: Axes, at: int, row: Row) -> None:
+def _row(axis: Axes, at: float, row: Row) -> None:
     """The intervals of a row, our effects and the printed ones."""
     leading = min(row.claims, key=lambda claim: list(LOOKS).index(direction(claim)))
     several = len(row.claims) > 1
@@ -338,7 +338,7 @@ def _inside(value: float) -> float:
     return min(max(value, -FARTHEST), FARTHEST)
 
 
-def _arrow(axis: Axes, at: int, sign: int, colour: str, alpha: float) -> None:
+def _arrow(axis: Axes, at: float, sign: int, colour: str, alpha: float) -> None:
     """A small arrow at an end of the axis."""
     marker = ">" if sign > 0 else "<"
     axis.plot(sign * FARTHEST, at, marker=marker, color=colour, markersize=5, alpha=alpha, zorder=5, clip_on=False)

@@ -36,3 +36,33 @@ def comparison(
 def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows of claims.csv as they are read."""
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN)
+
+
+def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
+    """A theorem, an exact study's or a text's sentence, and its answer."""
+    of = {"theorem": ("proof", "theorem"), "study": ("exact", "comparison"), "sentence": ("own_table", "comparison")}
+    rung, of_kind = of[kind]
+    found = {
+        **{"id": name, "kind": of_kind, "origin": "printed", "answered_by": kind, "paper": "margins", "rung": rung},
+        **{"answer": answer, "certainty": "none" if kind == "sentence" else "high", "sentence": f"Sentence {name}"},
+        **{"artifact": name, "reading": "as printed", "source": "Eq. 1", "verdict": answer},
+    }
+    found |= {"study": "" if kind == "theorem" else "sentences", "metric": "" if kind == "theorem" else "share"}
+    if kind == "theorem":
+        failed = answer == "fails"
+        found |= {"draws": 100.0, "met": 90.0, "violated": 7.0 if failed else 0.0, "measured": "0.5"}
+        found |= {"counterexample": '{"theta": [0.0], "excess": 0.05}' if failed else ""}
+    else:
+        found |= {"measured": "50", "n": 4.0}
+    return EMPTY | found | given
+
+
+def ladder(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """ladder.csv with the best evidence of each claim alone."""
+    steps = [row for row in rows if row["rung"] != "nothing"]
+    return tables.as_read(pd.DataFrame(steps, columns=list(columns.LADDER)), columns.LADDER)
+
+
+def findings(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of findings.csv as they are read."""
+    return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)

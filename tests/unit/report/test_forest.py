@@ -109,6 +109,7 @@ def test_the_same_claims_give_the_same_bytes(config: Config, tmp_path: Path) -> 
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_nothing_is_written_where_nothing_is_compared(config: Config, tmp_path: Path) -> None:
-    forest.build(config, made_up.table([made_up.comparison("not_run", 1.0)]), tmp_path)
-    assert not list(tmp_path.iterdir())
+def test_without_any_comparison_the_picture_says_so(config: Config) -> None:
+    listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
+    (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes
+    assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]
