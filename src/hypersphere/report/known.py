@@ -15,4 +15,4 @@ def build(plan: Plan) -> None:
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
     page.build(plan, page.Tables(claims, ladder, findings), folder)
-    pdf.build(plan, folder, known.settling(claims, pdf.HOURS))
+    pdf.build(plan, folder)

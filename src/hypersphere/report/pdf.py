@@ -20,13 +20,13 @@ from hypersphere.files import read_yaml, write_json
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, figures, forest, pages, paper, studies, words
 from hypersphere.report.artifact import Context
+from hypersphere.report.page import HOURS
 from hypersphere.report.results import Results
+from hypersphere.statistics.known import is_level, settling
 from hypersphere.wording import counted
 
 SOURCE = "paper/report.typ"
 OUTLINE = "paper/outline.yaml"
-HOURS = 10.0
-"""Of a GPU: what they would settle first."""
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
 OF_PRINTED_NUMBERS = ("binomial_floor", "seed_counts", "printed_tests", "last_digits")
@@ -46,16 +46,17 @@ class Part(Strict):
     """Printed statements with a counterexample, which the text tells first."""
 
 
-def build(plan: Plan, folder: Path, settling: Sequence[tuple[str, int, float]]) -> None:
+def build(plan: Plan, folder: Path) -> None:
     """Write ``content.json`` and, from it, ``report.pdf``, beside the tables and the forest in ``folder``."""
-    write_json(folder / "content.json", content(plan, folder, settling))
+    write_json(folder / "content.json", content(plan, folder))
     paper.typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
 
 
-def content(plan: Plan, folder: Path, settling: Sequence[tuple[str, int, float]]) -> dict[str, Any]:
+def content(plan: Plan, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
     config = plan.config
-    known = _table(folder, "claims", columns.KNOWN)
+    read = tables.read(folder / "claims.csv", columns.KNOWN)
+    known = tables.rows(read)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
     parts, mended = outline(config.root, documents, known), _errata(config.root)
@@ -90,7 +91,7 @@ def content(plan: Plan, folder: Path, settling: Sequence[tuple[str, int, float]]
         ],
         "ladder": _ladder(config.root),
         "scales": _scales(config.root, known),
-        "settling": _settling(config.papers, named, known, settling),
+        "settling": _settling(config.papers, named, known, settling(read, HOURS)),
         "differences": _differences(documents, known),
     }
 
@@ -251,14 +252,13 @@ def _effect(about: Paper, claim: Claim) -> dict[str, str]:
     """One comparison: the printed difference and ours, with both intervals."""
     decimals = MEASURES[claim["metric"]].decimals
     welch, holm = (words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals) for end in ("_unadjusted", ""))
-    level = claim["why"].startswith("an arm is at the level of")
     return {
         "subject": forest.subject(about, claim),
         "on": "" if claim["origin"] == "printed" else "implied",
         "printed": claims.published(claim, decimals, compares=True),
         "ours": words.signed(float(claim["measured"]), decimals),
         **{"welch": welch, "holm": holm, "n": f"{claim['n']:.0f}", "direction": forest.direction(claim)},
-        "why": "(level)" if level else "",
+        "why": "(level)" if is_level(claim) else "",
         "certainty": claim["certainty"],
     }
 
@@ -368,11 +368,11 @@ def _settling(
     papers: Mapping[str, Paper],
     named: Mapping[str, str],
     known: Sequence[Claim],
-    settling: Sequence[tuple[str, int, float]],
+    first: Sequence[tuple[str, int, float]],
 ) -> dict[str, Any]:
     """What some hours of a GPU would settle first, and the hours of all tables that are open, by document."""
     rows = []
-    for artifact, number, hours in settling:
+    for artifact, number, hours in first:
         name, _, table = artifact.partition("/")
         printed = papers[name].artifacts[table].printed or table
         rows.append([f"{named[name]}, {printed}", str(number), words.number(hours, 1)])
@@ -385,7 +385,7 @@ def _settling(
     return {
         "hours": f"{HOURS:g}",
         "first": rows,
-        "first_claims": str(sum(number for _, number, _ in settling)),
+        "first_claims": str(sum(number for _, number, _ in first)),
         "all": [*all_rows, ["all", f"{whole[0]:.0f}", f"{whole[1]:,.0f}"]],
         "all_claims": f"{whole[0]:.0f}",
         "all_hours": f"{whole[1]:,.0f}",

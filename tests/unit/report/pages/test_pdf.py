@@ -77,12 +77,12 @@ class Report:
     def content(self) -> dict[str, Any]:
         """What the paper would be made from."""
         self.write()
-        return pdf.content(self.plan, self.folder, [("alpha/table1", 1, 4.25)])
+        return pdf.content(self.plan, self.folder)
 
     def build(self) -> bytes:
         """The paper."""
         self.write()
-        pdf.build(self.plan, self.folder, [("alpha/table1", 1, 4.25)])
+        pdf.build(self.plan, self.folder)
         return (self.folder / "report.pdf").read_bytes()
 
 
