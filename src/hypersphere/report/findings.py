@@ -15,6 +15,7 @@ from hypersphere.report.claims import KINDS, Entry, kind_of
 from hypersphere.report.results import settles
 from hypersphere.wording import counted
 
+
 class Outcome(NamedTuple):
     """Verdicts that say the same to a reader in a hurry."""
 

@@ -346,6 +346,9 @@ def matrix(entries: Sequence[Entry], named: dict[str, str]) -> list[dict[str, An
     """
     rows = [(short, [claim for claim in entries if claim.paper == paper]) for paper, short in named.items()]
     return [
-        {"name": name, "counts": [list(map(str, outcomes(printed(kind)).values())) for kind in reversed(apart(own)[:3])]}
+        {
+            "name": name,
+            "counts": [list(map(str, outcomes(printed(kind)).values())) for kind in reversed(apart(own)[:3])],
+        }
         for name, own in (*rows, ("all", list(entries)))
     ]

@@ -102,8 +102,8 @@ class Proofs:
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
             return [*files, Link("study", f"{self._root}/{_study(paper.studied[name].study)}")]
-        summary = f"{self._from_page(self.plan.artifact_folder(paper.paper, name))}/summary.csv"
-        return [*files, Link("means of all cells", summary)]
+        folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
+        return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
     def test(self, name: str) -> Link:
         """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""

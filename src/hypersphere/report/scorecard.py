@@ -123,7 +123,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
     claimed, visible = {claim.artifact for claim in of_paper}, document.studied + document.measured
     shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
-    tested, untested = pages.effects(results, paper.paper, names)
     controls = []  # of each table, as a table of their own
     for artifact in document.measured:
         if artifact.grid and (lines := tuple(line for line in artifact.grid.lines if line.control)):
@@ -143,8 +142,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "shown": [one for one in shown if not one["stops"]],
         "movable": [one for one in shown if one["stops"]],
         "controls": controls,
-        "effects": tested,
-        "untested": untested,
         "missing": document.missing,
         "anchors": [one.id for one in visible] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
