@@ -1,14 +1,28 @@
 # all results -> claims.csv, scorecard, paper
 
 CLAIMS = [
-    f"{RESULTS}/{name}" for name in ("claims.csv", "claims.json", "statistics/runs.csv", "statistics/manifest.json")
+    f"{RESULTS}/{name}"
+    for name in (
+        "claims.csv",
+        "claims.json",
+        "statistics/runs.csv",
+        "statistics/manifest.json",
+    )
 ]
-PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
-TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/report/templates").iterdir())]
+PAGES = [
+    f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")
+]
+TEMPLATES = [
+    path.as_posix()
+    for path in sorted(Path("src/hypersphere/report/templates").iterdir())
+]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [
-    local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.outputs(paper, name)
+    local(path)
+    for paper in SIMULATED
+    for name in PLAN.config.studied(paper)
+    for path in PLAN.outputs(paper, name)
 ]
 
 

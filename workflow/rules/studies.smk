@@ -4,7 +4,11 @@ THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
     paper: [
         f"{RESULTS}/simulations/{paper}/{name}"
-        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)], "answers.csv", "manifest.json"]
+        for name in [
+            *[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)],
+            "answers.csv",
+            "manifest.json",
+        ]
     ]
     for paper in PLAN.config.papers
     if PLAN.config.studied(paper)
@@ -60,7 +64,11 @@ for PAPER in SIMULATED:
             THEORY,
         output:
             multiext(f"{RESULTS}/statistics/{PAPER}/", "studies.csv", "manifest.json"),
-            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
+            [
+                local(path)
+                for name in PLAN.config.studied(PAPER)
+                for path in PLAN.outputs(PAPER, name)
+            ],
         log:
             f"{LOGS}/studies/{PAPER}.log",
         conda:

@@ -99,7 +99,8 @@ class Handler(logging.Handler):
 def ending(plan: Plan) -> list[str]:
     """The verdicts, the files to open and the next command; of chosen tables and figures alone where ``only`` chose."""
     config, only = plan.config, plan.config.settings.only
-    tables, shown = [config.results / "claims.csv"], [config.results / name for name in ("scorecard.html", "paper.pdf")]
+    pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
+    tables, shown = [config.results / "claims.csv"], [config.root / "results" / page for page in pages]
     if only:
         made = [key for key in plan.made if config.chosen(*key)]
         studied = [

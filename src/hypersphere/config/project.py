@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -194,7 +195,7 @@ class Config(BaseModel):
         name = named.get(f"{paper}/{published}", named.get(published, other))
         return None if name is None else self.datasets[name]
 
-    @property
+    @cached_property
     def placed(self) -> list[tuple[Path, int, ScaleOverride]]:
         """The scale's overrides, each with the file that has it, or the command line, and its place there."""
         own = len(self.scale.overrides) - len(self.overrides.get("overrides", []))

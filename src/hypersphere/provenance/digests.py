@@ -150,6 +150,13 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     return files.digest([code, texts, claims_digest(plan)])
 
 
+def records_digest(root: Path, scale: str) -> str:
+    """Digest of all that judging claims by the records of one scale reads: code, config, printed numbers, records."""
+    read = [*(root / "config").rglob("*.yaml"), *(root / "paper" / "claims").glob("*.csv")]
+    read += [*(root / "evidence" / scale).glob("*.csv")]
+    return files.digest([code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted(read)]])
+
+
 def _scale(plan: Plan) -> Any:
     scale = plan.config.scale.model_dump(mode="json", exclude={"resources", "threads", "runs_per_job", "leaves_out"})
     return [plan.config.scale_name, scale, _rules(plan)]

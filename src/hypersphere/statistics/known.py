@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 from scipy import special
 
+from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
@@ -20,8 +21,8 @@ from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
-from hypersphere.config.run import Run
+from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
+from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
@@ -29,7 +30,7 @@ from hypersphere.statistics import claims
 
 REPORT = Path("results/report")
 """Holds the report, relative to the project."""
-COSTS = "data/costs.csv"
+COSTS = Path(__file__).parents[3] / "data" / "costs.csv"
 """What each artifact would take at the published scale, by ``python -m hypersphere.command.cost docs/cost.md``."""
 CANNOT_TELL = "cannot tell"
 NOT_RUN = str(Verdict.NOT_RUN)
@@ -47,7 +48,37 @@ def judged(plan: Plan, scale: str) -> None:
     published = planning.make(plan.config.root, {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
-    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"])})
+    progress = pd.DataFrame(list(_progress(recorded)), columns=list(columns.STUDIES))
+    tables.write(
+        path.parent,
+        {path.stem: (found, [*columns.CLAIMS, "differs"]), "studies": (progress, columns.STUDIES)},
+    )
+
+
+def _progress(recorded: Plan) -> Iterator[Row]:
+    """How many of the runs that each study of a scale plans are recorded, stage by stage."""
+    config = recorded.config
+    planned = planning.make(config.root, {"scale": config.settings.scale})
+    for paper, document in config.papers.items():
+        for name, study in document.studies.items():
+            for artifact in study.artifacts(name) if study.scale == config.settings.scale else ():
+                runs = planned.runs_of(paper, artifact)
+                waits = {cell.missing for cell in planned.artifacts[paper, artifact] if cell.missing}
+                yield {
+                    **{"paper": paper, "study": name, "question": study.question, "artifact": artifact},
+                    **{"planned": len(runs), "recorded": sum(run in (recorded.records or {}) for run in runs)},
+                    "waits_for": "" if runs else "; ".join(sorted(waits)),
+                }
+
+
+def progress(root: Path) -> pd.DataFrame:
+    """Of every study of our own, how many of its runs are recorded."""
+    found = [records_file(root, scale).with_name("studies.csv") for scale in recorded_scales(root)]
+    return (
+        pd.concat([tables.read(path, columns.STUDIES) for path in found], ignore_index=True)
+        if found
+        else pd.DataFrame()
+    )
 
 
 def records_file(root: Path, scale: str) -> Path:
@@ -113,15 +144,19 @@ def _sources(plan: Plan) -> list[tuple[Config, pd.DataFrame]]:
         path = records_file(root, scale)
         table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
         found.append((planning.cfg.load(root, {"scale": scale, "evidence_only": True}), table))
-    for path in sorted((root / "results").glob("*/claims.csv")):
-        name = path.parent.name
-        if (root / "config" / "scales" / f"{name}.yaml").is_file():
-            config = planning.cfg.load(root, {"scale": name})
-            if config.scale.level != "quick":
-                table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-                encoders = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
-                found.append((config, encoders.assign(differs="")))
+    for path in finished(root):
+        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
+        encoders = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
+        found.append((planning.cfg.load(root, {"scale": path.parent.name}), encoders.assign(differs="")))
     return found
+
+
+def finished(root: Path) -> list[Path]:
+    """claims.csv of every scale on real images that was finished here."""
+    found = [
+        (path, root / "config" / "scales" / f"{path.parent.name}.yaml") for path in root.glob("results/*/claims.csv")
+    ]
+    return sorted(path for path, file in found if file.is_file() and files.read_yaml(file)["level"] != "quick")
 
 
 # The ladder
@@ -133,12 +168,9 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     ladder = [*_exact(plan, rules)]
     for config, table in _sources(plan):
         ladder += [_of_encoders(config, row, rules) for row in tables.rows(table)]
-    order = {rung: place for place, rung in enumerate(RUNGS)}
-    ladder.sort(key=lambda row: (order[row["rung"]], -_number(row["n"]), row["scale"]))
-    best: dict[str, Row] = {}
-    for row in ladder:
-        best.setdefault(row["id"], row)
-    costs, rows = _costs(plan.config.root), []
+    ladder = climbed(ladder)
+    best = {row["id"]: row for row in reversed(ladder)}
+    costs, rows = _costs(), []
     for paper in plan.config.papers:
         listed = ledger.of(plan.config, paper)
         printed = {(one.artifact, one.text): one for one in listed if one.kind == "value" and one.origin == "printed"}
@@ -151,6 +183,12 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     written["criteria"] = (criteria(known), columns.CRITERIA)
     tables.write(plan.config.root / REPORT, written)
     return known, steps
+
+
+def climbed(ladder: Sequence[Row]) -> list[Row]:
+    """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
+    order = list(RUNGS)
+    return sorted(ladder, key=lambda row: (order.index(row["rung"]), -_number(row["n"]), row["scale"]))
 
 
 def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
@@ -181,11 +219,16 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
         "few_runs": not _number(row["n"]) >= enough,
         "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
         "stand_in": stand_in,
-        "level": "an arm is at the level of" in row["why"],
+        "level": is_level(row),
         "other_setting": row["kind"] == "value",
         "unjudged": row["verdict"] == Verdict.CANNOT_BE_JUDGED,
     }
     return [name for name, here in found.items() if here]
+
+
+def is_level(row: Mapping[str, Any]) -> bool:
+    """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
+    return LEVEL in row["why"]
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
@@ -194,13 +237,13 @@ def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
     return used is None or named is None or _origin(used) != _origin(named)
 
 
-def _origin(dataset: Any) -> tuple[Any, ...]:
-    """Which published images and labels a dataset is made of."""
+def _origin(dataset: Dataset) -> tuple[str, str, str]:
+    """Which published images or sentences, and which labels, a dataset is made of."""
     if dataset.source is None:
-        return (dataset.name,)
-    given = dataset.source.parameters
-    base = given.get("base") or dataset.source.name
-    return base, given.get("labels", "class"), given.get("classes") if dataset.source.name == "cifar" else None
+        return dataset.name, "", ""
+    name, given = dataset.source.name, dataset.source.parameters
+    base = f"cifar{given.get('classes', 10)}" if name == "cifar" else given.get("base", name)
+    return base, given.get("labels", "class"), given.get("corpus", "")
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
@@ -279,9 +322,9 @@ def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) ->
     return claim.reported - float(half), claim.reported + float(half)
 
 
-def _costs(root: Path) -> dict[tuple[str, str], float]:
+def _costs() -> dict[tuple[str, str], float]:
     """Hours of a GPU for each artifact at the published scale."""
-    with (root / COSTS).open(encoding="utf-8", newline="") as handle:
+    with COSTS.open(encoding="utf-8", newline="") as handle:
         return {(row["paper"], row["artifact"]): float(row["device_hours"]) for row in csv.DictReader(handle)}
 
 

@@ -43,7 +43,7 @@ def test_a_claim_is_printed_corrected_or_ours(tmp_path: Path, origin: str, readi
     ("origin", "reading", "message"),
     [
         ("corrected", PRINTED, r"reading: must be an erratum where origin is corrected"),
-        ("theirs", PRINTED, r"origin: input should be 'printed', 'corrected' or 'ours' \(given: 'theirs'\)"),
+        ("theirs", PRINTED, r"origin: input should be 'printed', 'implied', 'corrected' or 'ours' \(given: 'theirs'\)"),
     ],
 )
 def test_a_wrong_origin_is_one_sentence(tmp_path: Path, origin: str, reading: str, message: str) -> None:

@@ -167,7 +167,7 @@ def test_values_at_the_published_scale(world: World) -> None:
     # 1.1, 1.3 and 2.1 from 56.1: within D where at most D - 0.337, beyond where at least D + 0.497, which is
     # 0.11547 t(0.975, 2)
     yes, open_, no = "reproduced", "inconclusive", "not reproduced"
-    verdicts = {name: [row[f"verdict{part}"] for part in ("_half", "", "_double")] for name, row in found.items()}
+    verdicts = {name: [found[name][f"verdict{part}"] for part in ("_half", "", "_double")] for name in "dcef"}
     assert verdicts == {"d": [yes] * 3, "c": [open_, yes, yes], "e": [no, open_, yes], "f": [no, no, yes]}
     # t = 1.1 / 0.11547 = 9.52628 with 2 df, for which P(|T| > t) = 1 - t / sqrt(2 + t^2)
     t = 1.1 / 0.1154700538

@@ -54,7 +54,7 @@ def test_the_verdict_is_that_of_two_one_sided_tests(spread: float, shift: float)
 def test_intervals_against_a_margin_of_one(
     confident: tuple[float, float], primary: tuple[float, float], verdict: str, direction: str
 ) -> None:
-    equal = Claim.model_construct(direction="equal", level=90.0)
+    equal = Claim.model_construct(direction="equal", level=90.0, metric="knn_top1")
     ours = rules.load(RULES.parents[1])
     margin_of_one = ours.model_copy(update={"margin": ours.margin.model_copy(update={"at_least_high": 1.0})})
     judged, read = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), margin_of_one)

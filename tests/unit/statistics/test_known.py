@@ -1,0 +1,172 @@
+"""What is known of a claim: rungs, certainty, differences from the published run, criteria of replication."""
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hypersphere.config import plan as planning
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Rung, Verdict, load_certainty
+from hypersphere.provenance import columns
+from hypersphere.statistics import known
+
+ROOT = Path(__file__).parents[3]
+RULES = load_certainty(ROOT)
+
+
+@pytest.fixture(scope="module")
+def laptop() -> Any:
+    return planning.cfg.load(ROOT, {"scale": "laptop"})
+
+
+def measured(**changed: Any) -> dict[str, Any]:
+    """A comparison that five runs of an arm answer below the published scale."""
+    row = {"id": "a", "kind": "comparison", "verdict": "laptop only", "direction": "same", "reported": "4.6", "n": 5.0}
+    return (
+        row | {"why": "", "measured_on": "cifar10_lt_5k_10k_16px", "dataset": "cifar10_lt", "scale": "laptop"} | changed
+    )
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_no_shortcoming_raises_a_grade_and_none_is_above_its_rung(rung: Rung) -> None:
+    for size in range(len(SHORTCOMINGS)):
+        for chosen in itertools.combinations(SHORTCOMINGS, size):
+            grade, _ = RULES.of(rung, chosen)
+            assert GRADES.index(grade) >= GRADES.index(RULES.rungs[rung].grade)
+            for one in SHORTCOMINGS:
+                assert GRADES.index(RULES.of(rung, {*chosen, one})[0]) >= GRADES.index(grade)
+
+
+@pytest.mark.parametrize(
+    ("rung", "changed", "stand_in", "grade"),
+    [
+        ("laptop", {}, False, "low"),
+        ("laptop", {"n": 4.0}, False, "very low"),
+        ("laptop", {"direction": "unclear"}, False, "very low"),
+        ("laptop", {"direction": "no effect"}, False, "low"),
+        ("laptop", {}, True, "very low"),
+        ("laptop", {"why": "an arm is at the level of raw pixels"}, False, "very low"),
+        ("laptop", {"kind": "value", "direction": ""}, False, "none"),
+        ("first_protocol", {}, False, "very low"),
+        ("published", {"verdict": "reproduced"}, False, "high"),
+        ("published", {"verdict": "reproduced", "n": 4.0}, False, "moderate"),
+        ("published", {"verdict": "inconclusive"}, False, "very low"),
+    ],
+)
+def test_grades_at_their_borders(rung: Rung, changed: dict[str, Any], stand_in: bool, grade: str) -> None:
+    """The grades of DESIGN: high from five runs at the published setting, low from five on the named images."""
+    row = measured(**changed)
+    assert RULES.of(rung, known.shortcomings(row, stand_in, RULES.enough_runs))[0] == grade
+
+
+@given(
+    rungs=st.lists(st.sampled_from(list(RUNGS)), min_size=1, max_size=4),
+    n=st.lists(st.integers(1, 12), min_size=4, max_size=4),
+    more=st.integers(1, 5),
+    at=st.integers(0, 3),
+)
+def test_more_evidence_never_reads_better_than_its_rung(rungs: list[Rung], n: list[int], more: int, at: int) -> None:
+    """Made-up evidence: neither more runs nor a lower rung lifts a claim above what its best rung can have."""
+
+    def grade(ladder: list[tuple[Rung, int]]) -> str:
+        rows = [measured(rung=rung, n=float(runs)) for rung, runs in ladder]
+        best = known.climbed(rows)[0]
+        assert best["rung"] == min((rung for rung, _ in ladder), key=list(RUNGS).index)
+        return RULES.of(best["rung"], known.shortcomings(best, False, RULES.enough_runs))[0]
+
+    ladder = list(zip(rungs, n, strict=False))
+    best = min(rungs, key=list(RUNGS).index)
+    raised = [(rung, runs + more if place == at else runs) for place, (rung, runs) in enumerate(ladder)]
+    lower = [*ladder, (list(RUNGS)[-1], more)]
+    for found in (raised, lower):
+        assert GRADES.index(grade(found)) >= GRADES.index(RULES.rungs[best].grade)
+    assert grade(lower) == grade(ladder)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "on", "stands_in"),
+    [
+        ("cifar10_lt", "cifar10_lt_5k_10k_16px", False),
+        ("cifar100", "cifar100_5k_10k_16px", False),
+        ("colored_mnist_1", "colored_mnist_1_5k_10k_14px", False),
+        ("bookcorpus", "novels", True),
+        ("stl10", "cifar20_15k", True),
+        ("flowers102_lt", "cifar20_lt_5k_10k_16px", True),
+        ("cifar10", "digits", True),
+    ],
+)
+def test_a_part_of_the_named_set_is_no_stand_in(laptop: Any, dataset: str, on: str, stands_in: bool) -> None:
+    assert known.stands_in(laptop, {"dataset": dataset, "measured_on": on}) == stands_in
+
+
+@pytest.mark.parametrize(
+    ("changed", "answer"),
+    [
+        ({}, "holds"),
+        ({"direction": "opposite"}, "opposite"),
+        ({"direction": "no effect"}, "fails"),
+        ({"direction": "unclear"}, "cannot tell"),
+        ({"direction": "opposite", "reported": "equal"}, "fails"),
+        ({"verdict": "its table bears it"}, "its table bears it"),
+        ({"verdict": "refuted"}, "fails"),
+        ({"verdict": "direction only"}, "holds"),
+        ({"verdict": "not reproduced", "low": -3.0, "high": -1.0}, "opposite"),
+        ({"verdict": "not reproduced", "low": -3.0, "high": 1.0}, "fails"),
+    ],
+)
+def test_answers(changed: dict[str, Any], answer: str) -> None:
+    assert known.answer(measured(**changed)) == answer
+
+
+def test_every_verdict_has_an_answer() -> None:
+    said = {known.answer(measured(verdict=str(one), low=0.0, high=0.0)) for one in Verdict}
+    assert said == {"holds", "fails", "cannot tell", Verdict.BORNE, Verdict.CONTRADICTED}
+
+
+def test_a_run_that_is_the_published_one_differs_in_nothing() -> None:
+    laptop, paper = (planning.make(ROOT, {"scale": scale}) for scale in ("laptop", "paper"))
+    ours, theirs = (
+        next(cell.run for cell in plan.artifacts["embedding_norms", "table5"] if cell.run) for plan in (laptop, paper)
+    )
+    assert known.differences(theirs, theirs) == []
+    said = "; ".join(known.differences(ours, theirs))
+    # SimCLR on imbalanced CIFAR-10 (norms paper, App. C.1): 14,736 images of 32 px in batches of 256, 500 epochs
+    for part in ("for 14,736", "16 px for 32", "64 for 256", "100 epochs for 500", f"for {14736 // 256 * 500:,}"):
+        assert part in said, (part, said)
+
+
+def test_criteria_count_by_hand() -> None:
+    """Four effects of a printed gain of 2: (effect, interval) as the reader would sort them."""
+    rows = [
+        {"measured": "3", "low_unadjusted": 1.0, "high_unadjusted": 5.0},  # the sign, clear, holds the printed one
+        {"measured": "0.5", "low_unadjusted": -1.0, "high_unadjusted": 1.9},  # the sign alone
+        {"measured": "-1", "low_unadjusted": -5.0, "high_unadjusted": 3.0},  # holds the printed one
+        {"measured": "9", "low_unadjusted": math.nan, "high_unadjusted": math.nan},  # of one run: not compared
+    ]
+    about = {"kind": "comparison", "answered_by": "encoder", "reported": "2", "paper": "p", "rung": "laptop"}
+    printed = [
+        {"reported_low": 1.0, "reported_high": 3.5},
+        *[{"reported_low": math.nan, "reported_high": math.nan}] * 3,
+    ]
+    table = pd.DataFrame([about | row | theirs for row, theirs in zip(rows, printed, strict=True)])
+    (found,) = known.criteria(table).to_dict("records")
+    counted = {"compared": 3, "same_sign": 2, "clear": 1, "printed_inside": 2, "with_interval": 1, "ours_inside": 1}
+    assert found == {"paper": "p", "rung": "laptop", **counted}
+    assert list(found) == list(columns.CRITERIA)
+
+
+def test_the_hours_go_to_the_artifact_with_most_claims_an_hour() -> None:
+    rows = [("a", 4.0)] * 8 + [("b", 1.0)] * 3 + [("c", 7.0)] * 20
+    table = pd.DataFrame(
+        [
+            {"paper": "p", "artifact": name, "gpu_hours": hours, "settle": "make", "origin": "printed"}
+            for name, hours in rows
+        ]
+    )
+    # 3, 2.9 and 2 claims an hour: b and c leave two hours, which a does not fit into
+    assert known.settling(table, 10.0) == [("p/b", 3, 1.0), ("p/c", 20, 7.0)]

@@ -1,0 +1,64 @@
+# proofs, exact studies, records and finished scales -> results/report/, the same for every scale
+
+RECORDED = known.recorded_scales(Path.cwd())
+REPORT = [
+    f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")
+]
+
+
+rule judge_records:
+    output:
+        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv"),
+    log:
+        "logs/report/{recorded}.log",
+    wildcard_constraints:
+        recorded="|".join(RECORDED),
+    priority: 1
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=lambda wildcards: digests.records_digest(Path.cwd(), wildcards.recorded),
+    shell:
+        "hypersphere report --records {wildcards.recorded} > {log} 2>&1"
+
+
+rule write_report:
+    input:
+        THEORY,
+        SIMULATED.values(),
+        expand("results/report/records/{recorded}/claims.csv", recorded=RECORDED),
+        # Other scales are shown as they are; nothing of them is made for the report.
+        [local(path) for path in known.finished(Path.cwd())],
+    output:
+        REPORT,
+        multiext(
+            "results/report/",
+            "claims.json",
+            "ladder.csv",
+            "criteria.csv",
+            "findings.csv",
+            "manifest.json",
+        ),
+        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
+    log:
+        "logs/report/report.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=digests.page_digest(
+            PLAN,
+            "hypersphere.report.known",
+            *TEMPLATES,
+            *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
+            "config/certainty.yaml",
+            "CITATION.cff",
+        ),
+        claims=[claims_of(paper) for paper in PLAN.config.papers],
+    shell:
+        "hypersphere report > {log} 2>&1"
