@@ -82,8 +82,8 @@ def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
 
 def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], superseded: Sequence[str]) -> Iterator[str]:
     reasons = row["reasons"]
-    for left in superseded:
-        reasons = reasons.replace(left, "first protocol")
+    for protocol in superseded:
+        reasons = reasons.replace(protocol, "first protocol")
     yield from (f"### {row['question']}", "")
     yield from (f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}.", "")
     shown = [one for one in chosen if not _tells_nothing(one)]
