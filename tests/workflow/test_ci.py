@@ -27,7 +27,10 @@ from .conftest import REPOSITORY
 CHECK = REPOSITORY / ".ci" / "check_smoke.py"
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
-DOCUMENTS = ("claims.csv", "scorecard.html", "paper.pdf")
+DOCUMENTS = (
+    *("quick-0/claims.csv", "quick-0/scorecard.html", "quick-0/paper.pdf"),
+    *("report/index.html", "report/report.pdf", "report/claims.csv"),
+)
 MAKE = """\
 #!/bin/sh
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and for which processor.
@@ -45,9 +48,10 @@ def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     (root / ".ci" / "cover.py").write_text("print('[paper/table]')\n")
-    (root / "results" / "quick-0").mkdir(parents=True)
     for name in DOCUMENTS:
-        (root / "results" / "quick-0" / name).write_text("something\n")
+        path = root / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("something\n")
     python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
     programs = {f"bin/{name}": "#!/bin/sh\n" for name in PROGRAMS}
     for path, text in (programs | {"bin/make": MAKE, ".venv/bin/python": python}).items():

@@ -8,7 +8,7 @@ REPORT = [
 
 rule judge_records:
     output:
-        multiext("results/report/records/{recorded}/claims", ".csv", ".json"),
+        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv"),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:
@@ -42,7 +42,7 @@ rule write_report:
             "findings.csv",
             "manifest.json",
         ),
-        multiext("results/report/forest", ".svg", ".png"),
+        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
     log:
         "logs/report/report.log",
     conda:

@@ -276,6 +276,8 @@ class Paper(Strict):
     """Names of datasets in print."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Names of methods, variants and keys of coordinates in print."""
+    phrases: dict[Identifier, str] = Field(default_factory=dict)
+    """Names of variants in a sentence, where the label is an abbreviation for a table: ``positives emphasised``."""
 
     @model_validator(mode="before")
     @classmethod
@@ -316,6 +318,10 @@ class Paper(Strict):
     def label(self, name: str) -> str:
         """The name of a method, variant, dataset or key in print."""
         return self.datasets.get(name) or self.labels.get(name) or name
+
+    def phrase(self, name: str) -> str:
+        """The name of a variant in a sentence."""
+        return self.phrases.get(name) or self.label(name)
 
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
         """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""

@@ -2,13 +2,16 @@
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import questions
+from hypersphere.report import forest, page, questions
 from hypersphere.statistics import known
 
 
 def build(plan: Plan) -> None:
     """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the paper that show them."""
     root = plan.config.root
-    claims, _ = known.build(plan)
+    folder = root / known.REPORT
+    claims, ladder = known.build(plan)
     findings = questions.answered(root, claims)
-    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
+    tables.write(folder, {"findings": (findings, columns.FINDINGS)})
+    forest.build(plan.config, claims, folder)
+    page.build(plan, page.Tables(claims, ladder, findings), folder)

@@ -16,13 +16,13 @@ from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.project import Config
-from hypersphere.config.rules import LEVEL, Rung
+from hypersphere.config.rules import Rung
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import Numbers, decimals_of, spanned
-from hypersphere.statistics.known import REPORT
+from hypersphere.statistics.known import REPORT, is_level
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
@@ -106,7 +106,7 @@ def _tells_nothing(one: Row) -> bool:
 def _cells(one: Row) -> tuple[str, ...]:
     numbers = Numbers(one).known
     holm = words.interval(one["low"], one["high"], decimals_of(one))
-    direction = one["direction"] + (" (level)" if LEVEL in one["why"] else "")
+    direction = one["direction"] + (" (level)" if is_level(one) else "")
     return (*(numbers[name] for name in ("printed", "effect", "interval")), holm, numbers["n"], direction)
 
 

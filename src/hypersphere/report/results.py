@@ -79,8 +79,8 @@ class Results:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
         declared, folder = self.config.papers[paper], self.plan.artifact_folder
         numbers = {name: folder(paper, name) / "summary.csv" for name in declared.measured}
-        numbers |= {name: self.simulated(paper, name) for name in declared.studied}
-        return [name for name in declared.artifacts if numbers[name].is_file()]
+        numbers |= {name: self.simulated(paper, name) for name in self.config.studied(paper)}
+        return [name for name in declared.artifacts if name in numbers and numbers[name].is_file()]
 
     def simulated(self, paper: str, artifact: str) -> Path:
         """The table of an artifact of an exact study."""

@@ -21,7 +21,7 @@ from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
+from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
@@ -48,7 +48,37 @@ def judged(plan: Plan, scale: str) -> None:
     published = planning.make(plan.config.root, {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
-    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"])})
+    progress = pd.DataFrame(list(_progress(recorded)), columns=list(columns.STUDIES))
+    tables.write(
+        path.parent,
+        {path.stem: (found, [*columns.CLAIMS, "differs"]), "studies": (progress, columns.STUDIES)},
+    )
+
+
+def _progress(recorded: Plan) -> Iterator[Row]:
+    """How many of the runs that each study of a scale plans are recorded, stage by stage."""
+    config = recorded.config
+    planned = planning.make(config.root, {"scale": config.settings.scale})
+    for paper, document in config.papers.items():
+        for name, study in document.studies.items():
+            for artifact in study.artifacts(name) if study.scale == config.settings.scale else ():
+                runs = planned.runs_of(paper, artifact)
+                waits = {cell.missing for cell in planned.artifacts[paper, artifact] if cell.missing}
+                yield {
+                    **{"paper": paper, "study": name, "question": study.question, "artifact": artifact},
+                    **{"planned": len(runs), "recorded": sum(run in (recorded.records or {}) for run in runs)},
+                    "waits_for": "" if runs else "; ".join(sorted(waits)),
+                }
+
+
+def progress(root: Path) -> pd.DataFrame:
+    """Of every study of our own, how many of its runs are recorded."""
+    found = [records_file(root, scale).with_name("studies.csv") for scale in recorded_scales(root)]
+    return (
+        pd.concat([tables.read(path, columns.STUDIES) for path in found], ignore_index=True)
+        if found
+        else pd.DataFrame()
+    )
 
 
 def records_file(root: Path, scale: str) -> Path:
@@ -189,11 +219,16 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
         "few_runs": not _number(row["n"]) >= enough,
         "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
         "stand_in": stand_in,
-        "level": LEVEL in row["why"],
+        "level": is_level(row),
         "other_setting": row["kind"] == "value",
         "unjudged": row["verdict"] == Verdict.CANNOT_BE_JUDGED,
     }
     return [name for name, here in found.items() if here]
+
+
+def is_level(row: Mapping[str, Any]) -> bool:
+    """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
+    return "an arm is at the level of" in row["why"]
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:

@@ -1,0 +1,68 @@
+"""Made-up rows of results/report/{claims,ladder,criteria,findings}.csv, on documents of the released config."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from hypersphere.provenance import columns, tables
+
+EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
+"""A row that says nothing."""
+
+
+def comparison(
+    name: str, printed: float | str, ours: float = math.nan, half: float = 1.0, **given: Any
+) -> dict[str, Any]:
+    """A comparison of encoders: MoCo v3 with emphasised positives on CIFAR-10, with an interval of 2 ``half``."""
+    row = {
+        **{"id": name, "kind": "comparison", "origin": "printed", "answered_by": "encoder", "paper": "margins"},
+        **{"artifact": "table2", "method": "mocov3", "variant": "pos", "baseline": "baseline", "dataset": "cifar10"},
+        **{"metric": "linear_top1", "reading": "as printed", "source": "Table 2", "reported": f"{printed}"},
+        **{"settle": "make reproduce SCALE=paper ONLY=margins/table2", "gpu_hours": 120.0},
+    }
+    if math.isnan(ours):
+        row |= {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
+    else:
+        row |= {
+            **{"rung": "laptop", "scale": "laptop", "answer": "cannot tell", "certainty": "very low"},
+            **{"verdict": "laptop only", "direction": "unclear", "measured": f"{ours}", "n": 5.0, "device": "cpu"},
+            **{"low": ours - 2 * half, "high": ours + 2 * half, "seeds": "0 1 2 3 4", "reasons": "n = 3"},
+            **{"low_unadjusted": ours - half, "high_unadjusted": ours + half, "differs": "batches of 64 for 256"},
+        }
+    return EMPTY | row | given
+
+
+def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of claims.csv as they are read."""
+    return tables.as_read(pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN)
+
+
+def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
+    """A theorem, an exact study's or a text's sentence, and its answer."""
+    of = {"theorem": ("proof", "theorem"), "study": ("exact", "comparison"), "sentence": ("own_table", "comparison")}
+    rung, of_kind = of[kind]
+    found = {
+        **{"id": name, "kind": of_kind, "origin": "printed", "answered_by": kind, "paper": "margins", "rung": rung},
+        **{"answer": answer, "certainty": "none" if kind == "sentence" else "high", "sentence": f"Sentence {name}"},
+        **{"artifact": name, "reading": "as printed", "source": "Eq. 1", "verdict": answer},
+    }
+    found |= {"study": "" if kind == "theorem" else "sentences", "metric": "" if kind == "theorem" else "share"}
+    if kind == "theorem":
+        failed = answer == "fails"
+        found |= {"draws": 100.0, "met": 90.0, "violated": 7.0 if failed else 0.0, "measured": "0.5"}
+        found |= {"counterexample": '{"theta": [0.0], "excess": 0.05}' if failed else ""}
+    else:
+        found |= {"measured": "50", "n": 4.0}
+    return EMPTY | found | given
+
+
+def ladder(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """ladder.csv with the best evidence of each claim alone."""
+    steps = [row for row in rows if row["rung"] != "nothing"]
+    return tables.as_read(pd.DataFrame(steps, columns=list(columns.LADDER)), columns.LADDER)
+
+
+def findings(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of findings.csv as they are read."""
+    return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)

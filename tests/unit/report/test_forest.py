@@ -1,0 +1,115 @@
+"""The forest: which comparisons it draws, in which rows and order, and how it says what a row is worth."""
+
+from pathlib import Path
+
+import pytest
+
+from hypersphere.config import project
+from hypersphere.config.project import Config
+from hypersphere.provenance import tables
+from hypersphere.report import forest
+
+from . import made_up
+
+REPOSITORY = Path(__file__).parents[3]
+LEVEL = "an arm is at the level of raw pixels"
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return project.load(REPOSITORY, {"scale": "laptop"})
+
+
+def rows(config: Config, *claims: dict[str, object]) -> list[forest.Row]:
+    return forest.rows(config, tables.rows(made_up.table(list(claims))))
+
+
+def test_rows_are_printed_differences_of_accuracy_with_an_interval_and_two_runs(config: Config) -> None:
+    left_out = [
+        made_up.comparison("no_number", "larger", 1.0),
+        made_up.comparison("not_run", 1.0),
+        made_up.comparison("one_run", 1.0, 2.0, n=1.0),
+        made_up.comparison("score", 2.0, 40.0, metric="score"),
+        made_up.comparison("a_sentence", 2.0, 1.0, answered_by="sentence"),
+    ]
+    found = rows(config, made_up.comparison("drawn", 1.25, -8.8), *left_out)
+    assert [claim["id"] for row in found for claim in row.claims] == ["drawn"]
+    assert found[0].name == "MoCo v3, positives emphasised, CIFAR-10"
+
+
+def test_rows_are_sorted_by_our_effect_within_a_document(config: Config) -> None:
+    norms = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
+    cut = made_up.comparison("cut", 14.7, 30.0, baseline="default", dataset="cifar10_lt", **norms)
+    less = made_up.comparison("less", 9.0, 1.0, variant="ratio")
+    found = rows(config, cut, less, made_up.comparison("more", 0.1, 2.0))
+    assert [row.claims[0]["id"] for row in found] == ["more", "less", "cut"]
+    assert found[2].name == "SimSiam, cut by 9, CIFAR-10 unb."
+
+
+def test_more_settings_than_three_share_a_row_and_keep_their_effects(config: Config) -> None:
+    alike = [
+        made_up.comparison(f"at_{place}", 1.0, place, artifact="table3", setting=f"target={target}", n=3.0 + place)
+        for place, target in enumerate(("cifar10", "cifar100", "stl10", "tiny_imagenet"))
+    ]
+    assert len(rows(config, *alike[:3])) == 3
+    (row,) = rows(config, *alike)
+    assert (row.name, row.runs) == ("MoCo v3, positives emphasised, 4 tasks", "3 to 6")
+    assert len(row.claims) == 4
+
+
+def test_what_is_compared_with_another_variant_than_the_tables_baseline_says_so(config: Config) -> None:
+    (row,) = rows(config, made_up.comparison("two", 1.0, 1.0, variant="pos_curv", baseline="pos"))
+    assert "against positives emphasised" in row.name
+
+
+def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects(config: Config) -> None:
+    clear = made_up.comparison("clear", 0.1, 0.0, direction="no effect")
+    many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
+    chosen = forest.short(rows(config, clear, *many))
+    assert len(chosen) == forest.SHORT
+    assert {row.claims[0]["id"] for row in chosen} == {"clear", *(f"at_{one}" for one in range(4, 15))}
+
+
+def test_the_caption_names_the_protocols_flaw_the_runs_and_what_is_left_out(config: Config) -> None:
+    first = made_up.comparison("first", 1.0, 1.0, scale="laptop1", rung="first_protocol", n=3.0)
+    claims = [first, made_up.comparison("now", 1.0, 1.0), made_up.comparison("score", 2.0, 40.0, metric="score")]
+    said = forest.caption(config, tables.rows(made_up.table(claims)))
+    assert "Not a reproduction" in said
+    assert "laptop1" in said
+    assert "four times" in said
+    assert "n from 3 to 5" in said
+    assert "1 comparison in another unit" in said
+
+
+CLAIMS = [
+    made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
+    made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why=LEVEL),
+    made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
+]
+
+
+def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config) -> None:
+    listed = tables.rows(made_up.table(CLAIMS))
+    (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes
+    ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
+    assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {
+        "o": (forest.LOOKS["same"].colour, 1.0),
+        "^": (forest.LOOKS["no effect"].colour, 1.0),
+        "v": (forest.LOOKS["unclear"].colour, forest.FADED),
+    }
+    assert [text.get_text()[-1] for text in axis.get_yticklabels()] == ["0", "*", ")"]
+    assert "−73.8" in axis.get_yticklabels()[-1].get_text()
+    assert [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "<"]
+
+
+def test_the_same_claims_give_the_same_bytes(config: Config, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        forest.build(config, made_up.table(CLAIMS), tmp_path / folder)
+    for name in ("forest.svg", "forest.png", "forest_short.svg", "forest_short.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_without_any_comparison_the_picture_says_so(config: Config) -> None:
+    listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
+    (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes
+    assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]
