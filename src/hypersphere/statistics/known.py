@@ -228,7 +228,7 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
 
 def is_level(row: Mapping[str, Any]) -> bool:
     """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
-    return "an arm is at the level of" in row["why"]
+    return LEVEL in row["why"]
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
