@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -18,16 +19,39 @@ Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+TOGETHER = {
+    "holds": "how many of the claims hold, or are borne by their own table",
+    "fails": "how many fail, or are contradicted by their own table",
+    "opposite": "how many are the other way round",
+    "unknown": "of how many one cannot tell",
+    "all": "how many there are",
+    "measured": "for how many there is any evidence",
+    "which_hold": "where those that hold are printed",
+    "which_fail": "where those that fail are printed",
+    "ours": "who found what: 'small encoders on real images give −0.6 [−1.4, +0.2] (n = 5)', or that nobody did",
+    "printed_range": "the printed differences, from the smallest to the largest",
+}
+"""What a sentence may name of the claims of a question together."""
+OF_ONE = {
+    "printed": "what the document prints",
+    "effect": "our difference",
+    "size": "our difference without its sign",
+    "interval": "the 95 % interval, which is Welch's for encoders",
+    "value": "our number",
+    "n": "how many runs, or places, were counted",
+    "k": "at how many of the places it holds",
+    "draws": "how many random draws",
+    "counterexample": "where it fails: 'fails at tau = 1, by 0.25'",
+    "statement": "the claim in words",
+    "place": "where it is printed",
+    "answer": "a verb: 'holds', 'fails', 'holds the other way round', 'is open', 'its table bears it'",
+    "certainty": "how sure a reader may be",
+}
+"""What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
 
 class Question(Strict):
-    """A question, and what is said for each outcome.
-
-    A sentence may name ``{holds}``, ``{fails}``, ``{opposite}``, ``{unknown}``, ``{borne}``, ``{contradicted}`` and
-    ``{all}``, which count claims, and ``{effect}``, ``{size}`` (the effect without its
-    sign), ``{interval}``, ``{printed}``, ``{value}``, ``{n}``, ``{k}``, ``{draws}``, ``{certainty}`` and
-    ``{counterexample}`` of the leading claim; ``{name.effect}`` is of a claim of ``also``.
-    """
+    """A question, and what is said for each outcome; ``TOGETHER`` and ``OF_ONE`` list what sentences may name."""
 
     question: Text
     paper: Identifier
@@ -51,6 +75,16 @@ class Question(Strict):
             if outcome not in says:
                 raise ValueError(f"needs a sentence for '{outcome}'")
         return says
+
+    @model_validator(mode="after")
+    def _known_names(self) -> "Question":
+        for outcome, sentence in self.says.items():
+            for _, name, _, _ in Formatter().parse(sentence):
+                first, dot, rest = (name or "").partition(".")
+                known = rest in OF_ONE and first in self.also if dot else first in (*TOGETHER, *OF_ONE)
+                if name is not None and not known:
+                    raise ValueError(f"says.{outcome}: {{{name}}} is no name that a sentence can have")
+        return self
 
     @model_validator(mode="after")
     def _leads_once(self) -> "Question":

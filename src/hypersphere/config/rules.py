@@ -135,6 +135,10 @@ SHORTCOMINGS: dict[Shortcoming, str] = {
 """In words."""
 
 
+LEVEL = "an arm is at the level of"
+"""With these words the ``why`` of a claim says that an arm learnt nothing."""
+
+
 class RungRules(Strict):
     """The grade of one rung, and the most that evidence with a shortcoming can have."""
 

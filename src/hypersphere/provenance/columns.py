@@ -89,7 +89,7 @@ CRITERIA: Columns = {
 printed sign; exclude zero on its side; have the printed effect inside our interval; and how many print an interval, and
 have our effect inside it."""
 FINDINGS: Columns = {
-    **texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty"),
+    **texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty", "reasons"),
     **numbers("holds", "fails", "opposite", "unknown"),
 }
 """results/report/findings.csv: the questions of paper/findings.yaml, each with the sentence that its evidence bears."""
@@ -98,4 +98,4 @@ STUDIES: Columns = {
     **numbers("planned", "recorded"),
     **texts("waits_for"),
 }
-"""results/report/records/<scale>/studies.csv: of each stage of a study of ours, the runs that it plans and those recorded."""
+"""results/report/records/<scale>/studies.csv: of each stage of a study of ours, the runs planned and recorded."""

@@ -13,11 +13,12 @@ import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.cells import control
+from hypersphere.config.cells import Cell, control
 from hypersphere.config.claims import Claim
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
+from hypersphere.config.run import Component
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import Results, records
@@ -39,7 +40,7 @@ class Head(NamedTuple):
 
     text: str
     note: str = ""
-    """The dataset it was measured on, if that is another one."""
+    """A second, smaller line."""
     span: int = 1
 
 
@@ -119,6 +120,10 @@ class Point:
     stands_in: bool = False
     """Whether another dataset than the printed one was measured."""
     control: bool = False
+    printed_baseline: Claim | None = None
+    """The published number of the baseline."""
+    has_intervals: bool = True
+    """Whether this scale's intervals of effects are shown."""
 
     @property
     def text(self) -> str:
@@ -149,6 +154,11 @@ class Point:
         return self.number("mean")
 
     @property
+    def was_run(self) -> bool:
+        """Whether there is a number, or a run that diverged."""
+        return not math.isnan(self.mean) or self.count("n_diverged") > 0
+
+    @property
     def mean_text(self) -> str:
         """The mean in print."""
         return words.number(self.mean, self.measure.decimals)
@@ -176,25 +186,40 @@ class Point:
         return self.mean_text + spread + count
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of the effect; NaN where there is none, or none that says more than the measure's own range."""
+        kind = "" if self.effect.get("in_family") is False else "_holm"  # an A/A comparison has its own interval
+        low, high = (float(self.effect.get(f"{end}{kind}", math.nan)) for end in ("low", "high"))
+        useful = self.has_intervals and high - low <= self.measure.high - self.measure.low
+        return (low, high) if useful else (math.nan, math.nan)
+
+    @property
     def difference(self) -> str:
         """``+1.2 [+0.4, +2.0]``; ``baseline`` for the baseline; empty without a comparison."""
         if self.is_baseline:
             return "" if math.isnan(self.mean) else "baseline"
         if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
             return ""
-        kind = "" if self.effect.get("in_family") is False else "_holm"  # an A/A comparison has its own interval
-        bounds = words.interval(self.effect[f"low{kind}"], self.effect[f"high{kind}"], self.measure.decimals)
+        text, (low, high) = words.signed(effect, self.measure.decimals), self.interval
+        if math.isnan(low):
+            return f"{text}, no interval" if self.has_intervals else text
         low_power = " low power" if self.effect["low_power"] else ""
-        return f"{words.signed(effect, self.measure.decimals)} {bounds}{low_power}"
+        return f"{text} {words.interval(low, high, self.measure.decimals)}{low_power}"
 
     @property
     def printed(self) -> str:
-        """The published number to show beside ours, as printed, or an en dash."""
-        if self.beside is None or self.beside.reported is None:
+        """The published number, as printed, or an en dash."""
+        if self.claim is None or self.claim.reported is None:
             return "–"
-        decimals, std = self.measure.decimals, self.beside.reported_std
+        decimals, std = self.measure.decimals, self.claim.reported_std
         spread = "" if std is None else f" ± {words.published(f'{std:.10g}', decimals)}"
-        return words.published(f"{self.beside.reported:.10g}", decimals) + spread
+        return words.published(f"{self.claim.reported:.10g}", decimals) + spread
+
+    @property
+    def printed_difference(self) -> str:
+        """The published number minus that of the baseline; empty unless both are printed."""
+        numbers = [one.reported for one in (self.claim, self.printed_baseline) if one and one.reported is not None]
+        return words.signed(numbers[0] - numbers[1], self.measure.decimals) if len(numbers) == 2 else ""
 
     def fields(self, scale: str) -> list[Any]:
         """The values of ``FIELDS``."""
@@ -264,14 +289,17 @@ class Points(Context):
         text, paper = coordinates.text(point), self.paper.paper
         if text not in self._known:
             baseline = self.artifact.baseline
+            other = self.artifact.compared_with(point) if baseline else None
             self._known[text] = Point(
                 point,
                 self.summary.get(text, {}),
                 self.effects.get(text, {}) if baseline else {},
                 self.results.published.get((paper, self.name, text)),
                 self._missing.get(text, ""),
-                baseline is not None and self.artifact.compared_with(point) is None,
+                baseline is not None and other is None,
                 any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
+                printed_baseline=other and self.results.published.get((paper, self.name, coordinates.text(other))),
+                has_intervals=self.config.scale.level != "quick",
             )
         return self._known[text]
 
@@ -301,9 +329,33 @@ class Points(Context):
         first, *others = (cell.coordinates for cell in self.every)
         return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
 
+    def measured(self, axis: str, *others: str) -> list[dict[str, Scalar]]:
+        """The points of an axis of which anything was run; all points if nothing was."""
+        combinations: list[dict[str, Scalar]] = [{}]
+        for other in others:
+            combinations = [{**start, **point} for start in combinations for point in self.axis(other)]
+        run = [point for point in self.axis(axis) if any(self.at(point, other).was_run for other in combinations)]
+        return run or self.axis(axis)
+
     def named(self, point: Coordinates, axis: str) -> str:
         """The name of a point of an axis: what tells it from the others."""
-        return words.point(self.paper, point, words.varying(self.axis(axis)))
+        return self.called(point, words.varying(self.axis(axis)))
+
+    def called(self, point: Coordinates, keys: Iterable[str]) -> str:
+        """``digits (for CIFAR-10), epoch 40 (here 4)``: the name of some keys of a point, by what was measured."""
+        keys = [key for key in keys if key in point]
+        here = [text for key in keys if (text := self.here(key, [point]))]
+        name = words.standing(self.config, self.paper, point, keys)
+        return name + (f" (here {', '.join(here)})" if here else "")
+
+    def here(self, key: str, points: Sequence[Coordinates]) -> str:
+        """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
+        cells = self.results.plan.artifacts[self.paper.paper, self.name] if key == "epoch" or "." in key else []
+        of = [cell for cell in cells if any(point.items() <= dict(cell.coordinates).items() for point in points)]
+        ran = [(cell.coordinates[key], _ran(cell, key)) for cell in of if cell.run and not cell.missing]
+        if all(value is None or value == published or "%" in str(published) for published, value in ran):
+            return ""
+        return words.several(words.short(value) for _, value in sorted(set(ran)) if value is not None)
 
     def means(self) -> str:
         """The csv of every cell and control, with the columns ``FIELDS``."""
@@ -319,6 +371,16 @@ class Points(Context):
             for row in records(of_cell.get(point.text, pd.DataFrame()))
         ]
         return as_csv((*SINGLE, *names, "scale"), rows)
+
+
+def _ran(cell: Cell, key: str) -> Scalar | None:
+    """The value that a cell's run has for an epoch or a field; None if it has the default of a component."""
+    if key == "epoch":
+        return cell.epoch
+    field, _, name = key.partition(".")
+    part = getattr(cell.run, field)
+    value: Scalar | None = part.parameters.get(name) if isinstance(part, Component) else getattr(part, name, None)
+    return value
 
 
 def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -1,19 +1,19 @@
 """What all figures share: the frame, the panels with their axes, and files that have the same bytes each time."""
 
 import io
-import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.coordinates import Scalar
 from hypersphere.files import replacing, write_text
 from hypersphere.report import notes, style, words
 from hypersphere.report.artifact import Point, Points
@@ -84,35 +84,25 @@ class Panel(NamedTuple):
 
 
 def arrange(points: Sequence[dict[str, Scalar]], most: int) -> list[Panel]:
-    """Place measures in rows and all else in columns if both vary; otherwise fill rows of at most ``most`` panels."""
-    measures = list(dict.fromkeys(point.get("measure") for point in points))
+    """A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels."""
     rest = [{key: value for key, value in point.items() if key != "measure"} for point in points]
-    columns = [column for at, column in enumerate(rest) if column not in rest[:at]]
-    if len(measures) > 1 and 1 < len(columns) <= most + 1 and len(points) == len(measures) * len(columns):
-        placed = []
-        for point, column in zip(points, rest, strict=True):
-            down, right = measures.index(point.get("measure")), columns.index(column)
-            placed.append(Panel(down, right, point, down == 0, right == 0, down == len(measures) - 1))
+    rows: dict[Any, list[int]] = {}
+    for at, point in enumerate(points):
+        rows.setdefault(point.get("measure"), []).append(at)
+    if len(rows) > 1 and 1 < max(map(len, rows.values())) <= most + 1:
+        placed: list[Panel] = []
+        for down, row in enumerate(rows.values()):
+            for right, at in enumerate(row):
+                above = [one for one in placed if (one.row, one.column) == (down - 1, right)]
+                repeated = any({**rest[at], "measure": one.point["measure"]} == one.point for one in above)
+                lowest = not any(right < len(lower) for lower in list(rows.values())[down + 1 : down + 2])
+                placed.append(Panel(down, right, points[at], not repeated, right == 0, lowest))
         return placed
     wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
-    several = len(measures) > 1
     return [
-        Panel(at // wide, at % wide, point, True, at % wide == 0 or several, at + wide >= len(points))
+        Panel(at // wide, at % wide, point, True, at % wide == 0 or len(rows) > 1, at + wide >= len(points))
         for at, point in enumerate(points)
     ]
-
-
-def measured(points: Points, axis: str, others: Sequence[str]) -> list[dict[str, Scalar]]:
-    """The points of an axis with any number; all points if there is no number at all."""
-    combinations: list[dict[str, Scalar]] = [{}]
-    for other in others:
-        combinations = [{**start, **point} for start in combinations for point in points.axis(other)]
-    with_numbers = [
-        point
-        for point in points.axis(axis)
-        if any(not math.isnan(points.at(point, other).mean) for other in combinations)
-    ]
-    return with_numbers or points.axis(axis)
 
 
 def size(placed: Sequence[Panel]) -> tuple[int, int]:
@@ -147,53 +137,13 @@ def drawing(
     for axis in axes.flat:
         axis.set_visible(False)
     panels = [(panel, axes[panel.row][panel.column]) for panel in placed]
-    keys = [key for key in words.varying([panel.point for panel in placed]) if key != "measure"]
+    axes_of_panels = [words.varying(points.axis(name)) for name in ("panels", "rows")]
+    keys = [key for varying in axes_of_panels for key in varying if key != "measure"]
     for panel, axis in panels:
         axis.set_visible(True)
-        if panel.titled:  # by what tells it from the others (without the measure), and whether it was not run
-            given = {key: panel.point[key] for key in keys if key in panel.point}
-            said = words.point(points.paper, given, given), words.not_run(points.config, points.paper, given)
-            lines = [line for part in said for line in textwrap.wrap(part, max(12, int(13.5 * inches)))]
-            axis.set_title("\n".join(lines), loc="left")
+        if panel.titled:  # by what tells it from the others (without the measure)
+            axis.set_title(textwrap.fill(points.called(panel.point, keys), max(12, int(13.5 * inches))), loc="left")
     return Drawing(figure, part, panels)
-
-
-class Pieces(NamedTuple):
-    """The size of panels that show a piece (a bar, a violin) for every point of ``x``, in inches."""
-
-    height: float
-    width: float
-    """The smallest width of a piece with its margin."""
-    beside: float
-    """The width of the labels beside a panel."""
-
-
-def in_pieces(points: Points, subtitle: str, pieces: Pieces, draw: Callable[[Axes, list[Point]], bool]) -> Figure:
-    """A panel of pieces for each combination of a point of ``panels`` and a point of ``rows``.
-
-    ``draw`` draws the pieces of a panel's cells, and returns whether there is any.
-    """
-    rows, columns = measured(points, "rows", ("panels", "x")), measured(points, "panels", ("rows", "x"))
-    combinations = [{**column, **row} for row in rows for column in columns]
-    most = max(1, min(3, int(WIDTH / (pieces.width * len(points.axis("x")) + pieces.beside))))
-    wide = len(columns) if len(rows) > 1 and len(columns) <= most else most
-    placed = arrange(combinations, min(wide, len(combinations)))
-    down, across = size(placed)
-    inches, labels = WIDTH / across, names(points, "x")
-    slant = slanted(labels, inches - pieces.beside)
-    height = pieces.height * down + (1.1 if slant else 0.5)
-    made = drawing(points, placed, subtitle, height, inches - 0.4)
-    for panel, axis in made.panels:
-        cells = [points.at(panel.point, x) for x in points.axis("x")]
-        if draw(axis, cells):
-            name_ticks(axis, labels, inches - pieces.beside)
-            axis.set_xlim(-0.6, len(cells) - 0.4)
-        else:
-            blank(axis)
-        axis.set_ylabel(cells[0].label if panel.measured else "")
-        axis.set_xlabel(axis_label(points, "x") if panel.lowest else "")
-        axis.tick_params(axis="x", labelbottom=panel.lowest or not slant)
-    return made.align()
 
 
 def logarithmic(values: Sequence[float]) -> bool:
@@ -201,11 +151,11 @@ def logarithmic(values: Sequence[float]) -> bool:
     return min(values) > 0 and max(values) / min(values) > DECADE
 
 
-def log_ticks(axis: Axes) -> None:
-    """Ticks at 1, 2 and 5 of each decade of a logarithmic axis y."""
-    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+def log_ticks(axis: Axis) -> None:
+    """Ticks at 1, 2 and 5 of each decade of a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _wrapped(names: Sequence[str], inches: float) -> tuple[list[list[str]], int]:
@@ -240,30 +190,37 @@ def numbers(points: Points, axis: str) -> list[float]:
 
 
 def names(points: Points, axis: str) -> list[str]:
-    """The name of each point of an axis, and whether it was not run; the caption lists the stand-ins for datasets.
-
-    A number stands alone, because the axis says what it is.
-    """
+    """The name of each point of an axis. A number stands alone, because the axis says what it is."""
     if found := numbers(points, axis):
         return list(map(words.short, found))
-    return [name_of(points, point, words.varying(points.axis(axis))) for point in points.axis(axis)]
-
-
-def name_of(points: Points, point: Coordinates, keys: Iterable[str]) -> str:
-    """``CIFAR-10``, ``Photos (not run at this scale)``: a point's keys."""
-    chosen = {name: point[name] for name in keys if name in point}
-    note = words.not_run(points.config, points.paper, chosen)
-    return words.point(points.paper, chosen, chosen) + (f" ({note})" if note else "")
+    return [points.named(point, axis) for point in points.axis(axis)]
 
 
 def axis_label(points: Points, axis: str) -> str:
-    """The label of an axis of numbers: ``epoch``; empty for an axis of names."""
-    return words.key(points.paper, words.varying(points.axis(axis))[0]) if numbers(points, axis) else ""
+    """The label of an axis of numbers: ``epoch (as published; here 2 to 16)``; empty for an axis of names."""
+    if not numbers(points, axis):
+        return ""
+    key = words.varying(points.axis(axis))[0]
+    here = points.here(key, points.axis(axis))
+    return words.key(points.paper, key) + (f" (as published; here {here})" if here else "")
 
 
-def blank(axis: Axes) -> None:
-    """Mark a panel without any number as not run."""
-    axis.text(0.5, 0.5, words.NOT_RUN, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
+def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
+    """Places from 0 to 1 that keep their order and ``least`` apart, each near its own."""
+    moved: dict[str, float] = {}
+    for name, place in sorted(places.items(), key=lambda one: one[1]):
+        moved[name] = max([place, *(other + least for other in list(moved.values())[-1:])])
+    top = 1.0
+    for name, place in reversed(moved.items()):  # what was pushed out at the top goes down again
+        moved[name] = top = min(place, top)
+        top -= least
+    return moved
+
+
+def blank(axis: Axes, cells: Iterable[Point]) -> None:
+    """Mark a panel without any number as diverged, or as not run."""
+    said = "diverged" if any(cell.count("n_diverged") for cell in cells) else words.NOT_RUN
+    axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
     axis.set(xticks=[], yticks=[])
     axis.grid(visible=False)
 

@@ -10,11 +10,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
-from hypersphere.report.results import settles
 from hypersphere.wording import counted
-
-SHRINKS = {"epoch", "batch", "schedule", "optimiser"}
-"""First parts of the coordinates that a smaller scale shrinks."""
 
 
 def heading(points: Points) -> str:
@@ -23,20 +19,14 @@ def heading(points: Points) -> str:
     return f"{f'{printed} at' if printed else 'At'} scale {scale}: {points.artifact.title}"
 
 
-def of(points: Points, *shown: str, figure: bool = True) -> tuple[str, ...]:
-    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are.
-
-    A figure also lists the stand-ins of datasets, which stand in the heads of a table.
-    """
-    shared, stand_ins = _data(points)
+def of(points: Points, *shown: str) -> tuple[str, ...]:
+    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
     every = (
         words.scale_note(points.config),
         words.joined(*shown),
-        shared,
-        stand_ins if figure else "",
+        shared(points),
         f"Conditions: {conditions(points)}",
         protocol(points.results.plan, points.paper, points.name),
-        _shrunk(points),
         *_absent(points),
         unjudged(points.artifact),
     )
@@ -44,10 +34,11 @@ def of(points: Points, *shown: str, figure: bool = True) -> tuple[str, ...]:
 
 
 def small(points: Points) -> str:
-    """Scale, n, device and protocol in a line, for a figure without its caption."""
-    others = "Other data stand in for the named datasets." if any(cell.stands_in for cell in points.every) else ""
+    """Scale, data, n, device and protocol in a line, for a figure without its caption."""
     scale = f"Scale {points.config.scale_name}. {words.short_notice(points.config)}"
-    return words.joined(scale, others, conditions(points), protocol(points.results.plan, points.paper, points.name))
+    return words.joined(
+        scale, shared(points), conditions(points), protocol(points.results.plan, points.paper, points.name)
+    )
 
 
 def measures(points: Points) -> str:
@@ -66,34 +57,11 @@ def unjudged(artifact: Measured | Studied) -> str:
     return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
 
 
-def _data(points: Points) -> tuple[str, str]:
-    """The coordinates that all cells share, and the stand-ins for datasets that they do not share; empty without any.
-
-    ``Everywhere: SimCLR, CIFAR-10 (measured on digits_lt).`` and ``Measured on stand-ins: digits for CIFAR-10.``
-    """
-    paper = points.paper
+def shared(points: Points) -> str:
+    """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
     shown = {"measure", *(key for axis in points.axes.values() for key in words.varying(axis))}
-    shared = {key: value for key, value in points.fixed.items() if key not in shown}
-    text = words.standing(points.config, paper, shared, shared)
-    everywhere = f"Everywhere: {text.rstrip('.')}." if text else ""
-    keys = [key for key in ("dataset", "target") if key not in shared]
-    cells = [cell.coordinates for cell in points.every]
-    published = dict.fromkeys(str(cell[key]) for cell in cells for key in keys if key in cell)
-    used = {name: words.replacement(points.config, name, paper.paper) for name in published}
-    listed = [f"{other} for {paper.label(name)}" for name, other in used.items() if other]
-    return everywhere, f"Measured on stand-ins: {', '.join(listed)}." if listed else ""
-
-
-def _shrunk(points: Points) -> str:
-    """A note that the shown coordinates are the published ones, if the scale shrinks them."""
-    config = points.config
-    if settles(config) or not SHRINKS & {key.partition(".")[0] for cell in points.every for key in cell.coordinates}:
-        return ""
-    own = [one for one in config.scale.overrides if points.paper.paper in one.papers]
-    divided = {path for one in own for path in one.divide if not path.startswith("batch.")}
-    negatives = any(divided & cell.coordinates.keys() for cell in points.every)
-    shown = "Epochs, batches, rates and numbers of negatives" if negatives else "Epochs, batches and rates"
-    return f"{shown} are the published ones; scale {config.scale_name} shrinks them in proportion."
+    text = points.called(points.fixed, [key for key in points.fixed if key not in shown])
+    return f"Everywhere: {text.rstrip('.')}." if text else ""
 
 
 def _absent(points: Points) -> tuple[str, str]:
@@ -107,19 +75,20 @@ def _absent(points: Points) -> tuple[str, str]:
         if cell.missing
     )
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    missing = f"Not run, of {len(points.every)}: {listed}." if listed else ""
+    left_out = "Rows, columns and panels of which nothing was run are left out."
+    missing = f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else ""
     plan, key = points.results.plan, (points.paper.paper, points.name)
     if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
         return missing, ""
     return missing, "Without the untrained encoder, of which no record is kept."
 
 
-def published(points: Points, where: str) -> str:
-    """Where the published numbers come from, or that they are of other data; empty if there are none."""
+def published(points: Points, where: str, beside_others: bool = False) -> str:
+    """Where the published numbers come from, or that they are of other data, which only a table shows; empty: none."""
     if all(cell.claim is None for cell in points.every):
         return ""
     document = f"{points.artifact.printed or 'the document'} of “{points.paper.title}”"
-    if all(cell.beside is None for cell in points.every):
+    if not beside_others and all(cell.beside is None for cell in points.every):
         return f"The numbers of {document} are of other data: the verdicts list them."
     return f"{where} {document}: published images, encoder and schedule."
 

@@ -413,7 +413,7 @@ def _choices(titles: dict[str, str], listed: Sequence[dict[str, Any]]) -> list[d
     offered: dict[str, dict[str, str]] = {
         "document": titles,
         "kind": {name: heading for name, (heading, _) in KINDS.items()},
-        "rung": {**RUNGS},
+        "rung": {str(rung): heading for rung, heading in RUNGS.items()},
         "answer": {answer: answer for answer in ANSWERS if answer},
         "certainty": {grade: grade for grade in GRADES},
         "origin": ORIGINS,

@@ -87,11 +87,11 @@ def heading(declared: Studied) -> str:
 
 
 def repeated(table: pd.DataFrame) -> str:
-    """``n = 8 seeds.``: how often a study was repeated."""
+    """``n = 8 seeds.``: how often a study was repeated; empty if nothing in it is random."""
     for column in ("n", "trials", "starts"):
         if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
             return f"n = {most:.0f} {'seeds' if column == 'n' else column}."
-    return "n = 1 (not repeated)."
+    return ""
 
 
 def computed(context: Context) -> pd.DataFrame:

@@ -14,6 +14,8 @@ from hypersphere.report.results import settles
 
 NOT_RUN = Verdict.NOT_RUN
 CONTROLS = {"chance": "chance", "pixels": "raw pixels", "untrained": "untrained encoder"}
+DATA = ("dataset", "target")
+"""The coordinates that name data."""
 FEW = 4
 """Up to so many values are listed one by one; of more, only the first and the last."""
 
@@ -173,7 +175,7 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
 
 def datasets(given: Mapping[str, Scalar]) -> list[str]:
     """The names of a point's dataset and target."""
-    return [str(given[name]) for name in ("dataset", "target") if name in given]
+    return [str(given[name]) for name in DATA if name in given]
 
 
 def replacement(config: Config, dataset: str, paper: str) -> str:
@@ -196,15 +198,17 @@ def not_run(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
     return ""
 
 
-def stand_in(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
-    """``measured on digits_lt → turned_digits_lt``: the stand-ins for a point's dataset and target, if any."""
-    others = {name: replacement(config, name, paper.paper) for name in datasets(given)}
-    measured = f"measured on {' → '.join(other or name for name, other in others.items())}"
-    return not_run(config, paper, given) or (measured if any(others.values()) else "")
-
-
 def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
-    """``CIFAR-10 (measured on digits_lt)``: a point's keys, with the stand-ins for its datasets."""
+    """``SimCLR, digits (for CIFAR-10)``: a point's keys, where a dataset is what was measured, not what is printed."""
     chosen = {name: given[name] for name in keys if name in given}
-    note = stand_in(config, paper, chosen)
-    return point(paper, chosen, chosen) + (f" ({note})" if note else "")
+    printed = point(paper, chosen, chosen)
+    if note := not_run(config, paper, chosen):
+        return f"{printed} ({note})"
+    other = {name: replacement(config, str(chosen[name]), paper.paper) for name in chosen if name in DATA}
+    measured = {**chosen, **{name: text for name, text in other.items() if text}}
+    names = []
+    for group in together(list(chosen)):
+        stands_for = point(paper, chosen, group).removeprefix("→ ")
+        replaced = any(other.get(name) for name in group)
+        names.append(point(paper, measured, group) + (f" (for {stands_for})" if replaced else ""))
+    return ", ".join(names)

@@ -21,7 +21,7 @@ from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
+from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
@@ -228,7 +228,7 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
 
 def is_level(row: Mapping[str, Any]) -> bool:
     """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
-    return "an arm is at the level of" in row["why"]
+    return LEVEL in row["why"]
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:

@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an axis that is no product": (TABLE | {"rows": "simclr"}, "rows"),
     "a kind that there is not": (
         TABLE | {"draw": "pie"},
-        "draw: 'pie' is not one of bars, distribution, effects, grid, lines, pictures, sphere, table",
+        "draw: 'pie' is not one of distribution, dots, effects, grid, lines, pictures, sphere, table",
     ),
     "a study's kind": (TABLE | {"draw": "study_table"}, "draw: 'study_table' is not one of "),
     "an unknown key": (

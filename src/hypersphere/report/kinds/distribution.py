@@ -1,14 +1,13 @@
-"""Distributions of a probe's values over single images, side by side."""
+"""Distributions of a probe's values over single images or pairs: the share at or below each value."""
 
-from functools import partial
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, style
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Point, Points
+from hypersphere.report.artifact import Points
 from hypersphere.wording import counted
 
 OF = "runs"
@@ -17,7 +16,8 @@ FOLDER = "figures"
 IMAGES = ("distribution.csv",)
 FORMATS = ("svg", "png", "csv")
 
-PIECES = figures.Pieces(height=2.0, width=0.42, beside=0.7)
+PANEL = 2.0
+"""Inches: the height of a panel."""
 
 
 def numbers(points: Points) -> str:
@@ -26,13 +26,10 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What violins are."""
+    """What lines are."""
     levels = points.table("distribution")["quantile"].nunique()
-    text = (
-        f"Violins: {noted.measured(points)}, of {_of(points)}: {counted(levels, 'quantile')} of each run, all "
-        "seeds together, between the smallest and the largest value; dashed: quartiles."
-    )
-    return noted.of(points, text)
+    text = f"Lines: the share at or below each value of {noted.measured(points)}, of {_of(points)}"
+    return noted.of(points, f"{text}: {counted(levels, 'quantile')} of each run, a line for each seed.")
 
 
 def _of(points: Points) -> str:
@@ -40,37 +37,34 @@ def _of(points: Points) -> str:
 
 
 def draw(points: Points) -> Figure:
-    """Panels of violins."""
-    subtitle = f"{noted.measures(points)} of {_of(points)}. Dashed: quartiles"
-    return figures.in_pieces(points, subtitle, PIECES, partial(_panel, points))
-
-
-def _panel(points: Points, axis: Axes, cells: list[Point]) -> bool:
-    table = points.table("distribution")
-    places = {cell.text: at for at, cell in enumerate(cells)}
-    rows = table[table["coordinates"].isin(list(places))]
-    if rows.empty:
-        return False
-    spread = figures.logarithmic(list(rows["value"])) and not cells[0].measure.bounded
-    import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
-
-    sns.violinplot(
-        x=rows["coordinates"].map(places),
-        y=rows["value"],
-        hue=rows["coordinates"].map(places),
-        order=list(places.values()),
-        palette=dict(zip(places.values(), sns.color_palette(style.COLOURS, len(cells)), strict=True)),
-        legend=False,
-        cut=0,
-        inner="quart",
-        density_norm="width",
-        log_scale=(False, spread),
-        linewidth=0.8,
-        ax=axis,
-    )
-    if spread:
-        figures.log_ticks(axis)
-    look: dict[str, Any] = {"transform": axis.get_xaxis_transform(), "ha": "center", "va": "center", "fontsize": 6.5}
-    for name in [name for name in places if name not in set(rows["coordinates"])]:
-        axis.text(places[name], 0.5, words.NOT_RUN.replace(" ", "\n"), color=style.GREY, **look)
-    return True
+    """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
+    rows, columns = points.measured("rows", "panels", "x"), points.measured("panels", "rows", "x")
+    placed = figures.arrange([{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns))))
+    down, across = figures.size(placed)
+    subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
+    made = figures.drawing(points, placed, subtitle, PANEL * down + 0.7, figures.WIDTH / across - 0.4)
+    of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
+    looks: dict[str, dict[str, Any]] = {
+        points.named(x, "x"): {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]}
+        for at, x in enumerate(points.measured("x", "panels", "rows"))
+    }
+    for panel, axis in made.panels:
+        cells = [points.at(panel.point, x) for x in points.measured("x", "panels", "rows")]
+        drawn = [(cell, look) for cell, look in zip(cells, looks.values(), strict=True) if cell.text in of_cell]
+        for cell, look in drawn:
+            for _, run in of_cell[cell.text].groupby("seed"):
+                axis.plot(run["value"], 100 * run["quantile"], **look)
+        if not drawn:
+            figures.blank(axis, cells)
+            continue
+        values = [value for cell, _ in drawn for value in of_cell[cell.text]["value"]]
+        if figures.logarithmic(values) and not cells[0].measure.bounded:
+            axis.set_xscale("log")
+            figures.log_ticks(axis.xaxis)
+        axis.set_ylabel(f"{_of(points)} (%)" if panel.column == 0 else "")
+        axis.set_xlabel(cells[0].label if panel.lowest else "")
+    handles = [Line2D([], [], **look) for look in looks.values()]
+    longest = max(map(len, looks))
+    columns_of_names = max(1, int(figures.WIDTH / (0.6 + 0.065 * longest)))
+    made.part.legend(handles, list(looks), loc="outside upper left", ncols=columns_of_names, handlelength=2.6)
+    return made.align()

@@ -26,7 +26,7 @@ def notes(points: Points) -> tuple[str, ...]:
     text = (
         f"Differences from the baseline in {noted.measured(points)}, mean over independent pretrainings, with "
         f"{words.confidence(points.config)} intervals adjusted for all comparisons of the figure (Holm). "
-        "Filled: the interval excludes zero. Without an interval: a single run."
+        "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's range."
     )
     silent = [_label(points, point) for point in points.every if not point.is_baseline and math.isnan(_effect(point))]
     return noted.of(points, text, f"Not measured: {', '.join(silent)}." if silent else "")
@@ -53,7 +53,7 @@ def draw(points: Points) -> Figure:
     axis = part.subplots()
     look: dict[str, Any] = {"marker": style.MARKERS[0], "color": COLOUR, "markeredgecolor": COLOUR, "linewidth": 1.5}
     for at, point in enumerate(found):
-        effect, low, high = (float(point.effect[name]) for name in ("effect", "low_holm", "high_holm"))
+        effect, (low, high) = _effect(point), point.interval
         interval = None if math.isnan(low) else [[effect - low], [high - effect]]
         inside = COLOUR if low > 0 or high < 0 else "white"
         axis.errorbar(effect, at, xerr=interval, markerfacecolor=inside, **look)

@@ -17,8 +17,10 @@ AXES = {"panels": False, "rows": True, "columns": True}
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
 
-SQUARE, BESIDE, HIGH = 0.5, 1.35, 0.34
+SQUARE, BESIDE, HIGH = 0.44, 1.35, 0.34
 """Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""
+SPAN = 20.0
+"""Percent: the least that a colour scale spans, so that a difference of a few points does not look dramatic."""
 MOST_CONTROLS = 12
 """With more controls, the notes give their range alone."""
 EQUAL_CONTRAST = 0.179
@@ -32,7 +34,7 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What squares are, the controls, and where numbers in parentheses come from."""
-    text = f"Squares: {noted.measured(points)}, mean over independent pretrainings. Every panel has a colour scale."
+    text = f"Squares: {noted.measured(points)}, mean over independent pretrainings. All panels share one colour scale."
     controls = "; ".join(_controls(points))
     printed = noted.published(points, "In parentheses: the numbers of")
     return noted.of(points, text, f"Controls: {controls}." if controls else "", printed)
@@ -58,7 +60,7 @@ def _controls(points: Points) -> list[str]:
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
-    combinations = figures.measured(points, "panels", ("rows", "columns"))
+    combinations = points.measured("panels", "rows", "columns")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
     placed = figures.arrange(combinations, most)
     down, across = figures.size(placed)
@@ -66,26 +68,44 @@ def draw(points: Points) -> Figure:
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
     subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"
     made = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
+    means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
+    wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
+    limits = (min(means) - wider, max(means) + wider)
     for panel, axis in made.panels:
-        _panel(axis, points, panel.point, inches - BESIDE)
+        _panel(axis, points, panel.point, inches - BESIDE, limits)
+        if panel.column:
+            axis.set_yticklabels([])
+            axis.set_ylabel("")
+    meshes = [axis.collections[0] for _, axis in made.panels if axis.collections]
+    if meshes:
+        bar = made.part.colorbar(meshes[0], ax=[axis for _, axis in made.panels], pad=0.02, aspect=22)
+        bar.set_label(points.every[0].label)
+        bar.ax.grid(visible=False)
     return made.figure
 
 
-def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> None:
+def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
     cells = [[points.at(panel, row, column) for column in points.axis("columns")] for row in points.axis("rows")]
-    if all(math.isnan(cell.mean) for line in cells for cell in line):
-        figures.blank(axis)
+    every = [cell for line in cells for cell in line]
+    if all(math.isnan(cell.mean) for cell in every):
+        figures.blank(axis, every)
         return
     size = max(6.5, min(8.0, 15 * inches / len(cells[0])))
     means = pd.DataFrame([[cell.mean for cell in line] for line in cells])
     printed = [[f"\n({cell.printed})" if cell.beside else "" for cell in line] for line in cells]
     texts = pd.DataFrame([[cell.mean_text for cell in line] for line in cells]) + pd.DataFrame(printed)
-    look = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white", "annot_kws": {"size": size}}
-    bar = {"label": cells[0][0].label, "aspect": 18, "pad": 0.02}
+    look = {
+        "cmap": COLOURS,
+        "vmin": limits[0],
+        "vmax": limits[1],
+        "linewidths": 0.6,
+        "linecolor": "white",
+        "annot_kws": {"size": size},
+    }
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
     from seaborn.utils import relative_luminance
 
-    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar_kws=bar, **look)
+    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, **look)
     mesh = axis.collections[0]
     for text in axis.texts:  # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
         right, down = text.get_position()

@@ -1,9 +1,11 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -31,6 +33,9 @@ ROOM = 0.12
 """Smallest distance between the labels of two ticks, as a share of the axis."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
+NAME = 0.2
+"""Inches: the height of a line's name beside a panel."""
+PRINTED = "published"
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
 
@@ -73,29 +78,44 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them."""
-    placed = figures.arrange(figures.measured(points, "panels", ("lines", "x")), ACROSS)
+    placed = figures.arrange(points.measured("panels", "lines", "x"), ACROSS)
     down, across = figures.size(placed)
-    beside = across == 1
+    beside = across == 1  # then each line carries its name, and needs no legend
     lines = _Lines(points, (0.65 if beside else 1 / across) * figures.WIDTH)
-    entries = len(lines.handles)
-    legend = max(0.0, 0.2 * entries - PANEL * down) if beside else 0.19 * -(-entries // lines.columns)
+    legend = 0.0 if beside else 0.19 * -(-len(lines.handles) // lines.columns)
     slant = lines.named and figures.slanted(figures.names(points, "x"), lines.inches)
     height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
     subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
     made = figures.drawing(points, placed, subtitle, height, lines.inches)
     for panel, axis in made.panels:
         lines.panel(axis, panel.point)
+    _share_limits(made.panels)
+    for panel, axis in made.panels:
+        if beside:
+            lines.name_ends(axis, panel.point)
         if panel.measured:
             axis.set_ylabel(lines.cells(panel.point)[0].label)
         if panel.lowest:
             axis.set_xlabel(figures.axis_label(points, "x"))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
-    where: dict[str, Any] = {"loc": "outside right upper"}
-    if not beside:
-        where = {"loc": "outside upper left", "ncols": lines.columns}
-    made.part.legend(list(lines.handles.values()), list(lines.handles), handlelength=2.6, **where)
+    handles = {name: line for name, line in lines.handles.items() if name == PRINTED} if beside else lines.handles
+    look: dict[str, Any] = {"loc": "outside upper left", "ncols": lines.columns, "handlelength": 2.6}
+    if handles:
+        made.part.legend(list(handles.values()), list(handles), **look)
     return made.align()
+
+
+def _share_limits(panels: Sequence[tuple[figures.Panel, Axes]]) -> None:
+    """Panels of one measure on one dataset have one axis y."""
+    groups: dict[tuple[Any, ...], list[Axes]] = {}
+    for panel, axis in panels:
+        groups.setdefault(tuple(panel.point.get(key) for key in ("measure", *words.DATA)), []).append(axis)
+    for axes in groups.values():
+        limits = [axis.get_ylim() for axis in axes if axis.lines]
+        for axis in axes:
+            if axis.lines and len({other.get_yscale() for other in axes}) == 1:
+                axis.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 class _Lines:
@@ -105,7 +125,7 @@ class _Lines:
         self.points = points
         self.inches = inches
         """Width of a panel."""
-        self.lines = figures.measured(points, "lines", ("panels", "x"))
+        self.lines = points.measured("lines", "panels", "x")
         numbers = figures.numbers(points, "x")
         self.x = list(map(float, numbers or range(len(points.axis("x")))))
         """The place of each point of the axis x."""
@@ -127,7 +147,7 @@ class _Lines:
         """Draw one panel."""
         cells = self.cells(panel)
         if all(math.isnan(cell.mean) for cell in cells):
-            figures.blank(axis)
+            figures.blank(axis, cells)
             return
         self._across(axis)
         for kind in LEVELS:
@@ -160,15 +180,34 @@ class _Lines:
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
         if any(_by_run(cell) for _, cell in measured):  # a thin line for each seed
             at = {cell.text: x for x, cell in measured}
-            table = self.points.table("measurements")
-            table = table[table["coordinates"].isin(list(at)) & table["value"].notna()]
-            for _, rows in table.groupby("seed"):
+            for _, rows in self._single([cell for _, cell in measured]).groupby("seed"):
                 run = sorted((at[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
                 thin = {"color": look["color"], "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
                 axis.plot([x for x, _ in run], [y for _, y in run], **thin)
         printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
         hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
         axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
+
+    def name_ends(self, axis: Axes, panel: Coordinates) -> None:
+        """Names at the right of a panel, each as near to the end of its line as the others allow."""
+        last = {name: self._along(panel, line)[::-1] for name, line in zip(self.handles, self.lines, strict=False)}
+        ends = {
+            name: next((cell.mean for cell in cells if math.isfinite(cell.mean)), None) for name, cells in last.items()
+        }
+        for kind, name in _levels(self.points).items():
+            ends[name] = self.points.control(kind, self.cells(panel)[-1]).mean
+        drawn = {name: end for name, end in ends.items() if end is not None and math.isfinite(end)}
+        at = {
+            name: axis.transAxes.inverted().transform(axis.transData.transform((1, y)))[1] for name, y in drawn.items()
+        }
+        for name, y in figures.spread(at, NAME / PANEL).items():
+            colour = self.handles[name].get_color()
+            axis.annotate(name, (1.01, y), xycoords="axes fraction", color=colour, va="center", annotation_clip=False)
+
+    def _single(self, cells: list[Point]) -> pd.DataFrame:
+        """The single runs of cells."""
+        table = self.points.table("measurements")
+        return table[table["coordinates"].isin([cell.text for cell in cells]) & table["value"].notna()]
 
     def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
         """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
@@ -192,14 +231,14 @@ class _Lines:
         steps = {round(after - before, 9) for before, after in pairwise(self.x)}
         even = len(self.x) > 2 and len(steps) == 1
         spread = figures.logarithmic(self.x) and not even
-        if spread:
-            axis.set_xscale("log")
-        elif even:  # the same axis in every panel, also where some places have no number
-            margin = 0.5 * steps.pop()
-            axis.set_xlim(min(self.x) - margin, max(self.x) + margin)
-        axis.set_xlabel("")
         at = {x: math.log(x) if spread else x for x in self.x}
         low, high = min(at.values()), max(at.values())
+        margin = 0.04 * (high - low) or 0.5
+        ends = (low - margin, high + margin)  # the same axis in every panel, also where some places have no number
+        if spread:
+            axis.set_xscale("log")
+        axis.set_xlim(*map(math.exp, ends) if spread else ends)
+        axis.set_xlabel("")
         ticks: list[float] = []
         for x in sorted(at, key=lambda x: at[x]):
             if not ticks or (at[x] - at[ticks[-1]]) / ((high - low) or 1.0) >= ROOM:
@@ -209,16 +248,23 @@ class _Lines:
         axis.xaxis.set_minor_locator(NullLocator())
 
     def _limits(self, axis: Axes, cells: list[Point]) -> None:
-        """Limits of the axis y: the means, plus bands up to half the means' range, because wide ones hide the lines."""
-        levels = [self.points.control(kind, cell).mean for kind in LEVELS for cell in cells]
-        means = [*levels, *(value for cell in cells for value in (cell.mean, cell.published))]
-        means = [mean for mean in means if math.isfinite(mean)]
-        edges = [edge for cell in cells for name in ("low", "high") if math.isfinite(edge := cell.number(name))]
-        low, high = min(means), max(means)
+        """Limits of the axis y: the means, single runs, and levels, plus up to half of their range beyond.
+
+        Bands, and controls that change along the axis, may be cut off there, because wide ones hide the lines.
+        """
+        controls = {kind: [self.points.control(kind, cell) for cell in cells] for kind in LEVELS}
+        flat = [one for kind in controls.values() if len({one.text for one in kind}) <= len(self.lines) for one in kind]
+        inside = [*(one.mean for one in flat), *(value for cell in cells for value in (cell.mean, cell.published))]
+        inside += self._single([cell for cell in cells if _by_run(cell)])["value"].tolist()
+        inside = [value for value in inside if math.isfinite(value)]
+        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
+        edges += [one.mean for kind in controls.values() for one in kind]
+        edges = [edge for edge in edges if math.isfinite(edge)]
+        low, high = min(inside), max(inside)
         axis.set_ylabel("")
         if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
             axis.set_yscale("log")
-            figures.log_ticks(axis)
+            figures.log_ticks(axis.yaxis)
             axis.set_ylim(low / 1.3, high * 1.3)
             return
         room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
@@ -226,11 +272,15 @@ class _Lines:
 
     def _handles(self) -> dict[str, Line2D]:
         """Entries of the legend: every line, the controls, and the published numbers."""
-        keys, entries = words.varying(self.lines), {}
+        keys = words.varying(self.lines)
+        entries = {}
         for at, line in enumerate(self.lines):
-            entries[figures.name_of(self.points, line, keys)] = Line2D([], [], **self.look(at))
+            ends = [self._along(panel, line)[-1] for panel in self.points.axis("panels")]
+            diverged = any(end.was_run for end in ends) and all(math.isnan(end.mean) for end in ends)
+            name = self.points.called(line, keys) + (" (diverged)" if diverged else "")
+            entries[name] = Line2D([], [], **self.look(at))
         for kind, name in _levels(self.points).items():
             entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
         if any(math.isfinite(cell.published) for cell in self.points.every):
-            entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+            entries[PRINTED] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
         return entries

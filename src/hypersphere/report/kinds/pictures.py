@@ -73,7 +73,7 @@ def draw(points: Points) -> Figure:
     subtitle = what[:1].upper() + what[1:]
     made = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
     if not grids:
-        figures.blank(made.panels[0][1])
+        figures.blank(made.panels[0][1], points.every)
         return made.figure
     stack = png.read(points.checked("pictures.png"))
     for grid, (_, axis) in zip(grids, made.panels, strict=True):

@@ -1,9 +1,10 @@
-"""Points on the unit sphere in space: its two hemispheres side by side, for each point of ``rows`` and ``columns``."""
+"""Points on the unit sphere in space, as a map about their own middle, for each point of ``rows`` and ``columns``."""
 
 import math
 import textwrap
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -20,12 +21,12 @@ FOLDER = "figures"
 IMAGES = ("points.csv",)
 FORMATS = ("svg", "png", "csv")
 
-BESIDE, ABOVE, LEGEND = 0.9, 0.45, 0.35
-"""Inches: the names of rows, the headings of columns, and the classes."""
+BESIDE, ABOVE, LEGEND, LARGEST = 0.9, 0.45, 0.35, 2.0
+"""Inches: the names of rows, the headings of columns, the classes, and the widest map."""
 BESIDE_LETTERS = 12
 """Characters of a row's name in a line."""
-GAP = 0.12
-"""Between the two hemispheres, in radii."""
+HEMISPHERE, RADIUS = math.sqrt(2), 2.0
+"""On the map: the radius of the half of the sphere that is nearer to the middle, and of the whole sphere."""
 PALETTE = (*style.COLOURS, "#F0E442", "#882255", "#999933")
 """Ten colours that colour-blind readers can tell apart as far as ten can be. With more classes, they repeat, and no
 legend is drawn."""
@@ -39,19 +40,22 @@ def numbers(points: Points) -> str:
 def notes(points: Points) -> tuple[str, ...]:
     """What dots and discs are."""
     text = (
-        "Dots: single test images of one pretraining, on both hemispheres (left z ≥ 0, right z < 0, both seen from "
-        "outside), in Lambert's projection, which keeps areas. Colours: classes. A rotation of the sphere means "
-        f"nothing. In each panel: {noted.measured(points)}, over all test images of all seeds; 0: one direction, 1: "
-        "directions that cancel out."
+        "Dots: single test images of one pretraining, on a map of the whole sphere about their mean direction, in "
+        "Lambert's projection, which keeps areas; inside the inner circle: the nearer half of the sphere. Colours: "
+        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over all test "
+        "images of all seeds; 0: one direction, 1: directions that cancel out."
     )
     return noted.of(points, text)
 
 
 def draw(points: Points) -> Figure:
-    """A pair of hemispheres for each row and column."""
+    """A map for each row and column."""
     rows, columns = points.axis("rows"), points.axis("columns")
-    high = (figures.WIDTH - BESIDE) / len(columns) / (2 + GAP / 2) + ABOVE
-    subtitle = f"Single test images on both hemispheres. Above each pair of discs: {noted.measures(points)}"
+    high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
+    subtitle = (
+        "Single test images on a map of the sphere about their mean direction; inner circle: the nearer half. "
+        f"Numbers: {noted.measures(points)}"
+    )
     figure, part = figures.of_points(points, subtitle, high * len(rows) + LEGEND)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
     classes: set[int] = set()
@@ -79,26 +83,31 @@ def _panel(axis: Axes, points: Points, cell: Point) -> set[int]:
     """Draw one cell, and return the classes in it."""
     table = points.table("points")
     rows = records(table[table["coordinates"] == cell.text])
-    centres = (-1 - GAP / 2, 1 + GAP / 2)
-    for centre in centres:
-        axis.add_patch(Circle((centre, 0), 1, facecolor="#F6F6F6", edgecolor=style.GREY, linewidth=0.7))
-    axis.set(xlim=(-2.15, 2.15), ylim=(-1.05, 1.05), aspect="equal", xticks=[], yticks=[])
+    for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
+        axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
+    edge = 1.03 * RADIUS
+    axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
     axis.grid(visible=False)
     axis.spines[:].set_visible(False)
     if not rows:
         axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
         return set()
-    flat = [(hemisphere(row["x"], row["y"], row["z"]), centres[row["z"] < 0]) for row in rows]
-    across, up = [x + centre for (x, _), centre in flat], [y for (_, y), _ in flat]
+    flat = about_their_middle(np.array([[row[name] for name in "xyz"] for row in rows]))
     classes = [int(row["class"]) for row in rows]
-    axis.scatter(across, up, s=4, c=list(map(colour, classes)), linewidths=0, alpha=0.8)
+    axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(map(colour, classes)), linewidths=0, alpha=0.8)
     return set(classes)
 
 
-def hemisphere(x: float, y: float, z: float) -> tuple[float, float]:
-    """Lambert's azimuthal equal-area projection of a point's own hemisphere onto a disc of radius 1.
+def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Lambert's azimuthal equal-area map of unit vectors [points, 3], with their mean direction in its middle.
 
-    The back is seen from behind, so that its x is mirrored. Equal areas of the sphere are equal areas of the discs.
+    Equal areas of the sphere are equal areas of the map, whose radius is 2. The angle to the middle keeps its bearing.
     """
-    factor = 1 / math.sqrt(1 + abs(z))
-    return math.copysign(1, z) * x * factor, y * factor
+    middle = points.mean(axis=0)
+    length = np.linalg.norm(middle)
+    middle = middle / length if length > 0 else np.array([0.0, 0.0, 1.0])
+    first = np.cross(middle, np.eye(3)[np.abs(middle).argmin()])
+    first /= np.linalg.norm(first)
+    ahead = points @ middle
+    flat: np.ndarray[Any, Any] = points @ np.stack([first, np.cross(middle, first)], axis=1)
+    return flat * np.sqrt(2 / np.maximum(1 + ahead, 1e-12))[:, None]

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hypersphere.report import figures, studies
+from hypersphere.report import figures, studies, words
 from hypersphere.report.artifact import Context
 
 OF = "study"
@@ -58,7 +58,7 @@ def draw(context: Context) -> Figure:
     drawing: studies.Drawing = studies.made(context)
     subject = context.artifact.title
     subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
-    small = f"{studies.SIZE_NOTICE} {studies.repeated(studies.computed(context))}"
+    small = words.joined(studies.SIZE_NOTICE, studies.repeated(studies.computed(context)))
     figure, part = figures.framed(figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size)
     drawing.draw(part)
     return figure

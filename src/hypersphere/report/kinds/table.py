@@ -32,15 +32,18 @@ def notes(points: Points) -> tuple[str, ...]:
     cells = f"Cells: {noted.measured(points)}{ends}, {spread}"
     if (baseline := points.artifact.baseline) is not None:
         other = words.point(points.paper, coordinates.ordered(baseline), baseline)
-        interval = f"{words.confidence(points.config)} interval after Holm's correction"
-        cells += f"; below it, the difference from {other}, all else equal, with its {interval}"
+        shown = any("[" in cell.difference for cell in points.every)
+        interval = f", with its {words.confidence(points.config)} interval after Holm's correction" if shown else ""
+        cells += f"; below it, the difference from {other}, all else equal{interval}; so for published numbers"
     weak = any("low power" in cell.difference for cell in points.every)
     levels = list(dict.fromkeys(filter(None, (point.summary.get("level") for point in points.every))))
     low_power = "Low power: too few degrees of freedom." if weak else ""
+    if any(not cell.has_intervals for cell in points.every) and points.artifact.baseline is not None:
+        low_power = "No interval of a difference is shown at this scale."
     if levels:
         low_power += f" {LEVEL.strip()} {' or '.join(levels)}: no direction is read from it."
-    printed = noted.published(points, "The published column repeats")
-    return noted.of(points, f"{cells}.", low_power, printed, figure=False)
+    printed = noted.published(points, "The published column repeats", beside_others=True)
+    return noted.of(points, f"{cells}.", low_power, printed)
 
 
 class _Layout:
@@ -48,11 +51,11 @@ class _Layout:
 
     def __init__(self, points: Points) -> None:
         self.points = points
-        self.rows, self.columns = points.axis("rows"), points.axis("columns")
+        self.rows, self.columns = points.measured("rows", "columns"), points.measured("columns", "rows")
         self.label_keys = words.together(words.varying(self.rows))
         """The coordinate keys of each column of labels."""
-        self.has_published = [any(points.at(row, column).beside for row in self.rows) for column in self.columns]
-        """Whether the document prints a number for any cell of a column, on the dataset that was measured."""
+        self.has_published = [any(points.at(row, column).claim for row in self.rows) for column in self.columns]
+        """Whether the document prints a number for any cell of a column."""
 
     def grid(self) -> Grid:
         """Headings, rows, and below them the controls."""
@@ -65,7 +68,7 @@ class _Layout:
         return Grid(self._head(), corner, (*lines, *self._controls()))
 
     def _labels(self, row: Coordinates) -> tuple[str, ...]:
-        return tuple(words.standing(self.points.config, self.points.paper, row, keys) for keys in self.label_keys)
+        return tuple(self.points.called(row, keys) for keys in self.label_keys)
 
     def _across(self, row: Coordinates) -> list[Point]:
         return [self.points.at(row, column) for column in self.columns]
@@ -76,7 +79,7 @@ class _Layout:
         for point, published in zip(points, self.has_published, strict=True):
             cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
             if published:
-                cells.append(Text("–" if control else point.printed))
+                cells.append(Text("–") if control else Text(point.printed, point.printed_difference))
         return tuple(cells)
 
     def _controls(self) -> list[Line]:
@@ -111,17 +114,24 @@ class _Layout:
 
     def _head(self) -> tuple[tuple[Head, ...], ...]:
         """A row of headings for each key that varies, and a last one for ``ours`` and ``published``."""
-        config, paper = self.points.config, self.points.paper
         widths = [2 if published else 1 for published in self.has_published]
         rows: list[tuple[Head, ...]] = []
         outer: list[tuple[str, ...]] = [() for _ in self.columns]
         for keys in words.together(words.varying(self.columns)):
-            names = [words.point(paper, column, keys) for column in self.columns]
+            names = [self.points.called(column, keys) for column in self.columns]
             outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
             spans = groupby(zip(outer, widths, strict=True), key=lambda pair: pair[0])
             rows.append(tuple(Head(path[-1], "", sum(width for _, width in same)) for path, same in spans))
         last_row: list[Head] = []
         for column, published in zip(self.columns, self.has_published, strict=True):
-            last_row.append(Head(f"ours ({config.scale_name} scale)", words.stand_in(config, paper, column)))
-            last_row += [Head("published")] if published else []
+            last_row += [Head("ours"), Head("published", self._published_on(column))] if published else [Head("ours")]
         return (*rows, tuple(last_row))
+
+    def _published_on(self, column: Coordinates) -> str:
+        """``on CIFAR-10``: what the published numbers of a column are of, if that is not what was measured."""
+        cells = [self.points.at(row, column) for row in self.rows]
+        data = [{key: value for key, value in cell.coordinates.items() if key in words.DATA} for cell in cells]
+        names = {words.point(self.points.paper, one, one).removeprefix("→ ") for one in data}
+        if not any(cell.stands_in for cell in cells):
+            return ""
+        return f"on {names.pop()}" if len(names) == 1 else "on the named data"

@@ -55,8 +55,8 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
     """Each printed effect, divided by its standard error from the size of the test set."""
     within, chance = len(table) - int(table["beyond"].sum()), table["by_chance"].iloc[0]
     finding = (
-        f"{within} of {len(table)} printed effects are within the test set's own error; "
-        f"{len(table) - within} are beyond it, {chance:.1f} would be by chance"
+        f"{within} of {len(table)} printed effects are within the test set's own error. "
+        f"{len(table) - within} are beyond it, where chance alone gives {chance:.1f}"
     )
     note = (
         f"{len(table)} printed effects: each variant's accuracy minus that of its table's baseline, divided by the "

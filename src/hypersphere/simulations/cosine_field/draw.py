@@ -25,7 +25,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
     starts, steps = (int(table[name].max()) for name in ("starts", "step"))
     note = (
         f"Left: {len(outputs)} random points stand for outputs. Middle: gradients by autograd, drawn at a third of "
-        f"their length, highlighted at norms 0.5, 1 and 2 (gradients longer than 2 are left out), and {len(path) - 1} "
+        f"their length, black at norms 0.5, 1 and 2 (gradients longer than 2 are left out), and {len(path) - 1} "
         f"steps of descent at rate {path['rate'].iloc[0]:g}. Right: mean and range over {starts} random starts of norm "
         f"1, {steps} steps."
     )
@@ -142,9 +142,7 @@ def _field(axes: Axes, part: pd.DataFrame) -> None:
     look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 3, "units": "inches"}
     axes.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
     axes.quiver(*(far[name] for name in "xyuv"), color="#9C9C9C", width=0.011, zorder=2, **look)
-    axes.quiver(
-        *(highlighted[name] for name in "xyuv"), color="black", width=0.02, zorder=4, label="highlighted", **look
-    )
+    axes.quiver(*(highlighted[name] for name in "xyuv"), color="black", width=0.02, zorder=4, **look)
     axes.plot(path["x"], path["y"], "o-", color=BLUE, markersize=3.2, linewidth=0.8, label="descent", zorder=3)
     axes.set_title("gradient of the cosine", loc="left")
 

@@ -34,9 +34,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     )
 
     def draw(figure: Figure) -> None:
-        grid = figure.add_gridspec(2, 2, height_ratios=(1, 1.1))
-        plane, key, *panels = (figure.add_subplot(grid[at, side]) for at in range(2) for side in range(2))
-        key.set_axis_off()
+        plane, *panels = figure.subplots(1, 3)
         _plane(plane, table[table["panel"] == "plane"], numbers["temperature"])
         for axes, temperature in zip(panels, RANGES, strict=True):
             _weights(axes, table[table["temperature"] == temperature], temperature)
@@ -49,11 +47,12 @@ def fig2(table: pd.DataFrame) -> Drawing:
             Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed weight is 0"),
         ]
         losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
-        key.legend(handles=[*signs, *losses], loc="center", handlelength=2.4, title="below: weight on the cosine")
+        look: dict[str, Any] = {"ncols": 4, "handlelength": 2.4, "title": "weight on the cosine (middle and right)"}
+        figure.legend(handles=[*signs, *losses], loc="outside lower center", **look)
 
     return Drawing(
-        (7.0, 5.4),
-        "Left: both distances of one pair. Right: the weight by which a loss multiplies the gradient of the cosine",
+        (7.2, 3.4),
+        "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient",
         draw,
         note,
     )

@@ -24,6 +24,11 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         "0. Nothing here is random."
     )
 
+    printed = table[table["series"] == "printed"].set_index(["panel", "temperature"])["entropy"]
+    lowest = table[table["series"] == "row lowest"].set_index(["panel", "temperature"])["entropy"]
+    possible = int(((lowest <= printed) & (printed <= table["entropy"].max())).sum())
+    finding = f"{possible} of {len(printed)} printed entropies of SimCLR's Table 5 are possible"
+
     def draw(figure: Figure) -> None:
         bounded, free = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
         highest = table.loc[table["series"] == "highest", "entropy"].iloc[0]
@@ -42,9 +47,8 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         top = f"ln {table['examples'].iloc[0]}"
         free.annotate(top, (0.98, highest), (0, 3), ("axes fraction", "data"), "offset points", ha="right")
 
-    return Drawing(
-        (6.4, 3.2), "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed", draw, note
-    )
+    measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed"
+    return Drawing((6.4, 3.2), measured, draw, note, finding)
 
 
 def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:

@@ -41,7 +41,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
             axis.set_ylabel(rf"angle $\theta^{sign}$ (rad)")
         _bar(figure, axes, axes[0], r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)", **TWO_PANELS)
 
-    return Drawing((6.4, 2.8), "Magnitude of the gradient by angle, at each probability", draw, note)
+    return Drawing((6.4, 2.8), "Magnitude of the gradient by angle (per radian), at each probability", draw, note)
 
 
 def fig2(table: pd.DataFrame) -> Drawing:
@@ -64,6 +64,9 @@ def fig2(table: pd.DataFrame) -> Drawing:
             one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
             axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
+            if panel == "sines":
+                wrong = "above the line it weakens them;\nthe paper says that it strengthens"
+                axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
             if rows["multiplier"].min() < 0:
                 axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
                 label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
@@ -74,7 +77,9 @@ def fig2(table: pd.DataFrame) -> Drawing:
         _bar(figure, axes, axes[0], "magnitude of the weight", EIGHTS, **TWO_PANELS)
 
     measured = "Weight by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
-    return Drawing((6.6, 3.0), measured, draw, note)
+    one = table.loc[table["panel"] == "sines", "one"].iloc[0]
+    finding = f"The quotient of sines strengthens the gradients only of positives nearer than {one:.2f} rad"
+    return Drawing((6.6, 3.0), measured, draw, note, finding)
 
 
 def fig8(table: pd.DataFrame) -> Drawing:

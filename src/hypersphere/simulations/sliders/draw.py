@@ -1,5 +1,8 @@
 """What one setting does to a gradient, with a slider for the setting: a margin's size, or an embedding's norm."""
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -52,15 +55,20 @@ def sliders(table: pd.DataFrame) -> Drawing:
 
 
 def _panels(figure: Figure, table: pd.DataFrame, slider: Slider) -> None:
-    """Panels side by side: a colour for each stop, a dash for each line."""
+    """Panels side by side: a colour for each stop, a dash for each line; black where all stops are one line."""
+    entries: dict[str, Any] = {}
     for axes, (name, panel) in zip(figure.subplots(1, len(slider.panels)), slider.panels.items(), strict=True):
-        for colour, stop in zip(COLOURS, slider.stills, strict=False):
-            for dash, (key, label) in zip(DASHES, slider.lines.items(), strict=False):
-                part = line(table, name, key, stop)
-                named = f"{stop:g}" + (f", {label}" if len(slider.lines) > 1 else "")
-                axes.plot(part["x"], part["y"], color=colour, linestyle=dash, label=named)
+        for dash, (key, label) in zip(DASHES, slider.lines.items(), strict=False):
+            parts = {f"{label}, {stop:g}": line(table, name, key, stop) for stop in slider.stills}
+            first, *others = parts.values()
+            if all(np.allclose(other["y"], first["y"]) for other in others):
+                entries[f"{label}, any"] = axes.plot(first["x"], first["y"], color="black", linestyle=dash)[0]
+                continue
+            for colour, (named, part) in zip(COLOURS, parts.items(), strict=False):
+                entries[named] = axes.plot(part["x"], part["y"], color=colour, linestyle=dash)[0]
         axes.set(xlabel=panel.x, ylabel=panel.y)
         axes.set_title(panel.title, loc="left")
-    handles, labels = axes.get_legend_handles_labels()
     title, columns = slider.setting, len(slider.stills)
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, title=title, fontsize=7.5)
+    names = sorted(entries, key=lambda named: named.endswith("any"))
+    handles = [entries[named] for named in names]
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, title=title, fontsize=7.5)

@@ -28,7 +28,11 @@ def draw(made: Any) -> tuple[Figure, list[Axes]]:
 def test_a_grid_for_each_panel_and_row_of_the_artifact(make: Any) -> None:
     titles = [axis.get_title(loc="left").replace("\n", " ") for axis in draw(make())[1]]
     assert titles == [
-        *(f"{name}, extreme {end}" for end in ("highest", "lowest") for name in ("FIRST-10", "Second-100")),
+        *(
+            f"{name}, extreme {end}"
+            for end in ("highest", "lowest")
+            for name in ("stand_in (for FIRST-10)", "Second-100")
+        ),
     ]
 
 

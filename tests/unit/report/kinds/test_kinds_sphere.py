@@ -1,8 +1,7 @@
-"""Points on both hemispheres: where they are drawn, in whose colour, and what is missing is said."""
+"""Points on a map of the sphere: where they are drawn, in whose colour, and what is missing is said."""
 
 import csv
 import io
-import math
 from typing import Any
 
 import numpy as np
@@ -31,22 +30,24 @@ def dots(axis: Axes) -> PathCollection:
 
 
 def test_the_projection_keeps_areas() -> None:
-    """A cap of height h has the area 2πh of the sphere; on the disc of area π it has h of it: r = sqrt(h)."""
-    for height in (0.0, 0.3, 1.0):
-        z = 1 - height
-        x = math.sqrt(1 - z**2)
-        for sign in (1, -1):
-            flat = sphere.hemisphere(x, 0.0, sign * z)
-            assert math.hypot(*flat) == pytest.approx(math.sqrt(height), abs=1e-12)
+    """A cap of height h has the area 2πh of the sphere; on the map of area 4π it has as much: r = sqrt(2h)."""
+    heights = np.array([0.1, 0.5, 1.0, 1.9])
+    z = 1 - heights
+    round_ = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=1)
+    mirrored = round_ * [-1, 1, 1]  # so that the mean direction is the pole
+    below = np.array([[0.0, 0.0, 1.0]] * 9)
+    flat = sphere.about_their_middle(np.concatenate([round_, mirrored, below]))
+    assert np.hypot(*flat[:4].T) == pytest.approx(np.sqrt(2 * heights))
 
 
-def test_both_hemispheres_are_seen_from_outside() -> None:
-    """From behind, what was at the right is at the left; what is up stays up."""
-    up, right = sphere.hemisphere(0.0, 0.8, 0.6), sphere.hemisphere(0.8, 0.0, 0.6)
-    assert sphere.hemisphere(0.0, 0.8, -0.6) == pytest.approx(up)
-    x, y = sphere.hemisphere(0.8, 0.0, -0.6)
-    assert (-x, y) == pytest.approx(right)
-    assert (up[1] > 0, right[0] > 0) == (True, True)
+def test_a_rotation_of_the_points_leaves_distances_on_the_map() -> None:
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(20, 3)) + np.array([0, 0, 1])
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    turned = points @ np.linalg.qr(generator.normal(size=(3, 3)))[0]
+    apart = [np.linalg.norm(flat[:, None] - flat, axis=2) for flat in map(sphere.about_their_middle, (points, turned))]
+    assert apart[0] == pytest.approx(apart[1])
+    assert np.abs(points[:, None] - turned).max() > 0.5
 
 
 def test_a_panel_for_each_cell_with_its_points_and_number(make: Any) -> None:
@@ -56,12 +57,12 @@ def test_a_panel_for_each_cell_with_its_points_and_number(make: Any) -> None:
     assert [bool(axis.get_ylabel()) for axis in axes] == [True, False, True, False]
     assert axes[0].get_ylabel() == "default"  # the printed name of plain
     assert [axis.get_title().split("\n")[-1] for axis in axes] == ["0.500"] * 4
-    assert [axis.get_title().split("\n")[0] for axis in axes[:2]] == ["epoch 10", "epoch 20"]
+    assert [axis.get_title().split("\n")[0] for axis in axes[:2]] == ["epoch 10 (here 5)", "epoch 20 (here 10)"]
     table = made.tables["globes"]["points"]
     for axis, (_, rows) in zip(axes, table.groupby("coordinates", sort=False), strict=True):
         places = np.asarray(dots(axis).get_offsets())
-        assert (places[:, 0] > 0).tolist() == (rows["z"] < 0).tolist()
-        assert np.all(np.hypot(np.abs(places[:, 0]) - 1 - sphere.GAP / 2, places[:, 1]) <= 1 + 1e-9)
+        assert len(places) == len(rows)
+        assert np.all(np.hypot(places[:, 0], places[:, 1]) <= sphere.RADIUS + 1e-9)
         shades = {tuple(shade) for shade in np.asarray(dots(axis).get_facecolor()).round(4)}
         assert len(shades) == rows["class"].nunique()
 

@@ -41,7 +41,7 @@ def words(made: Any) -> list[str]:
 
 def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make()
-    small = f"{studies.SIZE_NOTICE} n = 1 (not repeated)."
+    small = studies.SIZE_NOTICE
     assert words(made) == ["A sketch", "Halves by step", small]
     plain: Any = vars(draw)["sketch"]
     monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
@@ -51,7 +51,7 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatc
 def test_how_often_a_study_was_repeated_is_said() -> None:
     assert studies.repeated(pd.DataFrame({"n": [8, 6]})) == "n = 8 seeds."
     assert studies.repeated(pd.DataFrame({"trials": [20]})) == "n = 20 trials."
-    assert studies.repeated(pd.DataFrame({"n": [1], "x": [2]})) == "n = 1 (not repeated)."
+    assert studies.repeated(pd.DataFrame({"n": [1], "x": [2]})) == ""
 
 
 def test_a_table_is_given_its_claims_with_numbers_infinity_among_them(make: Any) -> None:

@@ -38,22 +38,34 @@ def test_a_cell_is_mean_std_n_effect_and_holm_interval_and_the_published_number_
     grid = laid(make("paper"), "scores")
     assert grid.corner == ("Method", "Variant")
     assert columns(grid)[:3] == [
-        ("FIRST-10", "ours (paper scale)"),
+        ("FIRST-10", "ours"),
         ("FIRST-10", "published"),
-        ("Second-100", "ours (paper scale)"),
+        ("Second-100", "ours"),
     ]
     plain, cut = (line(grid, "SimCLR", name) for name in ("default", "cut <c=3> | *"))
     assert plain[:2] == [Text("60.0 ± 0.9 (5)", "baseline"), Text("61.25 ± 0.3")]
-    assert cut[:2] == [Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), Text("64.5")]
+    assert cut[:2] == [Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), Text("64.5", "+3.2")]
 
 
-def test_no_published_number_stands_beside_a_stand_in(make: Any) -> None:
-    """FIRST-10 has a stand-in; Unloaded has none, so nothing stands beside its published numbers."""
+def test_a_published_number_beside_a_stand_in_is_labelled_as_of_its_own_data(make: Any) -> None:
     table = make().show("scores")
     assert table.grid is not None
-    assert [heads for heads in columns(table.grid) if heads[1] == "published"] == [("Unloaded", "published")]
-    assert not any("61.25" in cell.main + cell.second for one in table.grid.lines for cell in one.cells)
+    assert [(head.text, head.note) for head in table.grid.head[-1]][:2] == [("ours", ""), ("published", "on FIRST-10")]
+    assert columns(table.grid)[0] == ("stand_in (for FIRST-10)", "ours")
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[1] == Text("64.5", "+3.2")
     assert "published images, encoder and schedule." in " ".join(table.notes)
+
+
+def test_the_quick_scale_shows_no_interval_and_says_so(make: Any) -> None:
+    table = make(level="quick").show("scores")
+    assert line(table.grid, "SimCLR", "cut <c=3> | *")[0] == Text("64.0 ± 0.9 (5)", "+4.0")
+    assert "No interval of a difference is shown" in " ".join(table.notes)
+
+
+def test_an_interval_wider_than_the_measures_range_is_not_shown(make: Any) -> None:
+    made = make()
+    made.change("scores", "effects", CUT, low_holm=-60.0, high_holm=60.0)
+    assert line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")[0].second == "+4.0, no interval"
 
 
 def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: Any) -> None:
@@ -63,11 +75,11 @@ def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: 
     assert said not in " ".join(make("paper").show("squares").notes)
 
 
-def test_what_is_not_run_is_said_with_its_reason_and_keeps_its_published_number(make: Any) -> None:
+def test_a_column_of_which_nothing_was_run_is_left_out_and_counted(make: Any) -> None:
     table = make().show("scores")
     assert table.grid is not None
-    assert line(table.grid, "SimCLR", "cut <c=3> | *")[2:] == [Text("not run"), Text("44.0")]
-    assert "Not run, of 12: 4 cells (nothing stands for unloaded at this scale)." in table.notes
+    assert not any("Unloaded" in heads[0] for heads in columns(table.grid))
+    assert "Not run, of 12: 4 cells (nothing stands for unloaded at this scale)." in " ".join(table.notes)
 
 
 def test_controls_stand_at_the_end(make: Any) -> None:
@@ -84,7 +96,7 @@ def test_controls_stand_at_the_end(make: Any) -> None:
 def test_where_rows_are_datasets_each_has_its_controls(make: Any) -> None:
     grid = laid(make(), "turned")
     assert [one.labels[0] for one in grid.lines if one.control][:2] == [
-        "chance, FIRST-10 (measured on stand_in)",
+        "chance, stand_in (for FIRST-10)",
         "chance, Second-100",
     ]
     assert line(grid, "Second-100") == [
@@ -104,19 +116,21 @@ def test_paths_and_readings_are_labels_and_headings_and_what_is_fixed_is_said(ma
     assert table.grid is not None
     assert [one.labels for one in table.grid.lines[:3]] == [("τ = 0.1",), ("τ = 0.5",), ("τ = 1",)]
     assert [heads[:2] for heads in columns(table.grid)] == [
-        ("kNN accuracy (%)", "epoch 10"),
-        ("kNN accuracy (%)", "epoch 20"),
-        ("linear probe (%)", "epoch 10"),
-        ("linear probe (%)", "epoch 20"),
+        ("kNN accuracy (%)", "epoch 10 (here 5)"),
+        ("kNN accuracy (%)", "epoch 20 (here 10)"),
+        ("linear probe (%)", "epoch 10 (here 5)"),
+        ("linear probe (%)", "epoch 20 (here 10)"),
     ]
-    assert "Everywhere: SimCLR, default, FIRST-10 (measured on stand_in)." in table.notes
+    assert "Everywhere: SimCLR, default, stand_in (for FIRST-10)." in table.notes
     assert "at the last epoch" not in " ".join(table.notes)
 
 
 def test_a_transfer_names_both_datasets_and_what_stands_for_them(make: Any) -> None:
     grid = laid(make(), "moved")
-    assert [head.text for head in grid.head[0]] == ["FIRST-10 → Second-100", "Second-100 → FIRST-10"]
-    assert [head.note for head in grid.head[-1]] == ["measured on stand_in → second", "measured on second → stand_in"]
+    assert [head.text for head in grid.head[0]] == [
+        "stand_in → Second-100 (for FIRST-10 → Second-100)",
+        "Second-100 → stand_in (for Second-100 → FIRST-10)",
+    ]
 
 
 def test_a_table_without_baseline_compares_nothing(make: Any) -> None:
@@ -135,8 +149,8 @@ def test_every_table_says_scale_n_device_protocol_and_that_it_is_no_reproduction
 def test_the_published_scale_names_no_stand_in_and_does_not_say_that_it_is_no_reproduction(make: Any) -> None:
     text = (make("paper").build("scores") / "tables" / "made_up" / "scores.md").read_text(encoding="utf-8")
     assert "Not a reproduction" not in text
-    assert "measured on" not in text
-    assert "not run: no loader yet" in text
+    assert "stand_in" not in text
+    assert "no loader for unloaded yet" in text
 
 
 def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
@@ -146,7 +160,7 @@ def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
     made.change("scores", "summary", CUT.replace("first", "second"), mean=math.nan, std=math.nan, n=0, n_diverged=5)
     cells = line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")
     assert cells[0] == Text("64.0 ± 0.9 (3; 2 diverged)", "+4.0 [+2.5, +5.5] low power")
-    assert cells[1] == Text("diverged")
+    assert cells[2] == Text("diverged")
 
 
 def test_a_cell_level_with_a_control_is_marked_and_the_mark_is_explained(make: Any) -> None:

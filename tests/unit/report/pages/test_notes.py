@@ -78,7 +78,7 @@ def standing(world: Any, name: str) -> str:
 
 
 def test_what_stands_for_a_dataset(quick: Any, make: Any) -> None:
-    assert standing(quick, "photos") == "Photos (measured on digits)"
+    assert standing(quick, "photos") == "digits (for Photos)"
     assert standing(quick, "faces").endswith(" (not run at this scale)")
     assert standing(quick, "undeclared") == "undeclared (not run at this scale)"
     themselves = make(other_datasets="themselves")

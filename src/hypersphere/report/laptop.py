@@ -1,0 +1,132 @@
+"""docs/laptop.md: each question that small encoders say something of, its sentence, and its comparisons.
+
+``python -m hypersphere.report.laptop docs/laptop.md`` writes anew what is between its marks, from results/report.
+"""
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hypersphere import files
+from hypersphere.config import coordinates
+from hypersphere.config import plan as planning
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.project import Config
+from hypersphere.config.rules import LEVEL, Rung
+from hypersphere.provenance import columns, tables
+from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
+from hypersphere.report import words
+from hypersphere.report.claims import DIRECTIONS
+from hypersphere.report.questions import Numbers, decimals_of, spanned
+from hypersphere.statistics.known import REPORT
+from hypersphere.wording import counted, renewed
+
+ROOT = Path(__file__).parents[3]
+BEGIN = "<!-- written by python -m hypersphere.report.laptop docs/laptop.md -->"
+END = "<!-- until here -->"
+SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
+"""The rungs of small encoders, the better first."""
+HEAD = ("comparison", "printed", "ours", "Welch", "Holm", "n", "direction")
+Row = dict[str, Any]
+
+
+def part(config: Config) -> str:
+    """What is between the marks: the criteria of replication, then each question."""
+    folder = config.root / REPORT
+    check_proof(tidy_manifest(folder / "claims.csv"), "claims.csv", "ladder.csv", "criteria.csv")
+    known = tables.read(folder / "claims.csv", columns.KNOWN)
+    ladder = tables.read(folder / "ladder.csv", columns.LADDER)
+    criteria = tables.read(folder / "criteria.csv", columns.CRITERIA)
+    findings = tables.read(check_tidy(folder, "findings.csv"), columns.FINDINGS)
+    small = measured(known, ladder)
+    lines = ["## In numbers", "", *_criteria(config, criteria)]
+    for name, paper in config.papers.items():
+        asked = [(row, _comparisons(row, small)) for row in tables.rows(findings) if row["paper"] == name]
+        answered = [(row, chosen) for row, chosen in asked if chosen]
+        if answered:
+            differs = (part for _, chosen in answered for one in chosen for part in one["differs"].split("; ") if part)
+            lines += [f"## {paper.title}", ""]
+            lines += [line for row, chosen in answered for line in _question(config, paper, row, chosen)]
+            lines += [f"Other than published, in some or all of these: {'; '.join(dict.fromkeys(differs))}.", ""]
+    return "\n".join(lines).rstrip()
+
+
+def _comparisons(row: Mapping[str, Any], small: Mapping[str, Row]) -> list[Row]:
+    """The comparisons of a question of which small encoders say something."""
+    return [small[name] for name in row["about"].split() if name in small]
+
+
+def measured(known: pd.DataFrame, ladder: pd.DataFrame) -> dict[str, Row]:
+    """The comparisons of which small encoders say something, by id: the claim, with the better protocol's evidence."""
+    listed = {row["id"]: row for row in tables.rows(known) if row["kind"] == "comparison"}
+    steps = [row for row in tables.rows(ladder) if row["rung"] in SMALL and row["id"] in listed]
+    return {row["id"]: listed[row["id"]] | row for row in sorted(steps, key=lambda row: -SMALL.index(row["rung"]))}
+
+
+def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
+    """How many comparisons agree with the printed ones, by document."""
+    yield from _table(("document", "compared", "printed sign", "clear of zero", "printed effect inside ours"))
+    for row in tables.rows(criteria[criteria["rung"].isin(SMALL)]):
+        counts = (f"{row[name]:.0f}" for name in ("compared", "same_sign", "clear", "printed_inside"))
+        yield _line((config.papers[row["paper"]].title, *counts))
+    yield ""
+
+
+def _question(config: Config, paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row]) -> Iterator[str]:
+    protocols = {one["scale"]: planning.cfg.load(config.root, {"scale": one["scale"]}).scale for one in chosen}
+    reasons = row["reasons"]
+    for scale in protocols.values():
+        reasons = reasons.replace(scale.superseded or END, "first protocol")
+    yield from (f"### {row['question']}", "")
+    yield from (f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}.", "")
+    shown = [one for one in chosen if not _tells_nothing(one)]
+    if shown:
+        yield from _table(HEAD)
+        yield from (_line((name, *_cells(one))) for name, one in zip(_names(paper, shown), shown, strict=True))
+        yield ""
+    left = [(float(one["measured"]), decimals_of(one)) for one in chosen if _tells_nothing(one) and one["measured"]]
+    if left and len(chosen) > 1:
+        yield from (f"Left out as telling nothing: {spanned(left)} in {counted(len(left), 'comparison')}.", "")
+
+
+def _tells_nothing(one: Row) -> bool:
+    """Whether a comparison has no interval, or one (Welch's) that holds both zero and the printed difference."""
+    low, high = one["low_unadjusted"], one["high_unadjusted"]
+    printed = 0.0 if one["reported"] in DIRECTIONS else float(one["reported"])
+    return math.isnan(low) or (low <= min(0.0, printed) and max(0.0, printed) <= high and printed != 0)
+
+
+def _cells(one: Row) -> tuple[str, ...]:
+    numbers = Numbers(one).known
+    holm = words.interval(one["low"], one["high"], decimals_of(one))
+    direction = one["direction"] + (" (level)" if LEVEL in one["why"] else "")
+    return (*(numbers[name] for name in ("printed", "effect", "interval")), holm, numbers["n"], direction)
+
+
+def _names(paper: Paper, shown: Sequence[Row]) -> Iterator[str]:
+    """``cut (c = 3), CIFAR-10 unb.``: of what the rows of a table compare, what differs between them."""
+    settings = [coordinates.parse(one["setting"], one["id"]) for one in shown]
+    keys = words.varying(settings) if len(shown) > 1 else tuple(settings[0])
+    several = [name for name in ("method", "variant", "dataset") if len({one[name] for one in shown}) > 1]
+    for one, setting in zip(shown, settings, strict=True):
+        named = [paper.label(one[name]) for name in several or ("dataset",)]
+        yield ", ".join(filter(None, (*named, words.point(paper, setting, keys))))
+
+
+def _table(head: Sequence[str]) -> Iterator[str]:
+    yield _line(head)
+    yield f"|{'---|' * len(head)}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    page = Path(sys.argv[1])
+    config = planning.cfg.load(ROOT, {})
+    files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
