@@ -346,11 +346,8 @@ def _facts(row: dict[str, Any], subject: str, decimals: int) -> list[tuple[str, 
 
 
 def _question(row: dict[str, Any], lines: dict[str, Line]) -> dict[str, Any]:
-    """A finding with its claims, and the reasons for its certainty, which is that of claims with its answer."""
-    about = [lines[name] for name in row["about"].split()]
-    bearing = [line.row for line in about if line.row["answer"] == row["outcome"]]
-    reasons = dict.fromkeys(reason for claim in bearing for reason in str(claim["reasons"]).split("; ") if reason)
-    return {**row, "claims": about, "reasons": list(reasons)}
+    """A finding with its claims."""
+    return {**row, "claims": [lines[name] for name in row["about"].split()]}
 
 
 def _counts(kind: str, listed: Sequence[dict[str, Any]]) -> dict[str, Any]:
