@@ -59,13 +59,13 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
-        "counts": dict(zip(("claims", "studied", "statements"), map(_counts, apart(entries)), strict=True)),
+        "counts": dict(zip(("claims", "studied", "statements", "said"), map(_counts, apart(entries)), strict=True)),
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
     }
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, stated = apart([claim for claim in entries if claim.paper == paper.paper])
+    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper])
     document, plan = pages.document(results, paper.paper), results.plan
     names = [artifact.id for artifact in document.measured]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
@@ -79,7 +79,7 @@ def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, An
         "shown": shown(results, paper, document.measured),
         "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
         "studied_shown": shown(results, paper, document.studied),
-        "studied": [_fields(claim, ANSWER) for claim in studied if claim.verdict != words.NOT_RUN],
+        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.verdict != words.NOT_RUN],
         "theorems": [_fields(claim, THEOREM) for claim in stated],
         "missing": [artifact._asdict() for artifact in document.missing],
     }
