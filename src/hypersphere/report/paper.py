@@ -88,7 +88,7 @@ def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, An
 THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
 COMPARISON = (
     *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
-    "reading",
+    *("reading", "origin"),
 )
 ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
 
