@@ -30,7 +30,7 @@ from hypersphere.files import write_text
 from hypersphere.provenance import tables
 from hypersphere.report import claims, forest, pages, words
 from hypersphere.report.findings import address
-from hypersphere.report.proofs import NAMES, Link, Proofs, hosted
+from hypersphere.report.proofs import Link, Proofs, hosted
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -103,7 +103,16 @@ class Line:
     steps: list[dict[str, str]]
     facts: list[tuple[str, str]]
     links: list[Link]
-    errata: list[str]
+
+    @property
+    def id(self) -> str:
+        """The claim's name."""
+        return str(self.row["id"])
+
+    @property
+    def reading(self) -> str:
+        """As printed, or by which errata."""
+        return str(self.row["reading"])
 
 
 def build(plan: Plan, given: Tables, folder: Path) -> None:
@@ -124,7 +133,7 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
     """The values of the template."""
     config, listed = plan.config, tables.rows(given.claims)
     proofs = Proofs(plan, pages.ledger(config), frozenset(row["id"] for row in listed))
-    shown = Shown(plan, given.ladder, frozenset(entry["id"] for group in proofs.ledger for entry in group["entries"]))
+    shown = Shown(plan, given.ladder)
     lines = {row["id"]: shown.line(row) for row in listed}
     asked = [_question(row, lines) for row in tables.rows(given.findings)]
     titles = {name: paper.title for name, paper in config.papers.items()}
@@ -149,6 +158,7 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
         "choices": _choices(titles, listed),
         "rungs": RUNGS,
         "errata": proofs.errata_by_kind(),
+        "proofs": proofs,
         "certainty": _rules(certainty),
         "enough": certainty.enough_runs,
         "confidence": words.confidence(config),
@@ -170,7 +180,6 @@ class Shown:
 
     plan: Plan
     ladder: pd.DataFrame
-    errata: frozenset[str]
 
     @cached_property
     def root(self) -> str:
@@ -222,7 +231,6 @@ class Shown:
             steps=steps,
             facts=_facts(row, subject, decimals),
             links=self._links(row, [step["scale"] for step in self._steps.get(row["id"], [])]),
-            errata=[name for name in dict.fromkeys(NAMES.findall(row["reading"])) if name in self.errata],
         )
 
     def _subject(self, paper: Paper, row: dict[str, Any]) -> str:
@@ -338,11 +346,8 @@ def _facts(row: dict[str, Any], subject: str, decimals: int) -> list[tuple[str, 
 
 
 def _question(row: dict[str, Any], lines: dict[str, Line]) -> dict[str, Any]:
-    """A finding with its claims, and the reasons for its certainty, which is that of claims with its answer."""
-    about = [lines[name] for name in row["about"].split()]
-    bearing = [line.row for line in about if line.row["answer"] == row["outcome"]]
-    reasons = dict.fromkeys(reason for claim in bearing for reason in str(claim["reasons"]).split("; ") if reason)
-    return {**row, "claims": about, "reasons": list(reasons)}
+    """A finding with its claims."""
+    return {**row, "claims": [lines[name] for name in row["about"].split()]}
 
 
 def _counts(kind: str, listed: Sequence[dict[str, Any]]) -> dict[str, Any]:

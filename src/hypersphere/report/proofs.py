@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATUM_KINDS
@@ -30,6 +30,15 @@ class Link(NamedTuple):
 
     text: str
     href: str
+
+
+class Read(Protocol):
+    """A claim in one reading."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def reading(self) -> str: ...
 
 
 @dataclass
@@ -67,7 +76,7 @@ class Proofs:
             found |= dict.fromkeys([*answer(claim), printed])
         return list(found)
 
-    def errata(self, claim: Entry) -> list[Link]:
+    def errata(self, claim: Read) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
         names = [*NAMES.findall(claim.reading), claim.id]
         listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))

@@ -29,7 +29,7 @@ CLAIMS = [
 FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
-    **{"certainty": "low", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
+    **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
 }
 SEEN = """
 [...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
@@ -84,6 +84,7 @@ def test_findings_come_first_and_lead_to_their_question_and_its_claims(shown: br
     assert "certainty: low" in text(shown, ".lead li")
     shown.click(".lead a")
     assert shown.run("location.hash") == "#q-cut"
+    assert "few images" in text(shown, "#q-cut")
     assert {"+14.7", "−10.0", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(text(shown, "#q-cut tbody").split("\t"))
 
 

@@ -19,7 +19,8 @@
   });
   const others = all(".question, .erratum, section[aria-labelledby=settle]").map((node) => ({
     node, about: node.textContent, link: node.id || "settle",
-    name: node.matches(".erratum") ? "erratum " + one("b", node).textContent : one("h4, h2", node).textContent,
+    name: node.matches(".erratum") ? "Erratum " + one("b", node).textContent : one("h4, h2", node).textContent,
+    says: node.matches(".erratum") ? one(".second", node).textContent : node.matches(".question") ? one("p", node).textContent : "",
   }));
 
   // Words of a question that say nothing of what is asked.
@@ -64,13 +65,13 @@
   };
 
   const links = (listed) => {
-    elsewhere.replaceChildren("Also on this page: ");
-    listed.forEach((item, at) => {
-      const link = document.createElement("a");
+    elsewhere.replaceChildren(...listed.map((item) => {
+      const line = document.createElement("li"), link = document.createElement("a");
       link.href = "#" + item.link;
       link.textContent = item.name;
-      elsewhere.append(at ? " · " : "", link);
-    });
+      line.append(link, " ", item.says);
+      return line;
+    }));
     elsewhere.hidden = !listed.length;
   };
 
@@ -92,7 +93,9 @@
     one(".head").hidden = !hits.size;
     const scored = asked.length ? others.map((item) => [score(item, asked), item]) : [];
     const best = Math.max(0, ...scored.map(([hit]) => hit));
-    links(best >= enough ? scored.filter(([hit]) => hit === best).slice(0, 8).map(([, item]) => item) : []);
+    const named = (item) => score({ about: item.name, node: { textContent: "" } }, asked);
+    const found = scored.filter(([hit]) => hit === best).map(([, item]) => item).sort((a, b) => named(b) - named(a));
+    links(best >= enough ? found.slice(0, 6) : []);
     const partly = asked.length && hits.size && most < asked.length;
     none.hidden = hits.size > 0 && !partly;
     none.textContent = partly ? "No claim has all of these words. Shown: those with " + most + " of " + asked.length + "."
