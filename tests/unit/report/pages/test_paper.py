@@ -113,24 +113,25 @@ def test_counts_keep_printed_corrected_and_ours_apart(quick: Any) -> None:
     """Counted by hand in the fixture's claims."""
     counts = {
         key: {one["origin"]: int(one["total"]) for one in content(quick)["counts"][key]}
-        for key in ("claims", "studied", "statements")
+        for key in ("claims", "studied", "statements", "said")
     }
     assert counts == {
-        "claims": {"printed": 4, "corrected": 1, "ours": 1},
+        "claims": {"printed": 4, "implied": 1, "corrected": 1, "ours": 1},
+        "said": {"printed": 1},
         "studied": {"printed": 4},
         "statements": {"printed": 1, "corrected": 1},
     }
 
 
 def test_comparisons_of_what_was_run_say_their_direction(quick: Any) -> None:
-    first, second = alpha(quick)["comparisons"]
+    first, second, _ = alpha(quick)["comparisons"]
     assert (first["subject"], first["published"], first["ours"]) == (
-        "Plain, cut (c=3) − default",
+        "Plain, cut (c=3) against default",
         "+4.6",
         "+4.0 (n = 2)",
     )
     assert (first["direction"], first["verdict"]) == ("same", "quick only")
-    assert (second["subject"], second["reading"]) == ("Plain, cut (c=3) − batch size = 64", "ours")
+    assert (second["subject"], second["reading"]) == ("Plain, cut (c=3) against batch size = 64", "ours")
 
 
 def test_every_theorem_is_there_with_its_counterexample(quick: Any) -> None:
@@ -147,7 +148,7 @@ def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
     world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
     world.write_claims()
     made = paper.content(world.results)
-    assert len(made["papers"][0]["studied"]) == 3
+    assert len(made["papers"][0]["studied"]) == 4
     assert made["counts"]["studied"][0]["total"] == "4"
 
 
