@@ -63,7 +63,6 @@ ANSWERS = {
 """Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
 OF_ENCODERS = {
     "holds": ("has the printed direction", "have the printed direction"),
-    "fails": ("fails", "fail"),
     "opposite": ("has the opposite direction", "have the opposite direction"),
 }
 """The same of trained encoders, whose direction is all that small ones show."""

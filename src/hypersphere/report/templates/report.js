@@ -138,12 +138,14 @@
   form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
   ask.addEventListener("submit", (event) => {
     event.preventDefault();
-    location.hash = "?" + new URLSearchParams({ text: one("input", ask).value });
+    const hash = "#?" + new URLSearchParams({ text: one("input", ask).value });
+    if (hash === location.hash) route(); // no hashchange where the address stays
+    else location.hash = hash;
   });
   addEventListener("hashchange", route);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
+    if (link && link.getAttribute("href") === location.hash) route();
   });
 
   // Headings and targets stay below the filters, whose height depends on the width of the window.
