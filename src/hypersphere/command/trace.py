@@ -29,7 +29,7 @@ def lines(plan: Plan, name: str) -> Iterator[str]:
     paper, claim = claims[name]
     reported = claim.direction or ("–" if claim.reported is None else f"{claim.reported:g}")
     yield f"claim     {claim.id} ({claim.source}, {paper}/{claim.artifact})"
-    yield f"printed   {claim.sentence or claim.metric}: {reported}"
+    yield f"{claim.origin:<9} {claim.sentence or claim.metric}: {reported}"
     cells = [cell for cell in plan.artifacts.get((paper, claim.artifact), []) if cell.text in claim.cells]
     if not cells:
         yield "measured  by no cell made from runs at this scale"

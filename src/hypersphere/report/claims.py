@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED
-from hypersphere.config.measures import MEASURES
+from hypersphere.config.claims import PRINTED, SENTENCES
+from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.report import words
@@ -21,14 +21,35 @@ from hypersphere.wording import counted
 DIRECTIONS = ("larger", "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
 ORDER: tuple[str, ...] = tuple(Verdict)
-ORIGINS = {"printed": "printed", "corrected": "corrected by an erratum", "ours": "of our own"}
+ORIGINS = {
+    "printed": "printed",
+    "implied": "implied by two printed numbers",
+    "corrected": "corrected by an erratum",
+    "ours": "of our own",
+}
 """Origins of claims, in words. Claims of different origins are never counted together."""
-KINDS = ("numbers and comparisons", "claims answered by exact studies", "theorems and identities")
-"""What ``Apart`` holds, in words."""
 AS_THEY_ARE = ("id", "paper", "artifact", "kind", "origin", "sentence", "verdict", "direction", "why", "source")
 """Columns of claims.csv that are shown as they are."""
+INTERVALS = (("low_unadjusted", "high_unadjusted"), ("low", "high"))
 EXCESS = "excess"
 """The key of a counterexample for the size of the failure. All other keys are inputs."""
+
+
+class Kind(NamedTuple):
+    """What answers a claim."""
+
+    heading: str
+    claims: str
+    """The claims that it answers."""
+
+
+KINDS = {
+    "encoder": Kind("Trained encoders", "numbers and comparisons of trained encoders"),
+    "study": Kind("Exact studies", "claims that exact studies answer"),
+    "theorem": Kind("Theorems", "theorems and identities"),
+    "sentence": Kind("Sentences", "sentences compared only with their own document's table"),
+}
+"""By name (``kind_of``). Claims of different kinds are never counted together."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +70,14 @@ class Entry:
     published: str
     ours: str
     interval: str
+    """Of a comparison of encoders by one test (Welch's), else of the number."""
+    holm: str
+    """Of a comparison of encoders, after Holm's correction over its table."""
     verdict: str
     tone: str
     sensitivity: str
     direction: str
-    """``same``, ``opposite`` or ``unclear``, for a comparison below the published scale."""
+    """``same``, ``opposite``, ``no effect`` or ``unclear``, for a comparison below the published scale."""
     why: str
     """Why it was not run, or what its verdict has to say: why it is no better, or seeds that are missing."""
     reading: str
@@ -66,14 +90,13 @@ class Entry:
 
 
 class Apart(NamedTuple):
-    """Claims by what answers them. The three kinds are never counted together."""
+    """Claims by what answers them, in the order of ``KINDS``."""
 
     measured: list[Entry]
-    """Numbers and comparisons that need trained encoders."""
     studied: list[Entry]
-    """Claims that an exact study answers."""
     stated: list[Entry]
-    """Theorems and identities."""
+    said: list[Entry]
+    """Sentences that only their own document's table speaks of."""
 
 
 class Count(NamedTuple):
@@ -107,18 +130,18 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
         return None
     reasons = Counter(claim.why for claim in every if claim.verdict == words.NOT_RUN)
     below = not settles(config)
-    head = ["published, by its own run" if below else "published", "ours", "95 % interval", "verdict"]
+    head = ["published, by its own run" if below else "published", "ours", "95 % interval", "after Holm", "verdict"]
     head += ["direction"] if below else []
     lines = []
     for claim in answered:
         where = ", ".join(filter(None, (claim.dataset, claim.stand_in, claim.metric, claim.setting)))
-        cells = [claim.published, claim.ours, claim.interval, claim.verdict, claim.direction][: len(head)]
+        cells = [claim.published, claim.ours, claim.interval, claim.holm, claim.verdict, claim.direction][: len(head)]
         lines.append(Line((claim.subject, where), tuple(Text(cell or "–") for cell in cells)))
     make = "evidence" if config.settings.evidence_only else "reproduce"
     notes = (
         f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
         f"these runs. {words.notice(config)}",
-        "Intervals of comparisons are Holm's, over all comparisons of this table.",
+        "The interval of a comparison is Welch's, then Holm's over all comparisons of this table.",
         *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
         f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
     )
@@ -127,14 +150,15 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
 
 
 def kind_of(claim: Entry) -> str:
-    """What answers a claim: ``theorem``, ``study`` or ``encoder``."""
-    return "theorem" if claim.kind == "theorem" else "study" if claim.study else "encoder"
+    """What answers a claim: a key of ``KINDS``."""
+    if claim.kind == "theorem":
+        return "theorem"
+    return "encoder" if not claim.study else "sentence" if claim.study == SENTENCES else "study"
 
 
 def apart(claims: list[Entry]) -> Apart:
     """Claims by what answers them."""
-    kinds = ("encoder", "study", "theorem")
-    return Apart(*([claim for claim in claims if kind_of(claim) == kind] for kind in kinds))
+    return Apart(*([claim for claim in claims if kind_of(claim) == kind] for kind in KINDS))
 
 
 def counts(claims: list[Entry]) -> list[Count]:
@@ -151,10 +175,10 @@ def counts(claims: list[Entry]) -> list[Count]:
 
 def in_words(claims: list[Entry]) -> Iterator[str]:
     """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
-    for what, kind in zip(KINDS, apart(claims), strict=True):
-        for count in counts(kind):
+    for kind, answered in zip(KINDS.values(), apart(claims), strict=True):
+        for count in counts(answered):
             said = ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
-            yield f"{count.total} {what}, {ORIGINS[count.origin]}: {said}"
+            yield f"{count.total} {kind.claims}, {ORIGINS[count.origin]}: {said}"
 
 
 def _entry(config: Config, row: dict[str, Any]) -> Entry:
@@ -166,20 +190,23 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
     varies = half and double and (half, double) != (verdict, verdict)
     on, studied = row["measured_on"], paper.studied.get(row["artifact"])
     study = row["study"] or (studied.study if studied else "")
+    intervals = [words.interval(row[low], row[high], decimals, sign=compares) for low, high in INTERVALS]
+    interval, holm = intervals if compares and not study else (intervals[1], "")
     subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
     if compares:
         cell = "=" in row["baseline"]
-        subject += f" − {_in_words(paper, row, 'baseline') if cell else paper.label(row['baseline'])}"
+        subject += f" against {_in_words(paper, row, 'baseline') if cell else paper.label(row['baseline'])}"
     return Entry(
         **{name: row[name] for name in AS_THEY_ARE},
         subject=row["sentence"] if stated or (study and row["sentence"]) else subject,
         dataset=paper.label(row["dataset"]),
         stand_in=f"measured on {on}" if on and on != row["dataset"] and not row["study"] else "",
-        metric=metric.label if metric and (row["variant"] or not study) else "",  # a sentence has none
+        metric=_metric(metric, compares) if metric and (row["variant"] or not study) else "",  # a sentence has none
         setting=_in_words(paper, row, "setting"),
         published=published(row, decimals, compares),
         ours=checked(row) if stated else _ours(row, decimals, compares),
-        interval=words.interval(row["low"], row["high"], decimals, sign=compares),
+        interval=interval,
+        holm=holm,
         tone=tone(config, row),
         sensitivity=f"at D/2: {half}; at 2D: {double}" if varies else "",
         reading=_reading(row),
@@ -188,6 +215,12 @@ def _entry(config: Config, row: dict[str, Any]) -> Entry:
         runs=tuple(row["runs"].split()),
         study=study,
     )
+
+
+def _metric(metric: Measure, compares: bool) -> str:
+    """``kNN accuracy (%)``, of a difference ``kNN accuracy (points)``."""
+    unit = "points" if compares and metric.unit == "%" else metric.unit
+    return f"{metric.label} ({unit})" if unit else metric.label
 
 
 def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:

@@ -1,22 +1,19 @@
 """What was found, in plain sentences whose numbers are links, and a matrix of documents and verdicts.
 
-Printed claims, readings corrected by an erratum and claims of our own are counted apart, and so are trained encoders,
-exact studies and theorems.
+Claims of different origins are counted apart, and so are those that different kinds of evidence answer.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.report import claims
-from hypersphere.report.claims import Entry, kind_of
+from hypersphere.report.claims import KINDS, Entry, kind_of
 from hypersphere.report.results import settles
-
-KINDS = {"theorem": "Theorems", "study": "Exact studies", "encoder": "Trained encoders"}
-"""What answers a claim (``claims.kind_of``), as headings; those whose answers have no scale come first."""
+from hypersphere.wording import counted
 
 
 class Outcome(NamedTuple):
@@ -39,6 +36,8 @@ OUTCOMES = {
     for one in (
         Outcome("holds", "Holds", "holds", "hold"),
         Outcome("fails", "Fails", "fails", "fail"),
+        Outcome("borne", "Agrees with its own table", "agrees with its own table", "agree with their own table"),
+        Outcome("contradicted", "Contradicts its own table", "contradicts its own table", "contradict their own table"),
         Outcome("open", "Open", "is open or in part", "are open or hold in part"),
         Outcome("unjudged", "Cannot be judged", "cannot be judged", "cannot be judged"),
         Outcome("measured", "Measured", "was measured", "were measured"),
@@ -46,8 +45,18 @@ OUTCOMES = {
     )
 }
 OUTCOME_OF: dict[str, str] = {verdict: verdict.outcome for verdict in Verdict}
-MARKS = {"holds": "✓", "fails": "✕", "open": "~", "unjudged": "?", "measured": "○", "waiting": ""}
+MARKS = {"holds": "✓", "fails": "✕", "borne": "=", "contradicted": "≠", "open": "~", "unjudged": "?", "measured": "○"}
+MARKS |= {"waiting": ""}
 """The sign of each outcome in the grid, so that it does not depend on colour."""
+
+
+DIRECTIONS = {
+    "same": "in the printed direction",
+    "opposite": "in the opposite direction",
+    "no effect": "without an effect",
+    "unclear": "without a clear direction",
+}
+"""What our effect says of a printed one below the published scale, in words."""
 
 
 class Part(NamedTuple):
@@ -127,47 +136,43 @@ def matrix(config: Config, entries: Sequence[Entry], origin: str, exact: bool = 
         if any(counts) or not name:
             rows.append(Row(name, title, tuple(zip(counts, links, strict=True))))
     spans = []
-    for kind, heading in KINDS.items():
+    for kind, (heading, _) in KINDS.items():
         wide = sum(one.kind == kind for one in columns)
         spans += [(heading, wide, sum(column.kind == kind for _, column in cells))] if wide else []
     return Matrix(origin, exact, spans, columns, rows)
 
 
-_OPENINGS = {
-    "theorem": " printed theorems and identities, ",
-    "study": " printed numbers and sentences that exact studies answer, ",
-    "encoder": " printed numbers and comparisons of trained encoders, ",
+_MEANINGS = {
+    "theorem": " Failing means a counterexample; holding means that random draws met none, which is no proof.",
+    "sentence": " That is no evidence on what a sentence says of the world.",
 }
 
 
 def sentences(config: Config, entries: Sequence[Entry]) -> list[list[Part]]:
-    """One sentence for each kind of printed claim, then one for corrected readings and claims of our own."""
+    """One sentence for each kind of printed claim, and after that of encoders one on the directions at this scale."""
     told = []
-    for kind, opening in _OPENINGS.items():
+    for kind, (_, what) in KINDS.items():
         shown = [claim for claim in entries if claim.origin == "printed" and kind_of(claim) == kind]
         if not shown:
             continue
-        end = "."
-        if kind == "theorem" and {"holds", "fails"} & set(map(outcome_of, shown)):
-            end = ". Failing means a counterexample; holding means that random draws met none, which is no proof."
-        elif kind == "encoder" and not settles(config):
-            end = f". What is measured at scale {config.scale_name} counts for or against none of them."
+        meaning = _MEANINGS.get(kind, "")
+        if kind == "encoder" and not settles(config):
+            meaning = f" What is measured at scale {config.scale_name} counts for or against none of them."
         total = Part(str(len(shown)), address(kind=kind, origin="printed"))
-        told.append([Part("Of "), total, Part(opening), *_outcomes(shown, kind, "printed"), Part(end)])
-    for origin, what in (("corrected", "readings corrected by an erratum"), ("ours", "claims of our own")):
-        parts = [Part(f"Counted apart, {what}: ")]
-        for kind, noun in (("theorem", "theorems"), ("study", "exact studies")):
-            shown = [claim for claim in entries if claim.origin == origin and kind_of(claim) == kind]
-            if shown:
-                parts += [Part("; ")] if len(parts) > 1 else []
-                parts += [Part(str(len(shown)), address(kind=kind, origin=origin)), Part(f" of {noun}: ")]
-                parts += _outcomes(shown, kind, origin)
-        if len(parts) > 1:
-            told.append([*parts, Part(".")])
+        told.append([Part("Of "), total, Part(f" printed {what}, "), *_outcomes(shown, kind), Part(f".{meaning}")])
+        directions = Counter(claim.direction for claim in shown if claim.direction)
+        if directions:
+            told.append([Part(f"{counted(directions.total(), 'measured comparison')} among them: ")])
+            for name, saying in DIRECTIONS.items():
+                if directions[name]:
+                    link = address(kind=kind, origin="printed", verdict=name)
+                    told[-1] += [Part(", ")] if len(told[-1]) > 1 else []
+                    told[-1].append(Part(f"{directions[name]} {saying}", link))
+            told[-1].append(Part("."))
     return told
 
 
-def _outcomes(shown: Sequence[Entry], kind: str, origin: str) -> list[Part]:
+def _outcomes(shown: Sequence[Entry], kind: str) -> list[Part]:
     """``22 hold, 30 fail and 2 cannot be judged``, the numbers linked."""
     numbers = Counter(map(outcome_of, shown))
     listed = [(outcome, numbers[outcome.name]) for outcome in OUTCOMES.values() if numbers[outcome.name]]
@@ -176,17 +181,17 @@ def _outcomes(shown: Sequence[Entry], kind: str, origin: str) -> list[Part]:
         if place:
             parts.append(Part(" and " if place == len(listed) - 1 else ", "))
         said = outcome.one if number == 1 else outcome.many
-        parts.append(Part(f"{number} {said}", address(kind=kind, origin=origin, verdict=outcome.name)))
+        parts.append(Part(f"{number} {said}", address(kind=kind, origin="printed", verdict=outcome.name)))
     return parts
 
 
-def examples(entries: Sequence[Entry], paper: str, most: int = 2) -> list[Example]:
-    """The printed sentences of a document that fail and that hold: the shortest of each artifact, a few of them."""
+def examples(entries: Sequence[Entry], paper: str, gravity: Callable[[Entry], int], most: int = 2) -> list[Example]:
+    """The printed sentences of a document that fail and that hold: the gravest and shortest of each artifact."""
     found = []
     for name, tone in (("fails", "disagree"), ("holds", "agree")):
         settled = [one for one in entries if (one.origin, one.paper, one.tone) == ("printed", paper, tone)]
         of_artifact: dict[str, Entry] = {}
-        for claim in sorted(settled, key=lambda claim: (len(claim.sentence), claim.id)):
+        for claim in sorted(settled, key=lambda claim: (gravity(claim), len(claim.sentence), claim.id)):
             if claim.sentence:
                 of_artifact.setdefault(claim.artifact, claim)
         shown = list(of_artifact.values())[:most]

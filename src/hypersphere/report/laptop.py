@@ -16,13 +16,13 @@ from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.project import Config
-from hypersphere.config.rules import LEVEL, Rung
+from hypersphere.config.rules import Rung
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import Numbers, decimals_of, spanned
-from hypersphere.statistics.known import REPORT
+from hypersphere.statistics.known import REPORT, is_level
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
@@ -43,6 +43,10 @@ def part(config: Config) -> str:
     criteria = tables.read(folder / "criteria.csv", columns.CRITERIA)
     findings = tables.read(check_tidy(folder, "findings.csv"), columns.FINDINGS)
     small = measured(known, ladder)
+    scales = (
+        planning.cfg.load(config.root, {"scale": scale}).scale for scale in {one["scale"] for one in small.values()}
+    )
+    superseded = [scale.superseded for scale in scales if scale.superseded]
     lines = ["## In numbers", "", *_criteria(config, criteria)]
     for name, paper in config.papers.items():
         asked = [(row, _comparisons(row, small)) for row in tables.rows(findings) if row["paper"] == name]
@@ -50,7 +54,7 @@ def part(config: Config) -> str:
         if answered:
             differs = (part for _, chosen in answered for one in chosen for part in one["differs"].split("; ") if part)
             lines += [f"## {paper.title}", ""]
-            lines += [line for row, chosen in answered for line in _question(config, paper, row, chosen)]
+            lines += [line for row, chosen in answered for line in _question(paper, row, chosen, superseded)]
             lines += [f"Other than published, in some or all of these: {'; '.join(dict.fromkeys(differs))}.", ""]
     return "\n".join(lines).rstrip()
 
@@ -76,11 +80,10 @@ def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
     yield ""
 
 
-def _question(config: Config, paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row]) -> Iterator[str]:
-    protocols = {one["scale"]: planning.cfg.load(config.root, {"scale": one["scale"]}).scale for one in chosen}
+def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], superseded: Sequence[str]) -> Iterator[str]:
     reasons = row["reasons"]
-    for scale in protocols.values():
-        reasons = reasons.replace(scale.superseded or END, "first protocol")
+    for protocol in superseded:
+        reasons = reasons.replace(protocol, "first protocol")
     yield from (f"### {row['question']}", "")
     yield from (f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}.", "")
     shown = [one for one in chosen if not _tells_nothing(one)]
@@ -103,7 +106,7 @@ def _tells_nothing(one: Row) -> bool:
 def _cells(one: Row) -> tuple[str, ...]:
     numbers = Numbers(one).known
     holm = words.interval(one["low"], one["high"], decimals_of(one))
-    direction = one["direction"] + (" (level)" if LEVEL in one["why"] else "")
+    direction = one["direction"] + (" (level)" if is_level(one) else "")
     return (*(numbers[name] for name in ("printed", "effect", "interval")), holm, numbers["n"], direction)
 
 

@@ -1,15 +1,12 @@
-"""Parts that scorecard and paper share: artifacts with results, artifacts that were not run, effects, errata."""
+"""Parts that scorecard and paper share: artifacts with results, artifacts that were not run, errata."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.config import coordinates
 from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.report import notes, words
-from hypersphere.report.artifact import Points, Shown
+from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
 
@@ -78,42 +75,6 @@ def scale(results: Results) -> dict[str, Any]:
 def drawing(config: Config, paper: str, name: str) -> Path:
     """The svg of a figure."""
     return config.results / "figures" / paper / f"{name}.svg"
-
-
-def effects(results: Results, paper: str, names: Sequence[str]) -> tuple[list[dict[str, Any]], int]:
-    """The effects of artifacts made from runs: those that a test judges, in words, and the number of the others.
-
-    An effect is a cell minus the one that it is compared with; the others have too few runs for any test.
-    """
-    every = [Points(results, results.config.papers[paper], name) for name in names]
-    rows = [(points, row) for points in every for row in points.compared]
-    tested = [_effect(points, row) for points, row in rows if row["test"]]
-    return tested, len(rows) - len(tested)
-
-
-def _effect(points: Points, row: dict[str, Any]) -> dict[str, Any]:
-    paper, other_test = points.paper, {"welch": "pooled", "pooled": "welch"}.get(row["test"], "welch")
-    where = f"{paper.paper}/{points.name}: effects.csv"
-    point, other = (coordinates.parse(row[key], where) for key in ("coordinates", "baseline"))
-    measure, on = MEASURES[str(point["measure"])], row["measured_on"]
-    keys = [key for key in point if key not in ("dataset", "target", "measure")]
-    intervals = {"holm": ("low_holm", "high_holm"), "other": (f"{other_test}_low", f"{other_test}_high")}
-    intervals["paired"] = ("paired_low", "paired_high")
-    return {
-        "artifact": points.name,
-        "subject": words.point(paper, point, keys),
-        "baseline": words.point(paper, other, [key for key in other if other[key] != point.get(key)]),
-        "dataset": words.point(paper, point, ("dataset", "target")),
-        "measured_on": on if on != point["dataset"] else "",
-        "metric": measure.label,
-        "effect": words.signed(row["effect"], measure.decimals),
-        "p": words.p_value(row["p_holm"]),
-        "n": f"{words.number(row['n_variant'], 0)}, {words.number(row['n_baseline'], 0)}",
-        "low_power": bool(row["low_power"]),
-        "detectable": words.number(row["detectable"], measure.decimals),
-        "test": row["test"],
-        **{name: words.interval(row[low], row[high], measure.decimals) for name, (low, high) in intervals.items()},
-    }
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ def content(results: Results) -> dict[str, Any]:
     """All numbers, tables and names in the prose."""
     config, entries, parts = results.config, claims.entries(results), outline(results.config)
     kinds, scale, errors = apart(entries), pages.scale(results), pages.ledger(config)
-    measured, studied, stated = kinds
+    measured, studied, stated, _ = kinds
     papers = [_paper(results, paper, parts[name], entries) for name, paper in config.papers.items()]
     conditions = f"{scale['seeds']}; device {scale['device']}; torch {scale['torch']}."
     statements, corrections, studies = of_exact(kinds)
@@ -100,7 +100,7 @@ def content(results: Results) -> dict[str, Any]:
 
 def _paper(results: Results, paper: Paper, part: Part, entries: list[Entry]) -> dict[str, Any]:
     kinds = apart([claim for claim in entries if claim.paper == paper.paper])
-    measured, studied, stated = kinds
+    measured, studied, stated, _ = kinds
     document, config = pages.document(results, paper.paper), results.config
     encoders = of_encoders(kinds, config.scale_name, settles(config))
     names = [artifact.id for artifact in document.measured]
@@ -346,6 +346,9 @@ def matrix(entries: Sequence[Entry], named: dict[str, str]) -> list[dict[str, An
     """
     rows = [(short, [claim for claim in entries if claim.paper == paper]) for paper, short in named.items()]
     return [
-        {"name": name, "counts": [list(map(str, outcomes(printed(kind)).values())) for kind in reversed(apart(own))]}
+        {
+            "name": name,
+            "counts": [list(map(str, outcomes(printed(kind)).values())) for kind in reversed(apart(own)[:3])],
+        }
         for name, own in (*rows, ("all", list(entries)))
     ]

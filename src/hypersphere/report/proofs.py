@@ -17,6 +17,7 @@ from hypersphere.config.claims import ERRATUM_KINDS
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
+from hypersphere.provenance.digests import run_modules
 from hypersphere.report.claims import Entry
 from hypersphere.report.words import NOT_RUN
 
@@ -81,9 +82,21 @@ class Proofs:
         listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
 
+    def gravity(self, claim: Entry) -> int:
+        """How bad the worst erratum is that a claim shows: 0 for the gravest, larger than any for none."""
+        kinds = {entry["id"]: entry["kind"] for group in self.ledger for entry in group["entries"]}
+        ranks = [list(ERRATUM_KINDS).index(kinds[link.href[1:]]) for link in self.errata(claim)]
+        return min(ranks, default=len(ERRATUM_KINDS))
+
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim: its folder, or its records where all numbers come from records."""
         return [link for run in claim.runs for link in self.run(run)]
+
+    def code(self, claim: Entry) -> list[Link]:
+        """The losses, and what changes their logits or gradients, of the runs behind a claim."""
+        runs = [self.plan.runs[name] for name in claim.runs if name in self.plan.runs]
+        used = sorted({module for run in runs for module in run_modules(run) if ".objectives." in module})
+        return [Link(name.rpartition(".")[2], f"{self._root}/src/{name.replace('.', '/')}.py") for name in used]
 
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
@@ -98,8 +111,8 @@ class Proofs:
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
             return [*files, Link("study", f"{self._root}/{_study(paper.studied[name].study)}")]
-        summary = f"{self._from_page(self.plan.artifact_folder(paper.paper, name))}/summary.csv"
-        return [*files, Link("means of all cells", summary)]
+        folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
+        return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
     def test(self, name: str) -> Link:
         """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""

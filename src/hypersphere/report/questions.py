@@ -11,10 +11,11 @@ import pandas as pd
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.questions import FILE, Outcome, Question
-from hypersphere.config.rules import GRADES, LEVEL, SHORTCOMINGS, Verdict
+from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, words
+from hypersphere.statistics.known import is_level
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
@@ -146,7 +147,7 @@ def _ours(about: Sequence[Claim]) -> str:
         first, *others = (claim["why"].split("; ") for claim in found)
         shared = "; ".join(reason for reason in first if all(reason in other for other in others))
         return f"{where} give no number" + (f" ({shared})" if shared else "")
-    level = sum(LEVEL in claim["why"] for claim in numbers)
+    level = sum(is_level(claim) for claim in numbers)
     if len(numbers) == 1:
         one = Numbers(numbers[0])
         shown = " ".join(

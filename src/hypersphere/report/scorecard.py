@@ -55,10 +55,11 @@ def context(results: Results) -> dict[str, Any]:
     papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
     origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
     present, chosen = {claim.verdict for claim in entries}, rules.load(config.root)
+    directions = {claim.direction for claim in entries}
 
     def comparable(claim: claims.Entry) -> bool:
-        """Whether ours may stand beside the published number: both are of the same setting."""
-        return claims.kind_of(claim) != "encoder" or settles(config)
+        """Whether ours may stand beside the published number: both are effects, or of the same setting."""
+        return claims.kind_of(claim) != "encoder" or settles(config) or claim.kind == "comparison"
 
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
@@ -71,20 +72,26 @@ def context(results: Results) -> dict[str, Any]:
             "relative": f"{100 * chosen.margin.relative:g} %",
         },
         "told": findings.sentences(config, entries),
-        "matrices": [findings.matrix(config, entries, origin) for origin in origins],
+        "matrix": findings.matrix(config, entries, "printed"),
         "exact_matrices": [findings.matrix(config, entries, origin, exact=True) for origin in origins],
         "origins": claims.ORIGINS,
-        "kinds": findings.KINDS,
+        "kinds": claims.KINDS,
         "outcomes": [one for one in findings.OUTCOMES.values() if present & set(one.verdicts)],
         "outcomes_all": findings.OUTCOMES,
         "verdicts": [verdict for verdict in claims.ORDER if verdict in present],
+        "directions": {name: saying for name, saying in findings.DIRECTIONS.items() if name in directions},
         "signs": findings.MARKS,
         "papers": papers,
+        "graver": sorted(papers, key=lambda paper: -paper["grave"]),
         "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
         "proofs": proofs,
         "kind_of": claims.kind_of,
         "outcome_of": findings.outcome_of,
         "said": _said,
+        "interval_and_direction": lambda claim: "; ".join(
+            [f"Welch {claim.interval}" if claim.holm else claim.interval] * (claim.interval != NOTHING)
+            + [f"direction: {claim.direction}"] * (claim.direction != "")
+        ),
         "beside": lambda claim: claim.published != NOTHING and comparable(claim),
         "published_in_words": lambda claim: (
             f"published: {claim.published}" if claim.published != NOTHING and not comparable(claim) else ""
@@ -100,9 +107,8 @@ def _said(claim: claims.Entry) -> list[tuple[str, str]]:
         "Checked": claim.ours if claim.kind == "theorem" else "",
         "Counterexample": claim.counterexample,
         "Sentence": claim.sentence if claim.sentence != claim.subject else "",
-        "Interval": claim.interval if claim.interval != NOTHING else "",
         "Other margins": claim.sensitivity,
-        "Direction": f"direction: {claim.direction}" if claim.direction else "",
+        "After Holm": f"{claim.holm}, over all comparisons of its table" if claim.holm not in ("", NOTHING) else "",
         "Why not" if claim.verdict == words.NOT_RUN else "Mind": claim.why,
         "Reading": claim.reading if claim.reading != PRINTED else "",
         "Not stated": claim.unstated if claim.verdict != words.NOT_RUN else "",
@@ -117,7 +123,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
     claimed, visible = {claim.artifact for claim in of_paper}, document.studied + document.measured
     shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
-    tested, untested = pages.effects(results, paper.paper, names)
     controls = []  # of each table, as a table of their own
     for artifact in document.measured:
         if artifact.grid and (lines := tuple(line for line in artifact.grid.lines if line.control)):
@@ -127,7 +132,8 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "id": paper.paper,
         "title": paper.title,
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, name) for name in names)),
-        "examples": findings.examples(entries, paper.paper),
+        "examples": findings.examples(entries, paper.paper, proofs.gravity),
+        "grave": sum(claim.tone == "disagree" and proofs.gravity(claim) == 0 for claim in of_paper),
         "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
         "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
         "idle": _groups(paper, idle),
@@ -136,8 +142,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "shown": [one for one in shown if not one["stops"]],
         "movable": [one for one in shown if one["stops"]],
         "controls": controls,
-        "effects": tested,
-        "untested": untested,
         "missing": document.missing,
         "anchors": [one.id for one in visible] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
@@ -212,7 +216,7 @@ def numbers(results: Results) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for kind, entries in zip(
-        ("claims", "exact studies", "theorems"), claims.apart(claims.entries(results)), strict=True
+        ("claims", "exact studies", "theorems", "sentences"), claims.apart(claims.entries(results)), strict=True
     ):
         counts = claims.counts(entries)
         found[kind] = {one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts}

@@ -4,7 +4,7 @@
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), flat = one("#flat"), matches = one("#matches");
+  const form = one(".filters"), flat = one("#flat"), matches = one("#matches"), elsewhere = one("#elsewhere");
   const controls = all("input, select", form);
   const claims = all(".claim").map((node, place) => {
     const section = node.closest(".document");
@@ -14,7 +14,7 @@
     return {
       node, place, home: node.parentNode, text: "", says: says.textContent, words,
       document: section.dataset.document, artifact: section.dataset.document + "/" + node.closest(".group").dataset.artifact,
-      verdict: one(".badge", node).textContent, kind: node.dataset.kind || "encoder", origin: node.dataset.origin || "printed",
+      verdict: one(".badge", node).textContent, direction: node.dataset.direction, kind: node.dataset.kind || "encoder", origin: node.dataset.origin || "printed",
     };
   });
   const verdicts = [...form.elements.verdict.options].map((option) => option.value);
@@ -37,16 +37,17 @@
     one(".proof", node).append(copy, line);
   }, true);
 
+  const wordsOf = (filters) => (filters.text || "").toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
 
   const chosen = (filters) => {
     const option = form.elements.verdict.selectedOptions[0];
     const of = option && option.dataset.of ? option.dataset.of.split("|") : [filters.verdict];
-    const words = (filters.text || "").toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(filters);
     return (claim) => {
       for (const name of ["document", "artifact", "kind", "origin"])
         if (filters[name] && claim[name] !== filters[name]) return false;
-      if (filters.verdict && !of.includes(claim.verdict)) return false;
+      if (filters.verdict && !of.includes(claim.verdict) && !of.includes(claim.direction)) return false;
       if (!words.length) return true;
       if (!claim.text) claim.text = (claim.node.id + " " + claim.says + " " + claim.node.textContent).toLowerCase();
       return words.every((word) => claim.text.includes(word));
@@ -79,7 +80,26 @@
     arrange(filters.sort || "");
     for (const box of [...all(".document .group"), ...all(".idle"), ...all(".document")]) box.hidden = !one(".claim:not([hidden])", box);
     for (const box of all(".idle")) box.open = filtered && !box.hidden;
-    matches.textContent = shown + " of " + claims.length + " claims";
+    for (const count of all(".idle-count")) {
+      const every = all(".claim", count.closest(".idle")), left = every.filter((node) => !node.hidden).length;
+      count.textContent = (left < every.length ? left + " of " : "") + every.length + (every.length === 1 ? " claim" : " claims");
+    }
+    matches.textContent = shown ? shown + " of " + claims.length + " claims" : "No claim fits. Show all clears the filters.";
+    lookElsewhere(wordsOf(filters));
+  };
+
+  // Errata, tables and figures that have all the words of the search, as links.
+  const others = all(".erratum, .shown, tr[id]").map((node) => ({ node, text: node.textContent.toLowerCase() }));
+  const lookElsewhere = (words) => {
+    const found = words.length ? others.filter((other) => words.every((word) => other.text.includes(word))) : [];
+    elsewhere.hidden = !found.length;
+    elsewhere.replaceChildren("Also " + found.length + " of the errata, tables and figures: ");
+    for (const { node } of found) {
+      const link = document.createElement("a");
+      link.href = "#" + node.id;
+      link.textContent = one("h4, summary b, td", node).textContent;
+      elsewhere.append(link, " · ");
+    }
   };
 
   const fill = (text) => {

@@ -106,7 +106,8 @@ def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any)
 def claims_at(verdict: str) -> list[dict[str, Any]]:
     """Claims of every sort; those of trained encoders that were measured have this verdict."""
     ours = {"measured": "64", "n": 2, "low": 63.0, "high": 65.0, "verdict": verdict, "measured_on": "digits"}
-    effect = ours | {"measured": "4", "low": 2.5, "high": 5.5, "baseline": "default", "reported": "4.6"}
+    effect = ours | {"measured": "4", "low": 2.5, "high": 5.5, "low_unadjusted": 2.8, "high_unadjusted": 5.2}
+    effect |= {"baseline": "default", "reported": "4.6"}
     stated = {"artifact": "theorem_1", "sentence": "One is one", "unstated": "0"}
     checked = {"draws": 1000, "met": 900, "violated": 0, "measured": "3e-15"}
     fails = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
@@ -127,6 +128,14 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
         | {"verdict": "diverged as published", "setting": "beta=1;m1=0.4"},
         claim("alpha.shares", "comparison", **solved | {"metric": "share", "n": 5}, sentence="All are so")
         | {"measured": "100", "verdict": "no counterexample"},
+        claim("alpha.gain", "comparison", "implied", **effect, direction="opposite"),
+        claim(
+            "alpha.says",
+            "comparison",
+            **solved | {"study": "sentences", "metric": "share", "n": 2},
+            sentence="Both hold",
+        )
+        | {"measured": "100", "verdict": "its table bears it"},
         claim("alpha.sketch", **solved, reported="1", measured="0.5", verdict="cannot be judged"),
     ]
 

@@ -1,5 +1,6 @@
 """What the scorecard says first: sentences, matrices and the grid, whose numbers are those of the claims."""
 
+import dataclasses
 import itertools
 import re
 from typing import Any
@@ -19,13 +20,16 @@ def page(quick: Any) -> str:
 
 def test_counts_keep_printed_corrected_and_ours_apart(page: str) -> None:
     """Counted by hand in the fixture's claims."""
-    printed, corrected, ours = matrices(page, "matrix")
-    assert printed == [
-        ["", "Theorems: 1", "Exact studies: 4", "Trained encoders: 4"],
-        ["Document", "Fails", "Holds", "Cannot be judged", "Measured", "Not run"],
-        ["On Alpha", "1", "3", "1", "2", "2"],
-        ["All documents", "1", "3", "1", "2", "2"],
+    assert matrices(page, "matrix") == [
+        [
+            ["", "Trained encoders: 4", "Exact studies: 4", "Theorems: 1", "Sentences: 1"],
+            ["Document", "Measured", "Not run", "Holds", "Cannot be judged", "Fails", "Agrees with its own table"],
+            ["On Alpha", "2", "2", "3", "1", "1", "1"],
+            ["All documents", "2", "2", "3", "1", "1", "1"],
+        ]
     ]
+    _, implied, corrected, ours = matrices(page, "matrix exact")
+    assert implied[-1] == ["All documents", "1"]
     assert corrected[-1] == ["All documents", "1", "1"]
     assert ours[-1] == ["All documents", "1"]
 
@@ -49,7 +53,9 @@ def test_findings_are_sentences_whose_numbers_are_links(page: str) -> None:
     assert told is not None
     text = plain(told[0])
     assert "Of 1 printed theorems and identities, 1 fails . Failing means a counterexample" in text
-    assert "Of 4 printed numbers and sentences that exact studies answer, 3 hold and 1 cannot be judged ." in text
+    assert "Of 4 printed claims that exact studies answer, 3 hold and 1 cannot be judged ." in text
+    assert " table, 1 agrees with its own table ." in text
+    assert "1 measured comparison among them: 1 in the printed direction ." in text
     assert "Of 4 printed numbers and comparisons of trained encoders, 2 were measured and 2 were not run . What" in text
     assert "counts for or against none of them" in text
     assert 'href="#?kind=study&amp;origin=printed&amp;verdict=holds"' in told[0]
@@ -64,14 +70,19 @@ def test_the_grid_has_a_square_for_each_printed_claim(quick: Any, page: str) -> 
     assert marks["alpha.one"] == ("disagree", "✕")
     assert marks["alpha.rate"] == ("agree", "✓")
     assert marks["alpha.sketch"] == ("", "?")
+    assert marks["alpha.says"] == ("", "=")
 
 
-def test_examples_are_the_shortest_sentences_and_the_rest_is_counted(quick: Any) -> None:
+def test_examples_are_the_gravest_and_shortest_sentences_and_the_rest_is_counted(quick: Any) -> None:
     """Of the fixture, by hand: one fails; of three that hold, one has a sentence."""
-    fails, holds = findings.examples(claims.entries(quick.results), "alpha")
+    entries = claims.entries(quick.results)
+    fails, holds = findings.examples(entries, "alpha", lambda claim: 0)
     assert ([claim.id for claim in fails.shown], fails.more) == (["alpha.one"], 0)
     assert ([claim.id for claim in holds.shown], holds.more) == (["alpha.shares"], 2)
-    assert findings.examples(claims.entries(quick.results), "beta") == []
+    assert findings.examples(entries, "beta", lambda claim: 0) == []
+    failing = [dataclasses.replace(fails.shown[0], id=name, artifact=name) for name in ("first", "grave")]
+    (found,) = findings.examples(failing, "alpha", lambda claim: claim.id != "grave", most=1)
+    assert [claim.id for claim in found.shown] == ["grave"]
 
 
 def test_every_verdict_has_one_outcome() -> None:

@@ -31,7 +31,7 @@ def test_a_paper_without_numbers_is_not_named(quick: Any) -> None:
 
 def test_claims_are_counted_by_whose_they_are_and_by_verdict(quick: Any, published: Any) -> None:
     """Counted by hand in the fixture's claims."""
-    apart = {"corrected": {"quick only": 1}, "ours": {"quick only": 1}}
+    apart = {"implied": {"quick only": 1}, "corrected": {"quick only": 1}, "ours": {"quick only": 1}}
     assert of(quick)["claims"] == {"printed": {"quick only": 2, "not run": 2}, **apart}
     assert of(published)["claims"]["printed"] == {"reproduced": 2, "not run": 2}
     for world in (quick, published):
@@ -39,6 +39,7 @@ def test_claims_are_counted_by_whose_they_are_and_by_verdict(quick: Any, publish
             "printed": {"refuted": 1},
             "corrected": {"no counterexample (erratum)": 1},
         }
+        assert of(world)["sentences"] == {"printed": {"its table bears it": 1}}
         studied = ("exact", "diverged as published", "no counterexample", "cannot be judged")
         assert of(world)["exact studies"] == {"printed": dict.fromkeys(studied, 1)}
 

@@ -44,6 +44,14 @@ def test_a_claim_that_was_not_run_links_no_results(quick: Any, proofs: Proofs) -
     assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([entries["alpha.rate"]])
 
 
+def test_a_measured_claim_links_the_code_of_its_loss(quick: Any, proofs: Proofs) -> None:
+    entry = claims.entries(quick.results)[0]
+    assert proofs.code(entry) == []
+    (name, *_) = quick.plan.runs
+    found = proofs.code(dataclasses.replace(entry, runs=(name,)))
+    assert Link("nt_xent", "../../src/hypersphere/objectives/nt_xent.py") in found
+
+
 def test_claims_of_one_artifact_name_each_proof_once(quick: Any, proofs: Proofs) -> None:
     listed = proofs.of(claims.entries(quick.results))
     assert len(listed) == len(set(listed))

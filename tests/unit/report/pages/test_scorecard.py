@@ -43,11 +43,11 @@ def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> 
 def test_a_claim_is_shown_in_words(page: str) -> None:
     """Read off the fixture's rows by hand."""
     assert plain(row(page, "alpha.cut")) == (
-        "quick only Plain, cut (c=3) kNN accuracy; Photos; measured on digits; published: 61.1; somewhere 64.0 (n = 2) "
-        "Interval [63.0, 65.0] Not stated 2 open choices 2 runs run-a · run-b"
+        "quick only Plain, cut (c=3) kNN accuracy (%); Photos; measured on digits; published: 61.1; somewhere "
+        "64.0 (n = 2) [63.0, 65.0] Not stated 2 open choices 2 runs run-a · run-b"
     )
-    assert "Plain, cut (c=3) kNN accuracy; Photos; batch size = 128" in plain(row(page, "alpha.sweep"))
-    assert "Plain, cut (c=3) − batch size = 64" in plain(row(page, "alpha.wider"))
+    assert "Plain, cut (c=3) kNN accuracy (%); Photos; batch size = 128" in plain(row(page, "alpha.sweep"))
+    assert "Plain, cut (c=3) against batch size = 64" in plain(row(page, "alpha.wider"))
     assert "beta = 1, m1 = 0.4; somewhere published diverges diverges (n = 3)" in plain(row(page, "alpha.never"))
     assert "All are so somewhere all of 5" in plain(row(page, "alpha.shares"))
 
@@ -63,15 +63,23 @@ def test_what_was_not_run_says_why_and_is_folded(page: str) -> None:
     start = page.index('<details class="block idle">')
     folded = page[start : page.index("</section>", start)]
     assert re.findall(r'class="claim" id="([^"]+)"', folded) == ["alpha.sweep", "alpha.faces"]
-    assert "Not run: 2 claims of 2 tables" in plain(folded)
+    assert "Not run: 2 claims" in plain(folded)
     assert page.index('id="alpha.cut"') < start
 
 
-def test_direction_has_no_colour(page: str) -> None:
+def test_a_comparison_shows_its_direction_and_both_intervals_without_colour(page: str) -> None:
     found = row(page, "alpha.cut.gain")
-    assert "<b>Direction</b> direction: same" in found
+    line, proof = found.split("</summary>")
+    assert "published +4.6 +4.0 (n = 2) Welch [+2.8, +5.2]; direction: same" in plain(line)
+    assert "After Holm [+2.5, +5.5]" in plain(proof)
     assert "badge neutral" in found
     assert "direction:" not in row(page, "alpha.cut")
+
+
+def test_a_sentence_of_its_own_table_is_of_its_own_kind_without_colour(page: str) -> None:
+    found = row(page, "alpha.says")
+    assert 'data-kind="sentence"' in found
+    assert "badge neutral" in found
 
 
 def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
@@ -128,30 +136,6 @@ def test_controls_are_the_lines_that_tables_mark(page: str) -> None:
     assert "Plain" not in section(page, "controls")
 
 
-def test_effects_are_said_in_words(page: str) -> None:
-    """The one effect of the fixture: cut against default on photos, which digits stand for."""
-    rows = re.findall(r"<tr><th.*?</tr>", section(page, "effects").split("<tbody>")[1], re.DOTALL)
-    assert [plain(one) for one in rows] == [
-        "table1 kNN accuracy Plain, cut (c=3) against default Photos measured on digits +4.0 low power "
-        "[+2.5, +5.5] welch &lt;0.001 [+2.8, +5.2] – 2, 2 1.4"
-    ]
-
-
-def test_an_effect_without_a_test_is_counted_alone(make: Any) -> None:
-    """At quick they are hundreds of rows of dashes; effects.csv has them."""
-    world = make()
-    world.edit(
-        (world.plan.artifact_folder("alpha", "table1") / "effects.csv").relative_to(world.folder).as_posix(),
-        ",welch,",
-        ",,",
-    )
-    world.build()
-    found = section(world.read("scorecard.html"), "effects")
-    assert "0 effects with a test, 1 without" in plain(found)
-    assert "effects.csv" in found
-    assert "<tbody>" not in found
-
-
 def test_runs_are_counted_and_listed_in_a_file_beside_the_page(page: str) -> None:
     """Hundreds of them would be a tenth of the page."""
     assert '3 runs, with code, data and machine of each: <a href="statistics/runs.csv">' in section(page, "conditions")
@@ -186,7 +170,7 @@ def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
     world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
     world.claims[8] |= {"sentence": "The rate is as printed"}
     world.write_claims()
-    measured, studied, _ = claims.apart(claims.entries(world.results))
+    measured, studied, *_ = claims.apart(claims.entries(world.results))
     assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
     assert next(one.subject for one in studied if one.id == "alpha.rate") == "The rate is as printed"
 
@@ -247,7 +231,6 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     text = world.read("scorecard.html")
     assert "cpu" not in section(text, "conditions")
     assert "Device not run; torch not run" in plain(text)
-    assert "None at this scale." in section(text, "effects")
     assert plain(section(text, "shown")).endswith("results folder. None.")
     assert "not checked" in section(text, "claims")
     assert "Of 4 printed numbers and comparisons of trained encoders, 4 were not run" in plain(text)

@@ -1,0 +1,38 @@
+"""What is known from the records of the repository alone: no exact study, proof or trained encoder of this machine."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+from hypersphere.config import plan as planning
+from hypersphere.config.project import Config
+from hypersphere.provenance import columns, tables
+from hypersphere.report import questions
+from hypersphere.statistics import known
+
+ROOT = Path(__file__).parents[3]
+
+
+class Recorded(NamedTuple):
+    """A project with the repository's config, claims and records, and what is known in it."""
+
+    config: Config
+    claims: pd.DataFrame
+    findings: pd.DataFrame
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """results/report/*.csv from the records; judging them takes ten seconds."""
+    root = tmp_path_factory.mktemp("recorded")
+    for name in ("config", "paper", "evidence", "data"):
+        (root / name).symlink_to(ROOT / name)
+    plan = planning.make(root, {})
+    for scale in known.recorded_scales(root):
+        known.judged(plan, scale)
+    claims, _ = known.build(plan)
+    findings = questions.answered(root, claims)
+    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
+    return Recorded(plan.config, claims, findings)

@@ -1,0 +1,169 @@
+"""The sentences of paper/findings.yaml: what they say follows from the evidence, and nothing else does."""
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hypersphere.config import questions as asked
+from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import columns, tables
+from hypersphere.report import questions
+
+from .conftest import ROOT, Recorded
+
+NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
+SAYS = dict.fromkeys(asked.OUTCOMES, "{ours}: {holds} {fails} {opposite} {unknown} of {all}")
+QUESTION: dict[str, Any] = {"question": "Does it?", "paper": "margins", "about": [{"id": "c*"}], "says": SAYS}
+
+
+def claim(place: int, answer: str = "holds", **changed: Any) -> dict[str, Any]:
+    """A comparison of which small encoders say something; its effect is of no other claim."""
+    empty = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
+    found = {"rung": "laptop", "answer": answer, "certainty": "low", "verdict": "laptop only", "measured": f"{place}.5"}
+    interval = {"low_unadjusted": place, "high_unadjusted": place + 1.0, "n": 5.0}
+    named = {"id": f"c{place}", "kind": "comparison", "paper": "margins", "metric": "knn_top1", "reported": "4.6"}
+    return empty | named | found | interval | {"source": f"Table {place}"} | changed
+
+
+def removed(one: dict[str, Any]) -> dict[str, Any]:
+    """The claim without any evidence."""
+    blank = {name: math.nan if kind == "number" else "" for name, kind in columns.LADDER.items() if name != "id"}
+    return one | blank | NOTHING
+
+
+def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> dict[str, Any]:
+    """The row of findings.csv of one question."""
+    (root / "paper").mkdir(exist_ok=True)
+    (root / asked.FILE).write_text(yaml.safe_dump({"q": QUESTION | changed}, allow_unicode=True), encoding="utf-8")
+    (row,) = tables.rows(questions.answered(root, pd.DataFrame(claims)))
+    return row
+
+
+ANSWERS = st.lists(st.sampled_from(["holds", "fails", "opposite", "cannot tell"]), min_size=1, max_size=7)
+QUIETLY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@QUIETLY
+@given(answers=ANSWERS)
+def test_outcomes_are_what_all_or_most_claims_say(tmp_path: Path, answers: list[str]) -> None:
+    claims = [claim(place, answer) for place, answer in enumerate(answers)]
+    every, most = (answered(tmp_path, claims, rule=rule) for rule in ("all", "most"))
+    assert (every["outcome"] == "holds") == (set(answers) == {"holds"})
+    assert (every["outcome"] == "cannot tell") == (
+        not {"fails", "opposite"} & set(answers) and "cannot tell" in answers
+    )
+    assert (every["outcome"] == "opposite") == ("opposite" in answers)
+    if most["outcome"] != "cannot tell":
+        assert answers.count(most["outcome"]) > len(answers) / 2
+    counted = [answers.count(name) for name in ("holds", "fails", "opposite", "cannot tell")]
+    assert every["sentence"].endswith(f"{' '.join(map(str, counted))} of {len(answers)}")
+
+
+@QUIETLY
+@given(answers=ANSWERS, data=st.data())
+def test_without_its_record_a_sentence_loses_the_number_or_the_build_fails(
+    tmp_path: Path, answers: list[str], data: st.DataObject
+) -> None:
+    claims = [claim(place, answer) for place, answer in enumerate(answers)]
+    gone = data.draw(st.sampled_from(range(len(claims))))
+    effect = f"+{gone}.5"
+    says = dict.fromkeys(asked.OUTCOMES, "{effect} {ours}")
+    assert effect in answered(tmp_path, claims, says=says, leading=f"c{gone}")["sentence"].split()
+    claims[gone] = removed(claims[gone])
+    with pytest.raises(
+        HypersphereError, match=rf"findings\.yaml: q: says\.[\w ]+: {{effect}}: the claim c{gone} has none"
+    ):
+        answered(tmp_path, claims, says=says, leading=f"c{gone}")
+    assert effect not in answered(tmp_path, claims)["sentence"].split()
+
+
+@pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung not in ("nothing", "own_table")])
+def test_small_encoders_are_said_to_be_small(tmp_path: Path, rung: str) -> None:
+    sentence = answered(tmp_path, [claim(1, rung=rung)])["sentence"]
+    assert ("small" in sentence) == (rung in ("laptop", "first_protocol"))
+    assert answered(tmp_path, [removed(claim(1))])["sentence"].startswith("nothing")
+
+
+def test_an_arm_that_learnt_nothing_is_named(tmp_path: Path) -> None:
+    level = claim(1, "cannot tell", why="4 of 10 seeds missing; an arm is at the level of raw pixels")
+    assert "raw pixels" in answered(tmp_path, [level, claim(2)])["sentence"]
+    assert "raw pixels" not in answered(tmp_path, [claim(1, "cannot tell"), claim(2)])["sentence"]
+
+
+def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Path) -> None:
+    borne = [claim(1, str(Verdict.BORNE)), claim(2, str(Verdict.CONTRADICTED))]
+    assert answered(tmp_path, borne[:1])["outcome"] == "holds"
+    assert answered(tmp_path, borne)["outcome"] == "fails"
+    assert answered(tmp_path, [borne[0], claim(3, "holds")])["outcome"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}}, "says: needs a sentence for 'fails'"),
+        ({"says": SAYS | {"holds": "{size_of}"}}, r"says.holds: \{size_of\}"),
+        ({"says": SAYS | {"holds": "{other.effect}"}}, r"says.holds: \{other.effect\}"),
+        ({"says": SAYS | {"holds": "{other.ours}"}, "also": {"other": "c2"}}, r"says.holds: \{other.ours\}"),
+        ({"leading": "d1"}, "leading: there is no claim 'd1'"),
+        ({"also": {"other": "d1"}}, "also.other: there is no claim 'd1'"),
+        ({"about": [{"id": "c*"}, {"id": "d*"}]}, "about.1: finds no claim"),
+        ({"about": [{"colour": "red"}]}, "about.0.colour"),
+        ({"says": SAYS | {"holds": "{counterexample}"}}, r"says.holds: \{counterexample\}: the claim c1 has none"),
+        ({"says": SAYS | {"holds": "{which_fail}"}}, r"says.holds: \{which_fail\}: its claims have none"),
+    ],
+)
+def test_a_slip_in_the_file_is_one_sentence(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(HypersphereError, match=rf"findings\.yaml: q[:.] ?.*{said}") as raised:
+        answered(tmp_path, [claim(1), claim(2)], **changed)
+    assert "\n" not in str(raised.value)
+
+
+# The file of the repository
+
+
+@pytest.fixture(scope="module")
+def file() -> dict[str, asked.Question]:
+    return asked.load(ROOT)
+
+
+def test_a_few_questions_lead_in_an_order(file: dict[str, asked.Question]) -> None:
+    assert len(file) >= 28
+    leads = sorted(one.lead for one in file.values() if one.lead)
+    assert leads == list(range(1, len(leads) + 1))
+    assert 4 <= len(leads) <= 6
+
+
+def test_no_number_is_typed_that_the_evidence_has(file: dict[str, asked.Question]) -> None:
+    """Names may have digits: Table 5, Theorem 3.4, ImageNet-100, DM3."""
+    for name, one in file.items():
+        for sentence in one.says.values():
+            text = re.sub(r"(Table|Theorem|Lemma) [\d.]+", "", re.sub(r"{.*?}", "", sentence))
+            assert not re.search(r"(?<![\w-])[+−]?\d", text), f"{name}: {sentence}"
+
+
+def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
+    bare = pd.DataFrame([removed(row) for row in tables.rows(recorded.claims)])
+    assert set(questions.answered(ROOT, bare)["outcome"]) == {"cannot tell"}
+
+
+@pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
+def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Recorded, outcome: str) -> None:
+    """Each question of the repository, with made-up evidence for one outcome."""
+    text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
+    numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "draws": 10.0}
+    counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
+    made = []
+    for row in tables.rows(recorded.claims):
+        answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
+        found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
+        made.append(row | numbers | found)
+    assert set(questions.answered(ROOT, pd.DataFrame(made))["outcome"]) == {outcome}
