@@ -124,9 +124,9 @@ def test_filters_and_questions_find_their_claims_and_counts_follow(
 
 def test_a_search_names_what_else_the_page_has(shown: browser.Tab) -> None:
     go(shown, "#?text=does cut-initialisation help SimSiam?")
-    assert "Does cut-initialisation help SimSiam?" in text(shown, "#elsewhere")
+    assert "Does cut-initialisation help SimSiam?" in text(shown, "#also")
     go(shown, "#?text=what would ten hours of a GPU settle first?")
-    assert "GPU hours" in text(shown, "#elsewhere")
+    assert "GPU hours" in text(shown, "#also")
 
 
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(shown: browser.Tab) -> None:

@@ -4,7 +4,7 @@
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), elsewhere = one("#elsewhere");
+  const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), also = one("#also");
   const controls = all("input, select", form);
   const FILTERS = ["document", "kind", "rung", "answer", "certainty", "origin"];
   const named = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
@@ -65,14 +65,14 @@
   };
 
   const links = (listed) => {
-    elsewhere.replaceChildren(...listed.map((item) => {
+    also.replaceChildren(...listed.map((item) => {
       const line = document.createElement("li"), link = document.createElement("a");
       link.href = "#" + item.link;
       link.textContent = item.name;
       line.append(link, " ", item.says);
       return line;
     }));
-    elsewhere.hidden = !listed.length;
+    also.hidden = !listed.length;
   };
 
   const apply = () => {
