@@ -97,7 +97,7 @@ EDITS: dict[str, tuple[str, Callable[[str], str], str]] = {
         lambda text: text + "<!-- again -->",
         "scorecard",
     ),
-    "the layout of the paper": ("paper/reproduction.typ", lambda text: text + "\nAgain.\n", "paper"),
+    "the layout of the paper": ("paper/supplement.typ", lambda text: text + "\nAgain.\n", "paper"),
 }
 
 

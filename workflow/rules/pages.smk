@@ -90,13 +90,9 @@ rule paper:
         code=digests.page_digest(
             PLAN,
             "hypersphere.report.paper",
-            "paper/reproduction.typ",
+            "paper/supplement.typ",
             "paper/layout.typ",
             "paper/tables.typ",
-            "paper/equations.typ",
-            "paper/references.yml",
-            "paper/outline.yaml",
-            "paper/errata.yaml",
         ),
     shell:
         "hypersphere paper > {log} 2>&1"

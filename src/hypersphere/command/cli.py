@@ -372,7 +372,7 @@ def report(plan: Plan, arguments: argparse.Namespace) -> None:
 COMMANDS |= {
     "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
     "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
-    "paper": Command(_build("report.paper"), "write the reproduction paper as a PDF"),
+    "paper": Command(_build("report.paper"), "write the tables, figures and verdicts of a scale as a PDF"),
 }
 
 

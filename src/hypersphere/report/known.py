@@ -2,7 +2,7 @@
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import forest, page, questions
+from hypersphere.report import forest, page, pdf, questions
 from hypersphere.statistics import known
 
 
@@ -15,3 +15,4 @@ def build(plan: Plan) -> None:
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
     page.build(plan, page.Tables(claims, ladder, findings), folder)
+    pdf.build(plan, folder)

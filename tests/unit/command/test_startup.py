@@ -41,8 +41,7 @@ def world(tmp_path: Path) -> World:
     made.claims(claim("a"))
     made.write()
     (tmp_path / "paper" / "errata.yaml").write_text("[]\n")
-    (tmp_path / "paper" / "outline.yaml").write_text("{}\n")
-    for part in ("reproduction.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml"):
+    for part in ("supplement.typ", "layout.typ", "tables.typ"):
         shutil.copy(ROOT / "paper" / part, tmp_path / "paper")
     return made
 

@@ -21,9 +21,8 @@ from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results
 
 REPOSITORY = Path(__file__).parents[4]
-PAPER = ("reproduction.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+PAPER = ("supplement.typ", "layout.typ", "tables.typ")
 """What the paper is compiled from, beside its content."""
-OUTLINE = {"alpha": {"short": "the alpha paper", "main": ["table1"], "telling": ["alpha.rate"]}}
 IMAGES = {"source": {"name": "digits", "task": "upright", "train_per_class": 8, "test_per_class": 3}}
 DATASETS = {"digits": IMAGES, "photos": {"source": None}, "faces": {"source": None}}
 RUN = {
@@ -252,7 +251,6 @@ def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **override
         shutil.copy(REPOSITORY / name, root / name)
     scales = {name: {"scale": name, **SCALE, **change} for name, change in (("quick", {}), ("paper", PUBLISHED))}
     written = {"config/config.yaml": {"scale": "quick"}, "config/datasets.yaml": DATASETS, "paper/errata.yaml": ERRATA}
-    written |= {"paper/outline.yaml": OUTLINE}
     written |= {f"config/scales/{name}.yaml": value for name, value in scales.items()}
     written |= {f"config/papers/{one['paper']}.yaml": one for one in (ALPHA, BETA)}
     for name, value in written.items():

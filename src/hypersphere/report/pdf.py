@@ -1,0 +1,406 @@
+"""report.pdf: the paper on what is known, set from paper/report.typ and the tables of results/report."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from hypersphere.config import project, rules
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import load_errata
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.plan import Plan
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Verdict
+from hypersphere.config.validation import Strict, not_one_of, validate
+from hypersphere.errors import HypersphereError
+from hypersphere.files import read_yaml, write_json
+from hypersphere.provenance import columns, tables
+from hypersphere.report import claims, figures, forest, pages, paper, studies, words
+from hypersphere.report.artifact import Context
+from hypersphere.report.page import HOURS
+from hypersphere.report.results import Results
+from hypersphere.statistics.known import is_level, settling
+from hypersphere.wording import counted
+
+SOURCE = "paper/report.typ"
+OUTLINE = "paper/outline.yaml"
+MOST = 8
+"""Comparisons in a document's own section; the appendix has all."""
+OF_PRINTED_NUMBERS = ("binomial_floor", "seed_counts", "printed_tests", "last_digits")
+"""The exact studies that audit what documents print."""
+Claim = dict[str, Any]
+"""A row of results/report/claims.csv."""
+
+
+class Part(Strict):
+    """What the section on one document has beside its questions."""
+
+    short: str
+    """How the prose names the document."""
+    figure: str | None = None
+    """The exact figure that carries its argument."""
+    gravest: list[str] = Field(default_factory=list)
+    """Printed statements with a counterexample, which the text tells first."""
+
+
+def build(plan: Plan, folder: Path) -> None:
+    """Write ``content.json`` and, from it, ``report.pdf``, beside the tables and the forest in ``folder``."""
+    write_json(folder / "content.json", content(plan, folder))
+    paper.typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
+
+
+def content(plan: Plan, folder: Path) -> dict[str, Any]:
+    """All numbers, tables and sentences of the paper."""
+    config = plan.config
+    read = tables.read(folder / "claims.csv", columns.KNOWN)
+    known = tables.rows(read)
+    findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
+    documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
+    parts, mended = outline(config.root, documents, known), _errata(config.root)
+    leads = sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
+    if not leads:
+        raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
+    named = {name: part.short for name, part in parts.items()}
+    failed = {name: [claim for claim in known if claim["paper"] == name and _fails(claim)] for name in documents}
+    return {
+        "about": _about(config.root),
+        "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config.root)))},
+        "confidence": words.confidence(config),
+        "leads": leads,
+        "across": [one for one in findings if one["paper"] not in documents and not one["lead"]],
+        "forest": {
+            "path": paper.address(config.root, folder / "forest.svg"),
+            **{"title": "Printed effects and ours", "inches": figures.WIDTH, "alt": forest.caption(config, known)},
+        },
+        "criteria": _criteria(_table(folder, "criteria", columns.CRITERIA), named),
+        "evidence": _evidence(known, named),
+        "papers": [
+            _section(plan, documents[name], part, known, findings)
+            | {"gravest": _statements(known, part.gravest, mended)}
+            for name, part in parts.items()
+        ],
+        "failed": _grouped(failed, documents, lambda claim: _statement(claim, mended)),
+        "audit": _audit(plan, documents, named, known),
+        "contradicted": [
+            {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
+            for claim in _printed(known)
+            if claim["answer"] == Verdict.CONTRADICTED
+        ],
+        "ladder": _ladder(config.root),
+        "scales": _scales(config.root, known),
+        "settling": _settling(config.papers, named, known, settling(read, HOURS)),
+        "differences": _differences(documents, known),
+    }
+
+
+def _table(folder: Path, name: str, kinds: tables.Columns) -> list[Claim]:
+    return tables.rows(tables.read(folder / f"{name}.csv", kinds))
+
+
+def _printed(known: Sequence[Claim]) -> list[Claim]:
+    """The claims as a document prints them, without corrections, implied differences and those of our own."""
+    return [claim for claim in known if claim["origin"] == "printed"]
+
+
+def _fails(claim: Claim) -> bool:
+    """Whether it is a printed statement with a counterexample."""
+    return (claim["answered_by"], claim["origin"], claim["answer"]) == ("theorem", "printed", "fails")
+
+
+def outline(root: Path, documents: Mapping[str, Paper], known: Sequence[Claim]) -> dict[str, Part]:
+    """The part of each document; one that the outline lacks is named by its title."""
+    file, failing = root / OUTLINE, {claim["id"] for claim in known if _fails(claim)}
+    listed = read_yaml(file)
+    if not isinstance(listed, dict):
+        raise HypersphereError(f"{file}: must map documents to their parts")
+    given = {str(name): validate(Part, one, file, str(name)) for name, one in listed.items()}
+    parts = {name: given.get(name, Part(short=f"“{one.title}”")) for name, one in documents.items()}
+    for name, part in parts.items():
+        if part.figure is not None and part.figure not in documents[name].studied:
+            raise HypersphereError(f"{file}: {name}: figure: {not_one_of(part.figure, documents[name].studied)}")
+        for one in part.gravest:
+            if one not in failing:
+                raise HypersphereError(f"{file}: {name}: gravest: {one} is no printed statement with a counterexample")
+    return parts
+
+
+def _about(root: Path) -> dict[str, str]:
+    """Authors, version, date and address by CITATION.cff. The date is that of the release, so that bytes repeat."""
+    given = read_yaml(root / "CITATION.cff") or {}
+    people = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in given.get("authors", [])]
+    fields = {"version": "version", "date": "date-released", "address": "repository-code"}
+    return {"authors": ", ".join(people)} | {name: str(given.get(key, "")) for name, key in fields.items()}
+
+
+def _finding(folder: Path, row: Claim) -> dict[str, str]:
+    """A question with its sentence, which must be there."""
+    if not row["sentence"].strip():
+        raise HypersphereError(f"{folder / 'findings.csv'}: {row['id']}: the sentence is missing")
+    asked = ("id", "paper", "question", "sentence", "outcome", "certainty", "lead", "about", "leading")
+    return {key: paper.quoted(row[key]) for key in asked}
+
+
+def counts(known: Sequence[Claim]) -> dict[str, str]:
+    """How many claims there are of each kind, and what came of them. All but those of ``compared`` are printed."""
+    printed, compared = _printed(known), [claim for claim in known if _compared(claim)]
+    directions = Counter(forest.direction(claim) for claim in compared)
+    found = {"claims": len(printed), "compared": len(compared), **_by_answer(printed)}
+    found |= {
+        key: directions[name]
+        for key, name in {
+            "same": "same",
+            "opposite": "opposite",
+            "no_effect": "no effect",
+            "undecided": "unclear",
+        }.items()
+    }
+    found["published"] = sum(claim["rung"] == "published" for claim in printed)
+    found["first_protocol"] = sum(claim["rung"] == "first_protocol" for claim in compared)
+    found["laptop"] = sum(claim["rung"] == "laptop" for claim in compared)
+    return {key: _number(number) for key, number in found.items()}
+
+
+def _number(count: int) -> str:
+    """A count in a sentence: ``none`` or ``1,123``."""
+    return f"{count:,}" if count else "none"
+
+
+def _by_answer(shown: Sequence[Claim]) -> dict[str, int]:
+    """The number of claims by what answers them and what the answer is."""
+    found = Counter((claim["answered_by"], claim["answer"]) for claim in shown)
+    asked = Counter(claim["answered_by"] for claim in shown)
+    measured = [claim for claim in shown if claim["answered_by"] == "encoder" and claim["rung"] != "nothing"]
+    clear = sum(claim["answer"] != "cannot tell" for claim in measured)
+    study_fails = found["study", "fails"] + found["study", "opposite"]
+    return {
+        **{"statements": asked["theorem"], "statements_hold": found["theorem", "holds"]},
+        **{"statements_fail": found["theorem", "fails"]},
+        **{"studied": asked["study"], "studied_hold": found["study", "holds"], "studied_fail": study_fails},
+        "studied_open": asked["study"] - found["study", "holds"] - study_fails,
+        **{"encoders": asked["encoder"], "measured": len(measured), "nothing": asked["encoder"] - len(measured)},
+        **{"clear": clear, "unclear": len(measured) - clear},
+        **{"sentences": asked["sentence"], "borne": found["sentence", Verdict.BORNE]},
+        "contradicted": found["sentence", Verdict.CONTRADICTED],
+    }
+
+
+EVIDENCE = (
+    *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
+    *("clear", "unclear", "nothing", "borne", "contradicted"),
+)
+
+
+def _evidence(known: Sequence[Claim], named: Mapping[str, str]) -> list[list[str]]:
+    """Printed claims by document and kind of evidence, and a last row for all."""
+    rows = [(short, [one for one in _printed(known) if one["paper"] == name]) for name, short in named.items()]
+    found = [(short, shown, _by_answer(shown)) for short, shown in (*rows, ("all", _printed(known)))]
+    return [[short, f"{len(shown):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)] for short, shown, numbers in found]
+
+
+def _criteria(rows: Sequence[Claim], named: Mapping[str, str]) -> list[list[str]]:
+    """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
+    keys = ("compared", "same_sign", "clear", "printed_inside", "ours_inside", "with_interval")
+    total = {key: sum(row[key] for row in rows) for key in keys}
+    several = len({row["rung"] for row in rows}) > 1
+    labels = [named[row["paper"]] + (f", {RUNGS[row['rung']]}" if several else "") for row in rows]
+    listed = []
+    for label, row in zip([*labels, "all"], [*rows, total], strict=True):
+        of = {key: "with_interval" if key == "ours_inside" else "compared" for key in keys[1:5]}
+        cells = [f"{row[key]:.0f} of {row[whole]:.0f}" if row[whole] else "–" for key, whole in of.items()]
+        listed.append([label, f"{row['compared']:.0f}", *cells])
+    return listed
+
+
+# Sections
+
+
+def _section(plan: Plan, about: Paper, part: Part, known: Sequence[Claim], findings: Sequence[Any]) -> dict[str, Any]:
+    own = [claim for claim in known if claim["paper"] == about.paper]
+    asked = [one for one in findings if one["paper"] == about.paper]
+    compared = [claim for claim in own if _compared(claim)]
+    named = dict.fromkeys(name for one in asked for name in (one["leading"], *one["about"].split()))
+    place = {name: at for at, name in enumerate(named)}
+    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.get(claim["id"], len(place))))
+    once = sum(claim["answered_by"] == "encoder" and claim["n"] == 1 and claim["kind"] == "comparison" for claim in own)
+    return {
+        "id": about.paper,
+        "title": about.title,
+        "short": part.short,
+        "counts": {key: _number(number) for key, number in _by_answer(_printed(own)).items()},
+        "questions": asked,
+        "figure": _figure(plan, about, part.figure),
+        "effects": [_effect(about, claim) for claim in first[:MOST]],
+        "all_effects": [_effect(about, claim) for claim in compared],
+        "compared": str(len(compared)),
+        "once": counted(once, "comparison") if once else "",
+    }
+
+
+def _compared(claim: Claim) -> bool:
+    """Whether a claim is a comparison of encoders, of which there is an interval; people see no claims of our own."""
+    return (
+        (claim["kind"], claim["answered_by"]) == ("comparison", "encoder")
+        and claim["origin"] in ("printed", "implied")
+        and not math.isnan(claim["low_unadjusted"])
+    )
+
+
+def _effect(about: Paper, claim: Claim) -> dict[str, str]:
+    """One comparison: the printed difference and ours, with both intervals."""
+    decimals = MEASURES[claim["metric"]].decimals
+    welch, holm = (words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals) for end in ("_unadjusted", ""))
+    return {
+        "subject": forest.subject(about, claim),
+        "on": "" if claim["origin"] == "printed" else "implied",
+        "printed": claims.published(claim, decimals, compares=True),
+        "ours": words.signed(float(claim["measured"]), decimals),
+        **{"welch": welch, "holm": holm, "n": f"{claim['n']:.0f}", "direction": forest.direction(claim)},
+        "why": "(level)" if is_level(claim) else "",
+        "certainty": claim["certainty"],
+    }
+
+
+def _figure(plan: Plan, about: Paper, name: str | None) -> dict[str, Any] | None:
+    """The exact figure of a section, if its study was run and it was drawn."""
+    results = Results(plan)
+    if name is None or not (file := pages.drawing(plan.config, about.paper, name)).is_file():
+        return None
+    if not results.simulated(about.paper, name).is_file():
+        return None
+    made: studies.Drawing = studies.made(Context(results, about, name))
+    declared = about.artifacts[name]
+    return {
+        "title": made.finding or declared.title,
+        "original": declared.printed or "",
+        "notes": [made.note],
+        **{"alt": made.note, "inches": made.size[0], "path": paper.address(plan.config.root, file)},
+    }
+
+
+def _errata(root: Path) -> dict[str, str]:
+    """By statement, the errata that name it among their tests: ``M2: the right-hand side (and Eq. 5)``."""
+    found: dict[str, list[str]] = {}
+    for entry in load_errata(root):
+        for name in entry.tests:
+            found.setdefault(name, []).append(f"{entry.id}: {entry.chosen}")
+    return {name: "; ".join(texts) for name, texts in found.items()}
+
+
+def _statement(claim: Claim, mended: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "statement": paper.quoted(claim["sentence"]),
+        "source": claim["source"],
+        "counterexample": claims.counterexample(claim["counterexample"]),
+        "erratum": mended.get(claim["id"], ""),
+    }
+
+
+def _statements(known: Sequence[Claim], names: Sequence[str], mended: Mapping[str, str]) -> list[dict[str, str]]:
+    by_id = {claim["id"]: claim for claim in known}
+    return [_statement(by_id[name], mended) for name in names]
+
+
+def _grouped(
+    listed: Mapping[str, Sequence[Claim]], documents: Mapping[str, Paper], row: Callable[[Claim], Any]
+) -> list[Any]:
+    """The rows of a table, each document's after its title."""
+    return [one for name, own in listed.items() if own for one in (documents[name].title, *map(row, own))]
+
+
+# The audit, the method, and what would settle the rest
+
+
+def _audit(
+    plan: Plan, documents: Mapping[str, Paper], named: Mapping[str, str], known: Sequence[Claim]
+) -> dict[str, Any]:
+    """What exact studies say of the printed numbers: their figures' findings, and the answers to single claims."""
+    results, found = Results(plan), []
+    for about in documents.values():
+        for name, declared in about.studied.items():
+            asked = declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure"
+            if asked and results.simulated(about.paper, name).is_file():
+                finding = studies.made(Context(results, about, name)).finding
+                found += [{"document": named[about.paper], "text": finding}] if finding else []
+    answers = [
+        {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"])}
+        | {key: claim[key] for key in ("source", "answer")}
+        | {"places": f"{round(float(claim['measured']) * claim['n'] / 100)} of {claim['n']:.0f}"}
+        for claim in known
+        if claim["study"] in OF_PRINTED_NUMBERS and claim["metric"] == "share" and claim["measured"]
+    ]
+    return {"found": found, "answers": answers}
+
+
+def _ladder(root: Path) -> list[list[str]]:
+    """The rungs with their grades, and what lowers them (config/certainty.yaml)."""
+    certainty = rules.load_certainty(root)
+    rows = []
+    for rung, said in RUNGS.items():
+        rule, lowered = certainty.rungs[rung], []
+        for grade in GRADES:
+            why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
+            lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
+        rows.append([said, rule.grade, ". ".join(lowered) or "–"])
+    return rows
+
+
+def _scales(root: Path, known: Sequence[Claim]) -> list[dict[str, str]]:
+    """The scales that the evidence is of, with their devices; and why a protocol was left."""
+    found = []
+    for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
+        scale = project.load(root, {"scale": name}).scale
+        own = [claim for claim in known if claim["scale"] == name]
+        about = {
+            key: words.distinct(one for claim in own for one in claim[key].split("; "))
+            for key in ("device", "precision")
+        }
+        found.append(
+            {"name": name, "describe": scale.describe, "superseded": scale.superseded or "", "count": str(len(own))}
+            | about
+        )
+    return found
+
+
+def _settling(
+    papers: Mapping[str, Paper],
+    named: Mapping[str, str],
+    known: Sequence[Claim],
+    first: Sequence[tuple[str, int, float]],
+) -> dict[str, Any]:
+    """What some hours of a GPU would settle first, and the hours of all tables that are open, by document."""
+    rows = []
+    for artifact, number, hours in first:
+        name, _, table = artifact.partition("/")
+        printed = papers[name].artifacts[table].printed or table
+        rows.append([f"{named[name]}, {printed}", str(number), words.number(hours, 1)])
+    all_rows, whole = [], [0.0, 0.0]
+    for name, short in named.items():
+        open_ones = [claim for claim in _printed(known) if claim["paper"] == name and claim["settle"]]
+        hours = sum({claim["artifact"]: claim["gpu_hours"] for claim in open_ones}.values())
+        whole = [whole[0] + len(open_ones), whole[1] + hours]
+        all_rows += [[short, str(len(open_ones)), words.number(hours, 0)]] if open_ones else []
+    return {
+        "hours": f"{HOURS:g}",
+        "first": rows,
+        "first_claims": str(sum(number for _, number, _ in first)),
+        "all": [*all_rows, ["all", f"{whole[0]:.0f}", f"{whole[1]:,.0f}"]],
+        "all_claims": f"{whole[0]:.0f}",
+        "all_hours": f"{whole[1]:,.0f}",
+    }
+
+
+def _differences(documents: Mapping[str, Paper], known: Sequence[Claim]) -> list[Any]:
+    """How measured runs differ from the published ones, by document and table."""
+    rows: list[Any] = []
+    for name, about in documents.items():
+        by_difference: dict[str, dict[str, None]] = {}
+        for claim in (claim for claim in known if claim["paper"] == name and claim["differs"]):
+            by_difference.setdefault(claim["differs"], {})[
+                about.artifacts[claim["artifact"]].printed or claim["artifact"]
+            ] = None
+        rows += [about.title] if by_difference else []
+        rows += [[", ".join(where), said] for said, where in by_difference.items()]
+    return rows

@@ -1,0 +1,202 @@
+"""The report as a paper: prose without a digit, sentences that must be there, and content that follows the tables."""
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from hypersphere import files
+from hypersphere.config import project as cfg
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import columns, tables
+from hypersphere.report import pdf, studies
+
+REPOSITORY = Path(__file__).parents[4]
+SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
+OUTLINE = {"alpha": {"short": "the alpha paper", "figure": "curve", "gravest": ["alpha.one"]}}
+CELL = {"artifact": "table1", "method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1"}
+MEASURED = {
+    **{"answered_by": "encoder", "rung": "laptop", "scale": "quick", "baseline": "default", "measured": "4", "n": 5},
+    **{"low": 1.0, "high": 7.0, "low_unadjusted": 2.5, "high_unadjusted": 5.5, "certainty": "low", "device": "cpu"},
+}
+
+
+def claim(name: str, kind: str, answered_by: str, answer: str, **given: Any) -> dict[str, Any]:
+    """A row of claims.csv."""
+    usual = {"id": name, "kind": kind, "origin": "printed", "paper": "alpha", "artifact": "table1", "rung": "nothing"}
+    said = {"source": "somewhere", "certainty": "none", "reading": "as printed"}
+    return usual | said | {"answered_by": answered_by, "answer": answer} | given
+
+
+CLAIMS = [
+    claim("alpha.one", "theorem", "theorem", "fails", rung="proof", sentence='"One" is one')
+    | {"counterexample": '{"tau": 1.0, "excess": 0.25}'},
+    claim("alpha.two", "theorem", "theorem", "holds", rung="proof", sentence="Two is two"),
+    claim("alpha.gain", "comparison", "encoder", "holds", **CELL, reported="4.6", direction="same") | MEASURED,
+    claim("alpha.implied", "comparison", "encoder", "cannot tell", **CELL, reported="3", origin="implied")
+    | MEASURED
+    | {"direction": "unclear", "why": "an arm is at the level of raw pixels", "differs": "8 px for 32"},
+    claim("alpha.ours", "comparison", "encoder", "holds", **CELL, reported="3", origin="ours") | MEASURED,
+    claim("alpha.later", "value", "encoder", "cannot tell", **CELL, settle="make", gpu_hours=4.25),
+    claim("alpha.said", "comparison", "sentence", "its table contradicts it", sentence="All are above"),
+]
+FINDINGS = [
+    {"id": "first", "paper": "several", "question": "Do they hold?", "sentence": "Half do.", "lead": "1"},
+    {"id": "gain", "paper": "alpha", "question": "Does a cut help?", "sentence": "It does.", "about": "alpha.gain"},
+]
+
+
+@dataclass
+class Report:
+    """results/report of the fixture's project, and the plan that it is made with."""
+
+    plan: Any
+    claims: list[dict[str, Any]] = field(default_factory=lambda: [dict(row) for row in CLAIMS])
+    findings: list[dict[str, Any]] = field(default_factory=lambda: [dict(row) for row in FINDINGS])
+
+    @property
+    def folder(self) -> Path:
+        """Where the tables and the paper are."""
+        return Path(self.plan.config.root) / "results" / "report"
+
+    def write(self) -> None:
+        """The tables and the forest."""
+        row = {"paper": "alpha", "rung": "laptop", "compared": 2, "same_sign": 2, "clear": 1, "printed_inside": 2}
+        rows = {"claims": (self.claims, columns.KNOWN), "findings": (self.findings, columns.FINDINGS)}
+        rows["criteria"] = ([row | {"with_interval": 0, "ours_inside": 0}], columns.CRITERIA)
+        for name, (listed, kinds) in rows.items():
+            tables.write(self.folder, {name: (pd.DataFrame(listed).reindex(columns=list(kinds)), kinds)})
+        files.write_text(self.folder / "forest.svg", SVG)
+
+    def content(self) -> dict[str, Any]:
+        """What the paper would be made from."""
+        self.write()
+        return pdf.content(self.plan, self.folder)
+
+    def build(self) -> bytes:
+        """The paper."""
+        self.write()
+        pdf.build(self.plan, self.folder)
+        return (self.folder / "report.pdf").read_bytes()
+
+
+@pytest.fixture
+def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
+    """A report on two documents, of which one has claims; its study has a made-up drawing."""
+    drawing = studies.Drawing((3.5, 2.0), "rates", lambda figure: None, "How it was computed.", "Rates fall")
+    monkeypatch.setattr(studies, "made", lambda context: drawing)
+    world = make()
+    root = world.plan.config.root
+    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in SOURCES)):
+        shutil.copy(REPOSITORY / name, root / name)
+    errata = yaml.safe_load((root / "paper/errata.yaml").read_text(encoding="utf-8"))
+    errata[1] |= {"chosen": "two", "tests": ["alpha.one"]}
+    files.write_text(root / "paper/errata.yaml", yaml.safe_dump(errata))
+    files.write_text(root / pdf.OUTLINE, yaml.safe_dump(OUTLINE))
+    return Report(world.plan)
+
+
+@pytest.mark.parametrize("name", ["report.typ", "supplement.typ"])
+def test_no_digit_is_typed_into_the_prose(name: str) -> None:
+    text = (REPOSITORY / "paper" / name).read_text(encoding="utf-8")
+    assert re.findall(r".*\d.*", text) == []
+    # A result can be spelt out too; the layout may hold sizes, but no sentence.
+    assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
+
+
+def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report) -> None:
+    first, again = report.build(), report.build()
+    assert first.startswith(b"%PDF-")
+    assert first == again
+    report.claims[2]["measured"] = "4.5"
+    assert report.build() != first
+
+
+@pytest.mark.parametrize(
+    ("at", "change", "message"),
+    [(1, {"sentence": " "}, "gain: the sentence is missing"), (0, {"lead": ""}, "no question leads")],
+)
+def test_a_finding_without_its_sentence_is_refused(
+    report: Report, at: int, change: dict[str, str], message: str
+) -> None:
+    report.findings[at] |= change
+    with pytest.raises(HypersphereError, match=message):
+        report.build()
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"gravest": ["alpha.two"]}, "alpha.two is no printed statement with a counterexample"),
+        ({"figure": "table1"}, "figure: 'table1' is not one of"),
+        ({"short": 3}, "alpha.short: "),
+    ],
+)
+def test_an_outline_that_the_evidence_does_not_bear_is_one_sentence(
+    report: Report, part: dict[str, Any], message: str
+) -> None:
+    files.write_text(report.plan.config.root / pdf.OUTLINE, yaml.safe_dump({"alpha": OUTLINE["alpha"] | part}))
+    with pytest.raises(HypersphereError, match=re.escape(message)):
+        report.content()
+
+
+def test_printed_claims_are_counted_and_those_of_our_own_are_not(report: Report) -> None:
+    """Counted by hand in ``CLAIMS``; implied differences count among comparisons, and nowhere else."""
+    made = report.content()
+    asked = ("claims", "statements", "statements_fail", "encoders", "clear", "nothing", "sentences", "contradicted")
+    assert [made["counts"][key] for key in asked] == ["5", "2", "1", "2", "1", "1", "1", "1"]
+    assert [made["counts"][key] for key in ("compared", "same", "undecided", "opposite")] == ["2", "1", "1", "none"]
+    assert made["evidence"][0] == ["the alpha paper", "5", "1", "1", "0", "0", "0", "1", "0", "1", "0", "1"]
+    assert made["criteria"][0] == ["the alpha paper", "2", "2 of 2", "1 of 2", "2 of 2", "–"]
+
+
+def test_an_effect_has_both_intervals_and_says_where_no_direction_is_read(report: Report) -> None:
+    (section,) = report.content()["papers"]
+    first, second = section["effects"]
+    assert (first["printed"], first["ours"], first["n"]) == ("+4.6", "+4.0", "5")
+    assert (first["welch"], first["holm"]) == ("[+2.5, +5.5]", "[+1.0, +7.0]")
+    assert (first["direction"], first["why"], first["on"]) == ("same", "", "")
+    assert (second["direction"], second["why"], second["on"]) == ("unclear", "(level)", "implied")
+
+
+def test_a_statement_that_fails_has_its_counterexample_and_erratum(report: Report) -> None:
+    made = report.content()
+    title, row = made["failed"]
+    assert title == "On Alpha"
+    assert row["statement"] == "“One” is one"
+    assert row["counterexample"] == "fails at tau = 1, by 0.25"
+    assert row["erratum"] == "X2: two"
+    assert made["papers"][0]["gravest"] == [row]
+
+
+def test_an_exact_figure_is_there_only_if_it_was_drawn(report: Report) -> None:
+    (section,) = report.content()["papers"]
+    assert section["figure"]["title"] == "Rates fall"
+    drawing = report.plan.config.root / section["figure"]["path"].removeprefix("/")
+    drawing.unlink()
+    assert report.content()["papers"][0]["figure"] is None
+
+
+def test_what_would_settle_claims_is_summed_by_document(report: Report) -> None:
+    settling = report.content()["settling"]
+    assert settling["first"] == [["the alpha paper, Table 1", "1", "4.2"]]
+    assert settling["all"] == [["the alpha paper", "1", "4"], ["all", "1", "4"]]
+
+
+def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
+    config = cfg.load(REPOSITORY, {"scale": "quick"})
+    prose, equations = ((REPOSITORY / "paper" / name).read_text("utf-8") for name in ("report.typ", "equations.typ"))
+    references = yaml.safe_load((REPOSITORY / "paper" / "references.yml").read_text(encoding="utf-8"))
+    printed = {name: document for name, document in config.papers.items() if name != "ours"}  # which are questions
+    for name, document in printed.items():
+        assert f"\n  {name}: $" in equations
+        assert references[name]["title"].casefold().startswith(document.title.casefold())
+    assert [name for name in references if name not in printed and f"@{name}" not in prose] == []
+    dated = [name for name, given in references.items() if name not in printed and "date" not in given]
+    assert dated == []
