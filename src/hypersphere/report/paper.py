@@ -98,8 +98,8 @@ def _fields(claim: Entry, shown: Sequence[str]) -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Text with the quotation marks of print."""
-    return re.sub(r'"([^"]*)"', r"“\1”", text)
+    """Text with the quotation marks and apostrophes of print."""
+    return re.sub(r"(?<=\w)'(?=\w)|(?<=s)'(?= )", "’", re.sub(r'"([^"]*)"', r"“\1”", text))
 
 
 def _counts(shown: list[Entry]) -> list[dict[str, Any]]:

@@ -144,22 +144,22 @@ def _finding(folder: Path, row: Claim) -> dict[str, str]:
 
 
 def counts(known: Sequence[Claim]) -> dict[str, str]:
-    """How many claims there are of each kind, and what came of them. All but those of ``compared`` are printed."""
-    printed, compared = _printed(known), [claim for claim in known if _compared(claim)]
+    """How many claims there are of each kind, and what came of them: printed ones, unless the key says otherwise.
+
+    ``compared``, and the directions, are of printed and implied differences with an interval of ours.
+    """
+    printed = _printed(known)
+    compared = [claim for claim in known if _compared(claim) and claim["reported"] != "equal"]
+    equal = [claim["answer"] for claim in known if _compared(claim) and claim["reported"] == "equal"]
+    corrected = [claim for claim in known if (claim["answered_by"], claim["origin"]) == ("theorem", "corrected")]
     directions = Counter(forest.direction(claim) for claim in compared)
+    names = {"same": "same", "opposite": "opposite", "no_effect": "no effect", "undecided": "unclear"}
     found = {"claims": len(printed), "compared": len(compared), **_by_answer(printed)}
-    found |= {
-        key: directions[name]
-        for key, name in {
-            "same": "same",
-            "opposite": "opposite",
-            "no_effect": "no effect",
-            "undecided": "unclear",
-        }.items()
-    }
+    found |= {key: directions[name] for key, name in names.items()}
+    found |= {"equal": len(equal), "equal_hold": equal.count("holds"), "equal_fail": equal.count("fails")}
+    found |= {"corrected": len(corrected), "corrected_hold": sum(claim["answer"] == "holds" for claim in corrected)}
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
-    found["first_protocol"] = sum(claim["rung"] == "first_protocol" for claim in compared)
-    found["laptop"] = sum(claim["rung"] == "laptop" for claim in compared)
+    found["of_later_protocols"] = sum(claim["rung"] != "first_protocol" for claim in compared)
     return {key: _number(number) for key, number in found.items()}
 
 
