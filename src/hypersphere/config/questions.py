@@ -44,7 +44,7 @@ OF_ONE = {
     "counterexample": "where it fails: 'fails at tau = 1, by 0.25'",
     "statement": "the claim in words",
     "place": "where it is printed",
-    "answer": "a verb: 'holds', 'fails', 'holds the other way round', 'is open', 'its table bears it'",
+    "answer": "a verb: 'holds', 'met no counterexample', 'fails', 'holds the other way round', 'is open'",
     "certainty": "how sure a reader may be",
 }
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""

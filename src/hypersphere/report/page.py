@@ -40,17 +40,8 @@ HOURS = 10.0
 FEW = 12
 """Claims of a question that are seen at once; more are folded."""
 NOTHING = "–"
-KINDS = {
-    "theorem": ("Theorems", "printed theorems and identities"),
-    "study": ("Exact studies", "printed numbers and sentences that exact studies answer"),
-    "encoder": ("Trained encoders", "printed numbers and comparisons of trained encoders"),
-    "sentence": ("Sentences against their own table", "printed sentences that can be compared with their own table"),
-}
-"""What answers a claim: as a heading, and what is counted."""
-ORIGINS = {
-    **{"printed": "printed", "implied": "implied by a table", "corrected": "corrected by an erratum"},
-    "ours": "of our own",
-}
+KINDS = ("theorem", "study", "encoder", "sentence")
+"""What answers a claim (``claims.KINDS``), the firmest first; sentences, which say nothing of the world, last."""
 ANSWERS = {
     "holds": ("holds", "hold"),
     "fails": ("fails", "fail"),
@@ -61,12 +52,17 @@ ANSWERS = {
     "": ("has no evidence yet", "have no evidence yet"),
 }
 """Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
-OF_ENCODERS = {
-    "holds": ("has the printed direction", "have the printed direction"),
-    "fails": ("fails", "fail"),
-    "opposite": ("has the opposite direction", "have the opposite direction"),
+BY_KIND = {
+    "theorem": {
+        "holds": ("met no counterexample, which is no proof", "met no counterexample, which is no proof"),
+        "fails": ("fails by a counterexample", "fail by a counterexample"),
+    },
+    "encoder": {
+        "holds": ("has the printed direction", "have the printed direction"),
+        "opposite": ("has the opposite direction", "have the opposite direction"),
+    },
 }
-"""The same of trained encoders, whose direction is all that small ones show."""
+"""The same where a kind of claim has words of its own: draws prove nothing, and small encoders show a direction."""
 DIRECTIONS = {
     **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
     "unclear": "direction unclear",
@@ -146,7 +142,9 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
         "forests": _forests(plan, listed, folder),
         "criteria": tables.rows(known.criteria(given.claims)),
         "counts": [_counts(kind, listed) for kind in KINDS],
-        "other_origins": [(ORIGINS[origin], sum(row["origin"] == origin for row in listed)) for origin in ORIGINS],
+        "other_origins": [
+            (said, sum(row["origin"] == origin for row in listed)) for origin, said in claims.ORIGINS.items()
+        ],
         "questions": [
             (title, found) for name, title in order.items() if (found := [q for q in asked if q["paper"] == name])
         ],
@@ -216,7 +214,7 @@ class Shown:
         steps = [_step(row, step, decimals) for step in self._steps.get(row["id"], [])]
         subject = self._subject(paper, row)
         places = [measure.label if measure and row["answered_by"] == "encoder" else "", _where(paper, row, measured)]
-        places += [row["source"], ORIGINS[row["origin"]] if row["origin"] != "printed" else ""]
+        places += [row["source"], claims.ORIGINS[row["origin"]] if row["origin"] != "printed" else ""]
         return Line(
             row=row,
             subject=subject,
@@ -355,13 +353,19 @@ def _counts(kind: str, listed: Sequence[dict[str, Any]]) -> dict[str, Any]:
     shown = [row for row in listed if row["answered_by"] == kind and row["origin"] == "printed"]
     found = Counter("" if row["rung"] == "nothing" else row["answer"] for row in shown)
     parts = []
-    for answer, (one, many) in (ANSWERS | (OF_ENCODERS if kind == "encoder" else {})).items():
+    for answer, (one, many) in (ANSWERS | BY_KIND.get(kind, {})).items():
         if found[answer]:
             where = {"answer": answer} if answer else {"rung": "nothing"}
             link = address(kind=kind, origin="printed", **where)
             parts.append({"number": found[answer], "says": one if found[answer] == 1 else many, "link": link})
     everything = address(kind=kind, origin="printed")
-    return {"kind": kind, "total": len(shown), "noun": KINDS[kind][1], "parts": parts, "link": everything}
+    return {
+        "kind": kind,
+        "total": len(shown),
+        "noun": f"printed {claims.KINDS[kind].claims}",
+        "parts": parts,
+        "link": everything,
+    }
 
 
 def _settling(plan: Plan, table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -409,11 +413,11 @@ def _choices(titles: dict[str, str], listed: Sequence[dict[str, Any]]) -> list[d
     """What each filter offers, of what there is."""
     offered: dict[str, dict[str, str]] = {
         "document": titles,
-        "kind": {name: heading for name, (heading, _) in KINDS.items()},
+        "kind": {name: claims.KINDS[name].heading for name in KINDS},
         "rung": {str(rung): heading for rung, heading in RUNGS.items()},
         "answer": {answer: answer for answer in ANSWERS if answer},
         "certainty": {grade: grade for grade in GRADES},
-        "origin": ORIGINS,
+        "origin": claims.ORIGINS,
     }
     columns = {"document": "paper", "kind": "answered_by"}
     every = {

@@ -32,6 +32,8 @@ WHERE: dict[str, str] = {
 """Who says it, by the rung of the evidence, as the subject of a sentence."""
 ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tell": "is open"}
 """Answers as verbs; the others are verbs already."""
+UNTRIED = "met no counterexample"
+"""The answer of a statement that held on random draws, which is no proof."""
 SEEN = {"text_accuracy": "real sentences", "score": "a control task"}
 """What encoders of a measure see; of all others it is real images."""
 
@@ -45,6 +47,7 @@ class Numbers:
         measured = _measured(claim)
         interval = [claim["low_unadjusted"], claim["high_unadjusted"]]
         low, high = interval if not math.isnan(interval[0]) else (claim["low"], claim["high"])
+        untried = claim["rung"] == "proof" and claim["answer"] == "holds"
         self.claim = claim["id"]
         self.known: dict[str, str] = {
             "printed": claims.published(claim, decimals, compares),
@@ -58,7 +61,7 @@ class Numbers:
             "counterexample": claims.counterexample(claim["counterexample"]),
             "statement": claim["sentence"].rstrip("."),
             "place": claim["source"],
-            "answer": ANSWERED.get(claim["answer"]) or str(claim["answer"]),
+            "answer": UNTRIED if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
             "certainty": claim["certainty"],
         }
 

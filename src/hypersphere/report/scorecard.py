@@ -123,11 +123,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
     claimed, visible = {claim.artifact for claim in of_paper}, document.studied + document.measured
     shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
-    controls = []  # of each table, as a table of their own
-    for artifact in document.measured:
-        if artifact.grid and (lines := tuple(line for line in artifact.grid.lines if line.control)):
-            table = _table(artifact.grid._replace(lines=lines))
-            controls.append({"id": artifact.id, "title": artifact.title, "table": table})
     return {
         "id": paper.paper,
         "title": paper.title,
@@ -141,7 +136,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "artifacts": [(f"{paper.paper}/{one['artifact']}", one["printed"]) for one in _groups(paper, of_paper)],
         "shown": [one for one in shown if not one["stops"]],
         "movable": [one for one in shown if one["stops"]],
-        "controls": controls,
         "missing": document.missing,
         "anchors": [one.id for one in visible] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],

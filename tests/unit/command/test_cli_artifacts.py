@@ -65,10 +65,11 @@ def test_claims_are_of_what_there_is(world: World, typed: Typed) -> None:
         table = pd.read_csv(world.plan.config.results / "claims.csv", keep_default_na=False)
         return dict(zip(table["id"], table["verdict"], strict=True))
 
-    assert typed("claims") == (0, ["2 numbers and comparisons, printed: 2 not run"], [])
+    assert typed("claims") == (0, ["2 numbers and comparisons of trained encoders, printed: 2 not run"], [])
     assert verdicts() == {"a": "not run", "b": "not run"}
     typed("artifact", "norms", "table5")
-    assert typed("claims") == (0, ["2 numbers and comparisons, printed: 1 quick only, 1 not run"], [])
+    counted = "2 numbers and comparisons of trained encoders, printed"
+    assert typed("claims") == (0, [f"{counted}: 1 quick only, 1 not run"], [])
     assert verdicts() == {"a": "quick only", "b": "not run"}
 
 

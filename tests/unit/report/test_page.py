@@ -26,6 +26,8 @@ CLAIMS = [
     made_up.comparison("pos.later", 2.0, variant="curv", origin="implied"),
     made_up.comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
 ]
+OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
+"""What an earlier protocol says of a claim that has better evidence."""
 FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
@@ -43,7 +45,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     plan = planning.make(REPOSITORY, {"scale": "laptop", "evidence_only": True})
     table = made_up.table(CLAIMS)
     forest.build(plan.config, table, folder)
-    page.build(plan, page.Tables(table, made_up.ladder(CLAIMS), made_up.findings([FINDING])), folder)
+    page.build(plan, page.Tables(table, made_up.ladder([*CLAIMS, OLDER]), made_up.findings([FINDING])), folder)
     return (folder / "index.html").as_uri()
 
 
@@ -122,9 +124,9 @@ def test_filters_and_questions_find_their_claims_and_counts_follow(
 
 def test_a_search_names_what_else_the_page_has(shown: browser.Tab) -> None:
     go(shown, "#?text=does cut-initialisation help SimSiam?")
-    assert "Does cut-initialisation help SimSiam?" in text(shown, "#elsewhere")
+    assert "Does cut-initialisation help SimSiam?" in text(shown, "#also")
     go(shown, "#?text=what would ten hours of a GPU settle first?")
-    assert "GPU hours" in text(shown, "#elsewhere")
+    assert "GPU hours" in text(shown, "#also")
 
 
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(shown: browser.Tab) -> None:
@@ -161,6 +163,7 @@ def test_an_unfolded_claim_has_its_evidence_and_where_to_look(shown: browser.Tab
     said = text(shown, "#pos\\\\.gain .proof")
     for part in ("Welch", "[−9.8, −7.8]", "Holm", "[−10.8, −6.8]", "batches of 64 for 256", "raw pixels", "n = 3"):
         assert part in said
+    assert said.index("−8.8") < said.index("−3.0") < said.index("never tuned")
     assert "make reproduce SCALE=paper ONLY=margins/table2, about 120.0 GPU hours" in said
     assert "objectives/positive_scaling.py" in said
     go(shown, "#theorem.false")

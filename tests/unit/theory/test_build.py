@@ -1,7 +1,6 @@
 """theory.csv: every statement of every document, and a claim for each."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,6 @@ from hypersphere.config import plan
 from hypersphere.config import project as cfg
 from hypersphere.config.claims import load, load_errata
 from hypersphere.theory import build
-from hypersphere.theory.statement import examine
 from hypersphere.theory.table import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,20 +68,3 @@ def test_asking_for_one_paper_drops_no_statement_of_another(tmp_path: Path, monk
     monkeypatch.setattr(cfg.Config, "results", property(lambda self: tmp_path))
     build.build(plan.make(ROOT, {"only": ["lecture"]}))
     assert set(pd.read_csv(tmp_path / "theory.csv")["paper"]) == set(build.documents())
-
-
-def test_the_readme_says_what_is_found() -> None:
-    """Of printed, corrected and our own statements apart."""
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    origin = {(claim.id, claim.reading): claim.origin for rows in CLAIMS.values() for claim in rows}
-    found = Counter(
-        (origin[each.id, each.reading], examine(each, 300).verdict == "refuted")
-        for paper in build.documents()
-        for each in build.statements(paper)
-    )
-    printed, corrected, ours = (found[name, False] + found[name, True] for name in ("printed", "corrected", "ours"))
-    assert f"of {printed} printed ones {found['printed', True]} are refuted by a counterexample" in text
-    assert f"{found['printed', False]} met none" in text
-    assert f"{found['corrected', False]} of {corrected} corrected ones" in text
-    assert f"{found['ours', False]} of {ours} of our own" in text
-    assert f" {len(load_errata(ROOT))} errata say" in text

@@ -4,7 +4,7 @@
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), elsewhere = one("#elsewhere");
+  const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), also = one("#also");
   const controls = all("input, select", form);
   const FILTERS = ["document", "kind", "rung", "answer", "certainty", "origin"];
   const named = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
@@ -65,14 +65,14 @@
   };
 
   const links = (listed) => {
-    elsewhere.replaceChildren(...listed.map((item) => {
+    also.replaceChildren(...listed.map((item) => {
       const line = document.createElement("li"), link = document.createElement("a");
       link.href = "#" + item.link;
       link.textContent = item.name;
       line.append(link, " ", item.says);
       return line;
     }));
-    elsewhere.hidden = !listed.length;
+    also.hidden = !listed.length;
   };
 
   const apply = () => {
@@ -138,12 +138,14 @@
   form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
   ask.addEventListener("submit", (event) => {
     event.preventDefault();
-    location.hash = "?" + new URLSearchParams({ text: one("input", ask).value });
+    const hash = "#?" + new URLSearchParams({ text: one("input", ask).value });
+    if (hash === location.hash) route(); // no hashchange where the address stays
+    else location.hash = hash;
   });
   addEventListener("hashchange", route);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
+    if (link && link.getAttribute("href") === location.hash) route();
   });
 
   // Headings and targets stay below the filters, whose height depends on the width of the window.

@@ -1,11 +1,11 @@
-"""docs/laptop.md: each question that small encoders say something of, its sentence, and its comparisons.
+"""Parts of the README and of docs/laptop.md that results/report writes: findings, and what small encoders say.
 
-``python -m hypersphere.report.laptop docs/laptop.md`` writes anew what is between its marks, from results/report.
+``python -m hypersphere.report.docs`` writes them anew, and docs/images/forest.png, after `make report`.
 """
 
 import math
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +26,25 @@ from hypersphere.statistics.known import REPORT, is_level
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
-BEGIN = "<!-- written by python -m hypersphere.report.laptop docs/laptop.md -->"
+BEGIN = "<!-- written by python -m hypersphere.report.docs -->"
 END = "<!-- until here -->"
 SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
 """The rungs of small encoders, the better first."""
 HEAD = ("comparison", "printed", "ours", "Welch", "Holm", "n", "direction")
 Row = dict[str, Any]
+Part = Callable[[Config], str]
+"""What is between the marks of a page."""
 
 
-def part(config: Config) -> str:
-    """What is between the marks: the criteria of replication, then each question."""
+def lead(config: Config) -> str:
+    """The findings of the first screen, each with its certainty."""
+    findings = tables.rows(tables.read(check_tidy(config.root / REPORT, "findings.csv"), columns.FINDINGS))
+    listed = sorted((row for row in findings if row["lead"]), key=lambda row: int(row["lead"]))
+    return "\n".join(f"- {row['sentence']} *Certainty: {row['certainty']}.*" for row in listed)
+
+
+def laptop(config: Config) -> str:
+    """What small encoders say: the criteria of replication, then each question."""
     folder = config.root / REPORT
     check_proof(tidy_manifest(folder / "claims.csv"), "claims.csv", "ladder.csv", "criteria.csv")
     known = tables.read(folder / "claims.csv", columns.KNOWN)
@@ -130,6 +139,8 @@ def _line(cells: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    page = Path(sys.argv[1])
     config = planning.cfg.load(ROOT, {})
-    files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
+    parts: dict[Path, Part] = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
+    for page, part in parts.items():
+        files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
+    shutil.copyfile(ROOT / REPORT / "forest_short.png", ROOT / "docs" / "images" / "forest.png")
