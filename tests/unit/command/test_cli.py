@@ -23,7 +23,7 @@ def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     out = capsys.readouterr().out
     assert out.startswith("usage: hypersphere")
-    assert "reproduction paper" in out
+    assert "what is known of every claim" in " ".join(out.split())
 
 
 def test_a_misspelt_command(capsys: pytest.CaptureFixture[str]) -> None:

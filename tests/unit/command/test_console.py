@@ -182,11 +182,11 @@ def test_what_was_done_the_verdicts_the_files_and_the_next_command(planned: Plan
         plan,
         claims_dot_csv="\n".join([*rows, "e,corrected,exact (erratum)\n"]),
         scorecard_dot_html="",
-        paper_dot_pdf="",
+        **{"../report/index_dot_html": ""},
     )
     assert console.ending(plan) == [
         "3 printed claims: 2 not run, 1 refuted",
-        "open   results/small/scorecard.html and results/small/paper.pdf",
+        "open   results/report/index.html and results/small/scorecard.html",
         "next   make verify SCALE=small",
     ]
 

@@ -22,7 +22,11 @@ def test_a_verdict_is_its_word_wherever_it_is_written() -> None:
             "reproduced, exact, exact (erratum), no counterexample, no counterexample (erratum), diverged as published",
         ),
         ("disagree", "not reproduced, refuted"),
-        ("neutral", "direction only, inconclusive, cannot be judged, laptop only, quick only, not run"),
+        (
+            "neutral",
+            "its table bears it, its table contradicts it, direction only, inconclusive, cannot be judged, laptop only, "
+            "quick only, not run",
+        ),
     ],
 )
 def test_colours(tone: str, words: str) -> None:
