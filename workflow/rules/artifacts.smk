@@ -3,10 +3,7 @@
 if PLAN.records is None:
     TOGETHER = {"-".join(key): [key] for key in PLAN.made}
 else:  # nothing waits for a run, and a job is mostly its imports: one for all chosen artifacts of a paper
-    TOGETHER = {
-        paper: [key for key in CHOSEN if key[0] == paper]
-        for paper in dict.fromkeys(key[0] for key in CHOSEN)
-    }
+    TOGETHER = {paper: [key for key in CHOSEN if key[0] == paper] for paper in dict.fromkeys(key[0] for key in CHOSEN)}
 
 
 for NAME, KEYS in TOGETHER.items():

@@ -13,27 +13,14 @@ def trained(batch):
 
 def prepared(names):
     """The manifests of prepared datasets."""
-    return [
-        f"{local(PLAN.data_folder(PLAN.datasets[name]))}/manifest.json"
-        for name in sorted(names)
-    ]
+    return [f"{local(PLAN.data_folder(PLAN.datasets[name]))}/manifest.json" for name in sorted(names)]
 
 
 @cache
 def ranks():
     """The order in which batches are trained if records are asked for: the most telling first."""
-    asked = any(
-        target == "records" or target.endswith(".recorded.json")
-        for target in workflow.dag_settings.targets
-    )
-    return (
-        {
-            batch.id: 1 / (rank + 2)
-            for rank, batch in enumerate(campaign.order(PLAN, {}))
-        }
-        if asked
-        else {}
-    )
+    asked = any(target == "records" or target.endswith(".recorded.json") for target in workflow.dag_settings.targets)
+    return {batch.id: 1 / (rank + 2) for rank, batch in enumerate(campaign.order(PLAN, {}))} if asked else {}
 
 
 def urgency(wildcards):
@@ -50,17 +37,12 @@ def measured_for(paper, artifact):
     """The markers of the evaluations of an artifact's runs and controls; records are in its digest."""
     if PLAN.records is not None:
         return []
-    batches = [
-        PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)
-    ]
+    batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
     return [
         local(path)
         for path in [
             *batches,
-            *(
-                PLAN.evaluated_marker(raw_pixels(name))
-                for name in PLAN.pixels_of(paper, artifact)
-            ),
+            *(PLAN.evaluated_marker(raw_pixels(name)) for name in PLAN.pixels_of(paper, artifact)),
         ]
     ]
 
@@ -76,12 +58,8 @@ def tidy(paper, artifact):
         "claims.csv",
         "claims.json",
     ]
-    about_images = registry.artifact_kind(
-        PLAN.config.papers[paper].artifacts[artifact].draw
-    ).images
-    return [
-        PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]
-    ]
+    about_images = registry.artifact_kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
+    return [PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]
 
 
 def claims_of(paper):

@@ -9,20 +9,12 @@ CLAIMS = [
         "statistics/manifest.json",
     )
 ]
-PAGES = [
-    f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")
-]
-TEMPLATES = [
-    path.as_posix()
-    for path in sorted(Path("src/hypersphere/report/templates").iterdir())
-]
+PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
+TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [
-    local(path)
-    for paper in SIMULATED
-    for name in PLAN.config.studied(paper)
-    for path in PLAN.outputs(paper, name)
+    local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.outputs(paper, name)
 ]
 
 

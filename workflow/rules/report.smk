@@ -1,9 +1,7 @@
 # proofs, exact studies, records and finished scales -> results/report/, the same for every scale
 
 RECORDED = known.recorded_scales(Path.cwd())
-REPORT = [
-    f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")
-]
+REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
 
 
 rule judge_records:

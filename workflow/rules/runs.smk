@@ -22,8 +22,6 @@ rule pretrain:
         gpu=SCALE.resources.gpu,
     params:
         code=lambda wildcards: digests.batch_digest(BATCHES[wildcards.batch]),
-        epochs=lambda wildcards: [
-            PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs
-        ],
+        epochs=lambda wildcards: [PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs],
     shell:
         "hypersphere pretrain --batch {wildcards.batch} > {log} 2>&1"

@@ -64,11 +64,7 @@ for PAPER in SIMULATED:
             THEORY,
         output:
             multiext(f"{RESULTS}/statistics/{PAPER}/", "studies.csv", "manifest.json"),
-            [
-                local(path)
-                for name in PLAN.config.studied(PAPER)
-                for path in PLAN.outputs(PAPER, name)
-            ],
+            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
         log:
             f"{LOGS}/studies/{PAPER}.log",
         conda:

@@ -24,8 +24,8 @@ def test_a_verdict_is_its_word_wherever_it_is_written() -> None:
         ("disagree", "not reproduced, refuted"),
         (
             "neutral",
-            "its table bears it, its table contradicts it, direction only, inconclusive, cannot be judged, laptop only, "
-            "quick only, not run",
+            "its table bears it, its table contradicts it, direction only, inconclusive, cannot be judged, "
+            "laptop only, quick only, not run",
         ),
     ],
 )
