@@ -44,7 +44,7 @@ def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: C
     jobs = copy.jobs()
     assert rules(jobs) == {
         **{"prepare": 1, "pretrain": 2, "evaluate": 2, "evaluate_pixels": 1, f"artifact_embedding_norms_{NAME}": 1},
-        **{"claims": 1, "scorecard": 1, "paper": 1},
+        **{"claims": 1, "scorecard": 1, "paper": 1, "write_report": 1},
     }
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
 

@@ -12,6 +12,8 @@ EVERY_BATCH = {f"{method}-{dataset}" for method in METHODS for dataset in DATASE
 NORMS = {f"artifact_embedding_norms_{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
 LECTURE = {"artifact_lecture_supervised_knn": 1}
 PAGES = {"claims": 1, "scorecard": 1, "paper": 1}
+REPORT = {"write_report": 1}
+"""It does not depend on quick runs."""
 
 
 def test_editing_a_loss_retrains_the_batches_that_use_it(copy: Checkout) -> None:
@@ -50,7 +52,7 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
 def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> None:
     with (copy.root / "src/hypersphere/report/kinds/lines.py").open("a") as handle:
         handle.write("\nEDITED = True\n")
-    assert rules(copy.jobs()) == {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES}
+    assert rules(copy.jobs()) == {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}
 
 
 def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> None:
@@ -63,13 +65,13 @@ def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> N
 
 def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> None:
     copy.edit("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25")
-    assert rules(copy.jobs()) == {**NORMS, **LECTURE, "studies_embedding_norms": 1, **PAGES}
+    assert rules(copy.jobs()) == {**NORMS, **LECTURE, "studies_embedding_norms": 1, **PAGES, **REPORT}
 
 
 def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
     copy.edit("paper/claims/embedding_norms.csv", "Table 5\n", "Table 5; checked\n")
     studied = {"simulate_embedding_norms": 1, "studies_embedding_norms": 1}
-    assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES}
+    assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES, **REPORT}
 
 
 def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) -> None:

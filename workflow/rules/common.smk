@@ -40,24 +40,13 @@ def measured_for(paper, artifact):
     batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
     return [
         local(path)
-        for path in [
-            *batches,
-            *(PLAN.evaluated_marker(raw_pixels(name)) for name in PLAN.pixels_of(paper, artifact)),
-        ]
+        for path in [*batches, *(PLAN.evaluated_marker(raw_pixels(name)) for name in PLAN.pixels_of(paper, artifact))]
     ]
 
 
 def tidy(paper, artifact):
     """The tidy tables from which an artifact is drawn."""
-    names = [
-        "measurements.csv",
-        "summary.csv",
-        "effects.csv",
-        "runs.csv",
-        "manifest.json",
-        "claims.csv",
-        "claims.json",
-    ]
+    names = ["measurements.csv", "summary.csv", "effects.csv", "runs.csv", "manifest.json", "claims.csv", "claims.json"]
     about_images = registry.artifact_kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
     return [PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]
 

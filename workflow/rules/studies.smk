@@ -4,11 +4,7 @@ THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
     paper: [
         f"{RESULTS}/simulations/{paper}/{name}"
-        for name in [
-            *[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)],
-            "answers.csv",
-            "manifest.json",
-        ]
+        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)], "answers.csv", "manifest.json"]
     ]
     for paper in PLAN.config.papers
     if PLAN.config.studied(paper)
