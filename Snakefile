@@ -6,3 +6,4 @@ rule all:
     default_target: True
     input:
         rules.reproduce.input,
+        [] if PLAN.config.settings.only else REPORT,  # of all scales; `verify` and `restore` are of one

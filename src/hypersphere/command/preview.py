@@ -133,7 +133,7 @@ def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subproces
 
 def dry_run(root: Path, overrides: dict[str, Any], options: Sequence[str] = ()) -> list[Job]:
     """The jobs that Snakemake would start, with its reason for each."""
-    done = snakemake(root, overrides, "--dry-run", "--cores", "1", "--nolock", "--quiet", "host", *options)
+    done = snakemake(root, overrides, "--dry-run", "--quiet", "host", "--cores", "1", "--nolock", *options)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()
         lines = [line for line in said if not line.startswith("Using workflow specific profile")] or ["no output"]

@@ -48,8 +48,8 @@ def restore(plan: Plan) -> None:
             f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    _call(root, "snakemake", "--touch", "--forceall", "--cores", "1")
-    if jobs := preview.dry_run(root, {}):
+    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
+    if jobs := preview.dry_run(root, {}, ("reproduce",)):
         raise HypersphereError(
             f"{jobs[0].output}: Snakemake would still make it ({jobs[0].reason}), and {len(jobs) - 1} more"
         )

@@ -180,9 +180,10 @@ def _make(plan: Plan) -> tuple[list[str], list[str]]:
     """
     root, results, papers = plan.config.root, plan.config.results, plan.config.papers
     _mark(plan)
-    rules = ["all", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
+    rules = ["reproduce", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
     rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
-    allowed = ("--allowed-rules", *rules) if plan.records is None else ()  # from records nothing is trained anyway
+    # From records nothing is trained anyway.
+    allowed = ("reproduce", *(("--allowed-rules", *rules) if plan.records is None else ()))
     given = plan.config.overrides
     done = preview.snakemake(root, given, "--cores", "all", *allowed)
     if not done.returncode:

@@ -212,8 +212,8 @@ def numbers(results: Results) -> dict[str, Any]:
     for kind, entries in zip(
         ("claims", "exact studies", "theorems", "sentences"), claims.apart(claims.entries(results)), strict=True
     ):
-        counts = claims.counts(entries)
-        found[kind] = {one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts}
+        if counts := claims.counts(entries):
+            found[kind] = {one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts}
     for name, paper in results.config.papers.items():
         cells: dict[str, Any] = {}
         for artifact in results.made(name):
