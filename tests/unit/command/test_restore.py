@@ -29,7 +29,7 @@ SPOILS: dict[str, Spoil] = {
     "src/hypersphere: changed since the results": lambda patch, said: said.update(status=CHANGED),
     "not that of this checkout": lambda patch, said: patch.setattr(restore.verify, "verify", refuse),
     "Snakemake would still make it": lambda patch, said: patch.setattr(
-        restore.preview, "dry_run", lambda root, overrides: [restore.preview.Job("rule", "x", "why")]
+        restore.preview, "dry_run", lambda root, overrides, options: [restore.preview.Job("rule", "x", "why")]
     ),
 }
 
@@ -50,7 +50,7 @@ def test_what_is_not_as_released_is_refused(tiny_root: Path, monkeypatch: pytest
     monkeypatch.setattr(restore.subprocess, "run", lambda command, **_: pulled)
     monkeypatch.setattr(restore, "_call", call)
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
-    monkeypatch.setattr(restore.preview, "dry_run", lambda root, overrides: [])
+    monkeypatch.setattr(restore.preview, "dry_run", lambda root, overrides, options: [])
     if sentence:
         SPOILS[sentence](monkeypatch, said)
         with pytest.raises(HypersphereError, match=sentence):
