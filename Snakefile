@@ -5,5 +5,4 @@ include: "workflow/Snakefile"
 rule all:
     default_target: True
     input:
-        rules.reproduce.input,
-        [] if PLAN.config.settings.only else REPORT,  # of all scales; `verify` and `restore` are of one
+        rules.everything.input,

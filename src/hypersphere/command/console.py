@@ -25,7 +25,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers, recovery
 from hypersphere.wording import counted
 
-TARGETS = ("all", "reproduce", "data", "runs", "records", "total")
+TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
 """Rules that only collect files, and the name under which Snakemake counts all jobs."""
 TAIL = 12
 """Lines of a failed job's log that are shown."""
