@@ -6,7 +6,7 @@ REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "cla
 
 rule judge_records:
     output:
-        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv"),
+        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json"),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:

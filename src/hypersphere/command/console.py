@@ -45,7 +45,7 @@ class Handler(logging.Handler):
         self.plan, self.started = plan, time.time()
         self.jobs: dict[int, tuple[str, list[Path], float]] = {}
         """Label, log files and start of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.failed, self.whole = 0, 0, set[int](), True
+        self.total, self.done, self.failed, self.whole, self.report = 0, 0, set[int](), True, False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
@@ -55,6 +55,7 @@ class Handler(logging.Handler):
             stats = about.get("stats", {})
             self.total = sum(count for rule, count in stats.items() if rule not in TARGETS)
             self.whole = "record" not in stats  # of which no page follows
+            self.report = "write_report" in stats and not stats.keys() & set(TARGETS[:3])
             _say(f"{counted(self.total, 'job')} to do; the output of each goes to a file under logs/")
         elif event == "job_info" and about["rule_name"] not in TARGETS:
             logs = [Path(log) for log in about.get("log") or []]
@@ -92,12 +93,15 @@ class Handler(logging.Handler):
         runs = sum(path.is_file() and path.stat().st_mtime >= start for path in manifests)
         took = clock(time.time() - self.started)
         done = f"done in {took}: {counted(self.done, 'job')}, {counted(runs, 'run')} trained"
-        ended = ending(self.plan) if self.whole else []
+        ended = ending(self.plan, self.report) if self.whole else []
         _say(done if self.done else "nothing to do: every result is up to date", *ended)
 
 
-def ending(plan: Plan) -> list[str]:
-    """The verdicts, the files to open and the next command; of chosen tables and figures alone where ``only`` chose."""
+def ending(plan: Plan, report: bool = False) -> list[str]:
+    """The verdicts, the files to open and the next command; of chosen tables and figures alone where ``only`` chose.
+
+    After the ``report`` alone there may be nothing of the scale to verify.
+    """
     config, only = plan.config, plan.config.settings.only
     pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
     tables, shown = [config.results / "claims.csv"], [config.root / "results" / page for page in pages]
@@ -119,7 +123,7 @@ def ending(plan: Plan) -> list[str]:
     return [
         *([f"{counted(verdicts.total(), 'printed claim')}: {listed}"] if verdicts else []),
         *([f"open   {' and '.join(paths[:MOST])}{more}"] if paths else []),
-        f"next   {next_command(config)}",
+        f"next   {next_command(config, whole=report)}",
         *([f"rest   {next_command(config, whole=True)}"] if only else []),
     ]
 

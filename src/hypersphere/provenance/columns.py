@@ -93,9 +93,3 @@ FINDINGS: Columns = {
     **numbers("holds", "fails", "opposite", "unknown"),
 }
 """results/report/findings.csv: the questions of paper/findings.yaml, each with the sentence that its evidence bears."""
-STUDIES: Columns = {
-    **texts("paper", "study", "question", "artifact"),
-    **numbers("planned", "recorded"),
-    **texts("waits_for"),
-}
-"""results/report/records/<scale>/studies.csv: of each stage of a study of ours, the runs planned and recorded."""

@@ -21,7 +21,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.run import Component
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
-from hypersphere.report.results import Results, records
+from hypersphere.report.results import Results
 
 IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
 OURS = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged")
@@ -250,12 +250,12 @@ class Points(Context):
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
         """Means over seeds by coordinates, including controls (``method=control;…``)."""
-        return {row["coordinates"]: row for row in records(self.table("summary"))}
+        return {row["coordinates"]: row for row in tables.rows(self.table("summary"))}
 
     @cached_property
     def compared(self) -> list[dict[str, Any]]:
         """Every difference between two cells."""
-        return records(self.table("effects"))
+        return tables.rows(self.table("effects"))
 
     @cached_property
     def effects(self) -> dict[str, dict[str, Any]]:
@@ -368,7 +368,7 @@ class Points(Context):
         rows = [
             [*point.fields(scale)[: len(SINGLE)], *(row[name] for name in names), scale]
             for point in self.every
-            for row in records(of_cell.get(point.text, pd.DataFrame()))
+            for row in tables.rows(of_cell.get(point.text, pd.DataFrame()))
         ]
         return as_csv((*SINGLE, *names, "scale"), rows)
 

@@ -13,9 +13,10 @@ from hypersphere.config.claims import PRINTED, SENTENCES
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
+from hypersphere.provenance import tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
-from hypersphere.report.results import AGREE, DISAGREE, Results, has_no_scale, records, settles
+from hypersphere.report.results import AGREE, DISAGREE, Results, has_no_scale, settles
 from hypersphere.wording import counted
 
 DIRECTIONS = ("larger", "equal")
@@ -118,13 +119,13 @@ def tone(config: Config, row: dict[str, Any]) -> str:
 
 def entries(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
-    return [_entry(results.config, row) for row in records(results.claims)]
+    return [_entry(results.config, row) for row in tables.rows(results.claims)]
 
 
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
     judged, config = results.judged_of(paper, artifact), results.config
-    every = [] if judged is None else [_entry(config, row) for row in records(judged)]
+    every = [] if judged is None else [_entry(config, row) for row in tables.rows(judged)]
     answered = [claim for claim in every if claim.verdict != words.NOT_RUN]
     if not answered:
         return None

@@ -21,7 +21,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import words
 from hypersphere.report.claims import DIRECTIONS
-from hypersphere.report.questions import Numbers, decimals_of, spanned
+from hypersphere.report.questions import Numbers, decimals_of, leads, spanned
 from hypersphere.statistics.known import REPORT, is_level
 from hypersphere.wording import counted, renewed
 
@@ -39,8 +39,7 @@ Part = Callable[[Config], str]
 def lead(config: Config) -> str:
     """The findings of the first screen, each with its certainty."""
     findings = tables.rows(tables.read(check_tidy(config.root / REPORT, "findings.csv"), columns.FINDINGS))
-    listed = sorted((row for row in findings if row["lead"]), key=lambda row: int(row["lead"]))
-    return "\n".join(f"- {row['sentence']} *Certainty: {row['certainty']}.*" for row in listed)
+    return "\n".join(f"- {row['sentence']} *Certainty: {row['certainty']}.*" for row in leads(findings))
 
 
 def laptop(config: Config) -> str:

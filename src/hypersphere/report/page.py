@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import pandas as pd
 from PIL import Image
 
@@ -26,15 +25,13 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS
-from hypersphere.files import write_text
 from hypersphere.provenance import tables
-from hypersphere.report import claims, forest, pages, words
+from hypersphere.report import claims, forest, pages, questions, words
 from hypersphere.report.findings import address
 from hypersphere.report.proofs import Link, Proofs, hosted
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
-TEMPLATES = Path(__file__).parent / "templates"
 HOURS = 10.0
 """Of a GPU: the page says what they would settle first."""
 FEW = 12
@@ -113,16 +110,7 @@ class Line:
 
 def build(plan: Plan, given: Tables, folder: Path) -> None:
     """Write index.html beside the pictures of the forest."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["counted"] = counted
-    page = environment.get_template("report.html").render(context(plan, given, folder))
-    write_text(folder / "index.html", page.rstrip() + "\n")
+    pages.render("report.html", context(plan, given, folder), folder / "index.html")
 
 
 def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
@@ -134,7 +122,7 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
     asked = [_question(row, lines) for row in tables.rows(given.findings)]
     titles = {name: paper.title for name, paper in config.papers.items()}
     order = {"several": "Across the documents", **titles}
-    lead = sorted((one for one in asked if one["lead"]), key=lambda one: int(one["lead"]))
+    lead = questions.leads(asked)
     chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
     return {
         "titles": titles,

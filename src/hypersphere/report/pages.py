@@ -1,16 +1,36 @@
-"""Parts that scorecard and paper share: artifacts with results, artifacts that were not run, errata."""
+"""Parts that pages share: templates, artifacts with results, artifacts that were not run, errata."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jinja2
+
 from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
 from hypersphere.config.project import Config
+from hypersphere.files import write_text
 from hypersphere.report import notes, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
+from hypersphere.wording import counted
 
+TEMPLATES = Path(__file__).parent / "templates"
 NOT_DRAWN = "measured, but not drawn yet"
+
+
+def render(template: str, values: Mapping[str, Any], file: Path) -> None:
+    """Write a page from a template, which must be given all that it names."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["counted"] = counted
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    write_text(file, environment.get_template(template).render(values).rstrip() + "\n")
 
 
 class Missing(NamedTuple):

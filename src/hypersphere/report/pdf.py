@@ -18,7 +18,7 @@ from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
 from hypersphere.provenance import columns, tables
-from hypersphere.report import claims, figures, forest, pages, paper, studies, words
+from hypersphere.report import claims, figures, forest, pages, paper, questions, studies, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.page import HOURS
 from hypersphere.report.results import Results
@@ -60,7 +60,7 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
     parts, mended = outline(config.root, documents, known), _errata(config.root)
-    leads = sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
+    leads = questions.leads(findings)
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
     named = {name: part.short for name, part in parts.items()}

@@ -71,6 +71,11 @@ class Numbers:
         return self.known[name]
 
 
+def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The findings of the first screen, in their order."""
+    return sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
+
+
 def decimals_of(claim: Claim) -> int:
     return MEASURES[claim["metric"]].decimals if claim["metric"] in MEASURES else 2
 

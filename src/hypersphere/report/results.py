@@ -32,11 +32,6 @@ def has_no_scale(claim: Mapping[str, Any]) -> bool:
     return bool(claim["kind"] == "theorem" or claim["study"])
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table, each by column."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-
-
 @dataclass
 class Results:
     """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
@@ -52,7 +47,7 @@ class Results:
     def claims(self) -> pd.DataFrame:
         """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
-        for row in records(table):
+        for row in tables.rows(table):
             if row["verdict"] in SETTLED and not has_no_scale(row) and not settles(self.config):
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "

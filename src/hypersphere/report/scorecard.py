@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from PIL import Image
 
 from hypersphere.config import rules
@@ -14,14 +13,12 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.files import write_json, write_text
+from hypersphere.files import write_json
 from hypersphere.report import claims, findings, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results, settles
-from hypersphere.wording import counted
 
-TEMPLATES = Path(__file__).parent / "templates"
 NOTHING = "–"
 """The published number of a claim that prints none."""
 WIDTH = 720
@@ -33,18 +30,8 @@ take twice the bytes; fewer colours draw steps into maps where there are none.""
 
 def build(plan: Plan) -> None:
     """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["counted"] = counted
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     results = Results(plan)
-    page = environment.get_template("scorecard.html").render(context(results))
-    write_text(plan.config.results / "scorecard.html", page.rstrip() + "\n")
+    pages.render("scorecard.html", context(results), plan.config.results / "scorecard.html")
     write_json(plan.config.results / "scorecard.json", numbers(results))
 
 

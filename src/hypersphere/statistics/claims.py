@@ -59,20 +59,19 @@ def build_studies(plan: Plan, paper: str) -> None:
 
     These are its theorems, and the claims that its exact studies answer.
     """
-    document, claims = plan.config.papers[paper], ledger.of(plan.config, paper)
-    answered = _answered(plan, document, claims, rules_file.load(plan.config.root))
-    rows = [_row(plan, document, claim, answered[claim.id]) for claim in claims if claim.id in answered]
-    _write(plan, f"statistics/{paper}/studies", rows)
+    _write(plan, f"statistics/{paper}/studies", _exact(plan, paper))
 
 
 def exact(plan: Plan) -> pd.DataFrame:
     """The claims that theorems and exact studies answer, as claims.csv has them; nothing is written."""
-    rules, rows = rules_file.load(plan.config.root), []
-    for name, paper in plan.config.papers.items():
-        listed = ledger.of(plan.config, name)
-        answered = _answered(plan, paper, listed, rules)
-        rows += [_row(plan, paper, claim, answered[claim.id]) for claim in listed if claim.id in answered]
-    return tables.as_read(_table(rows), COLUMNS)
+    return tables.as_read(_table([row for paper in plan.config.papers for row in _exact(plan, paper)]), COLUMNS)
+
+
+def _exact(plan: Plan, paper: str) -> list[dict[str, Any]]:
+    """The rows of the claims of a paper that need no run."""
+    document, listed = plan.config.papers[paper], ledger.of(plan.config, paper)
+    answered = _answered(plan, document, listed, rules_file.load(plan.config.root))
+    return [_row(plan, document, claim, answered[claim.id]) for claim in listed if claim.id in answered]
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str) -> None:

@@ -48,37 +48,7 @@ def judged(plan: Plan, scale: str) -> None:
     published = planning.make(plan.config.root, {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
-    progress = pd.DataFrame(list(_progress(recorded)), columns=list(columns.STUDIES))
-    tables.write(
-        path.parent,
-        {path.stem: (found, [*columns.CLAIMS, "differs"]), "studies": (progress, columns.STUDIES)},
-    )
-
-
-def _progress(recorded: Plan) -> Iterator[Row]:
-    """How many of the runs that each study of a scale plans are recorded, stage by stage."""
-    config = recorded.config
-    planned = planning.make(config.root, {"scale": config.settings.scale})
-    for paper, document in config.papers.items():
-        for name, study in document.studies.items():
-            for artifact in study.artifacts(name) if study.scale == config.settings.scale else ():
-                runs = planned.runs_of(paper, artifact)
-                waits = {cell.missing for cell in planned.artifacts[paper, artifact] if cell.missing}
-                yield {
-                    **{"paper": paper, "study": name, "question": study.question, "artifact": artifact},
-                    **{"planned": len(runs), "recorded": sum(run in (recorded.records or {}) for run in runs)},
-                    "waits_for": "" if runs else "; ".join(sorted(waits)),
-                }
-
-
-def progress(root: Path) -> pd.DataFrame:
-    """Of every study of our own, how many of its runs are recorded."""
-    found = [records_file(root, scale).with_name("studies.csv") for scale in recorded_scales(root)]
-    return (
-        pd.concat([tables.read(path, columns.STUDIES) for path in found], ignore_index=True)
-        if found
-        else pd.DataFrame()
-    )
+    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"])})
 
 
 def records_file(root: Path, scale: str) -> Path:

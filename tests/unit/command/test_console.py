@@ -197,6 +197,15 @@ def test_what_does_not_exist_is_not_named(planned: Planned) -> None:
     ]
 
 
+def test_after_the_report_alone_the_scale_is_made_next(planned: Planned) -> None:
+    plan = planned()
+    write(plan, **{"../report/index_dot_html": ""})
+    assert console.ending(plan, report=True) == [
+        "open   results/report/index.html",
+        "next   make reproduce SCALE=small",
+    ]
+
+
 def test_of_chosen_artifacts_their_own_files_and_verdicts_are_named_and_how_to_make_the_rest(planned: Planned) -> None:
     """claims.csv of the scale is not made then: one that exists may be of other results."""
     plan = planned(config={"only": ["p/table"]})

@@ -1,5 +1,6 @@
-"""What is known from the records of the repository alone: no exact study, proof or trained encoder of this machine."""
+"""A browser; and what is known from the records of the repository alone, without exact studies and proofs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from hypersphere.config.project import Config
 from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
 from hypersphere.statistics import known
+
+from .pages import browser
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,3 +39,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     findings = questions.answered(root, claims)
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
     return Recorded(plan.config, claims, findings)
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    """One browser for all tests."""
+    with browser.tab() as opened:
+        yield opened

@@ -1,6 +1,5 @@
 """The report's page in a real Chromium, made from a few made-up claims. Without one these tests are skipped."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +32,6 @@ FINDING = {
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
     **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
 }
-SEEN = """
-[...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +43,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     forest.build(plan.config, table, folder)
     page.build(plan, page.Tables(table, made_up.ladder([*CLAIMS, OLDER]), made_up.findings([FINDING])), folder)
     return (folder / "index.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    """One browser for all tests."""
-    with browser.tab() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -97,7 +86,7 @@ def test_every_count_is_that_of_the_claims_its_link_shows(shown: browser.Tab) ->
     assert len(links) >= 7
     for number, link in links:
         go(shown, link)
-        assert len(shown.run(SEEN)) == int(number), link
+        assert len(shown.run(browser.VISIBLE)) == int(number), link
 
 
 @pytest.mark.parametrize(
@@ -116,7 +105,7 @@ def test_filters_and_questions_find_their_claims_and_counts_follow(
     shown: browser.Tab, filters: str, found: list[str]
 ) -> None:
     go(shown, f"#?{filters}")
-    assert shown.run(SEEN) == found
+    assert shown.run(browser.VISIBLE) == found
     assert text(shown, "#matches") == f"{len(found)} of {len(CLAIMS)} claims"
     counts = shown.run("[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)")
     assert [int(count.split()[0]) for count in counts] == [len(found)]
@@ -131,22 +120,22 @@ def test_a_search_names_what_else_the_page_has(shown: browser.Tab) -> None:
 
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(shown: browser.Tab) -> None:
     go(shown, "#?text=xyzzy")
-    assert shown.run(SEEN) == []
+    assert shown.run(browser.VISIBLE) == []
     assert "No claim" in text(shown, "#none")
     go(shown, "#?text=SimSiam cut xyzzy plugh")
-    assert shown.run(SEEN) == ["cut.gain"]
+    assert shown.run(browser.VISIBLE) == ["cut.gain"]
     assert "2 of 4" in text(shown, "#none")
     shown.click("button[type=reset]")
-    assert len(shown.run(SEEN)) == len(CLAIMS)
+    assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
     assert text(shown, "#none") == ""
 
 
 def test_claims_are_sorted_by_discrepancy_and_go_back(shown: browser.Tab) -> None:
-    before = shown.run(SEEN)
+    before = shown.run(browser.VISIBLE)
     go(shown, "#?sort=apart")
-    assert shown.run(SEEN)[:3] == ["cut.gain", "pos.gain", "pos.small"]
+    assert shown.run(browser.VISIBLE)[:3] == ["cut.gain", "pos.gain", "pos.small"]
     shown.click("button[type=reset]")
-    assert shown.run(SEEN) == before
+    assert shown.run(browser.VISIBLE) == before
 
 
 @pytest.mark.parametrize("first", ["#?kind=theorem", "#?sort=apart"])
@@ -201,7 +190,7 @@ def test_the_keyboard_skips_searches_and_unfolds(shown: browser.Tab) -> None:
     shown.call("Input.insertText", text="SimSiam cut")
     shown.press("Enter")
     shown.settle()
-    assert shown.run(SEEN) == ["cut.gain"]
+    assert shown.run(browser.VISIBLE) == ["cut.gain"]
     shown.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
     shown.press("Enter")
     assert shown.run("document.getElementById('cut.gain').open")
@@ -239,7 +228,7 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(shown:
             shown.run("[document.querySelector('.filters').hidden, document.querySelector('.ask').hidden]")
             == [True] * 2
         )
-        assert len(shown.run(SEEN)) == len(CLAIMS)
+        assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
     finally:
         shown.call("Emulation.setScriptExecutionDisabled", value=False)
 

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
+from hypersphere.provenance import tables
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
-from hypersphere.report.results import records
 
 OF = "runs"
 AXES = {"rows": True, "columns": True}
@@ -82,7 +82,7 @@ def colour(label: int) -> str:
 def _panel(axis: Axes, points: Points, cell: Point) -> set[int]:
     """Draw one cell, and return the classes in it."""
     table = points.table("points")
-    rows = records(table[table["coordinates"] == cell.text])
+    rows = tables.rows(table[table["coordinates"] == cell.text])
     for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
         axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
     edge = 1.03 * RADIUS

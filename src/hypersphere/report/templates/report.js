@@ -35,10 +35,6 @@
     return wanted.filter((word, at) => has(item.text, word, at === wanted.length - 1)).length;
   };
 
-  const unfold = (node) => {
-    for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
-  };
-
   // Where a claim is unfolded its table's links may be out of sight, so it gets a copy, and its own address.
   addEventListener("toggle", (event) => {
     const node = event.target;
@@ -103,57 +99,17 @@
     one("#matches").textContent = hits.size + " of " + claims.length + " claims";
   };
 
-  const fill = (text) => {
-    const given = new URLSearchParams(text);
-    for (const control of controls) {
-      control.value = given.get(control.name) || "";
-      if (control.selectedIndex === -1) control.value = "";
-    }
-    apply();
-  };
-
-  const route = () => {
-    const hash = location.hash;
-    if (hash.startsWith("#?")) {
-      fill(hash.slice(2));
-      one("#claims").scrollIntoView();
-      return;
-    }
-    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
-    if (!target) return;
-    if (target.closest("[hidden]") || (sorted && target.matches(".group"))) fill("");
-    unfold(target);
-    target.scrollIntoView();
-    if (target.matches("details")) one("summary", target).focus({ preventScroll: true });
-  };
-
-  const say = () => {
-    const text = new URLSearchParams(wanted()).toString();
-    history.replaceState(null, "", text ? "#?" + text : location.pathname + location.search);
-  };
+  const hides = (target) => target.closest("[hidden]") || (sorted && target.matches(".group"));
 
   form.hidden = ask.hidden = false;
-  form.addEventListener("input", () => { apply(); say(); });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
   ask.addEventListener("submit", (event) => {
     event.preventDefault();
     const hash = "#?" + new URLSearchParams({ text: one("input", ask).value });
     if (hash === location.hash) route(); // no hashchange where the address stays
     else location.hash = hash;
   });
-  addEventListener("hashchange", route);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) route();
-  });
 
-  // Headings and targets stay below the filters, whose height depends on the width of the window.
-  const measure = () => {
-    const sticky = getComputedStyle(form).position === "sticky";
-    document.documentElement.style.setProperty("--bar-height", (sticky ? form.offsetHeight : 0) + "px");
-  };
-  addEventListener("resize", measure);
+{% include "address.js" %}
 
   measure();
   apply();

@@ -19,10 +19,6 @@
   });
   const verdicts = [...form.elements.verdict.options].map((option) => option.value);
 
-  const unfold = (node) => {
-    for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
-  };
-
   // Where a claim is unfolded its group's links may be out of sight, so it gets a copy, and its own address.
   addEventListener("toggle", (event) => {
     const node = event.target, claim = claims.find((each) => each.node === node);
@@ -102,44 +98,9 @@
     }
   };
 
-  const fill = (text) => {
-    const given = new URLSearchParams(text);
-    for (const control of controls) {
-      control.value = given.get(control.name) || "";
-      if (control.selectedIndex === -1) control.value = "";
-    }
-    apply();
-  };
-
-  const route = () => {
-    const hash = location.hash;
-    if (hash.startsWith("#?")) {
-      fill(hash.slice(2));
-      one("#claims").scrollIntoView();
-      return;
-    }
-    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
-    if (!target) return;
-    if (target.classList.contains("claim") && target.hidden) fill("");
-    unfold(target);
-    target.scrollIntoView();
-    if (target.matches("details")) one("summary", target).focus({ preventScroll: true });
-  };
-
-  const say = () => {
-    const text = new URLSearchParams(wanted()).toString();
-    history.replaceState(null, "", text ? "#?" + text : location.pathname + location.search);
-  };
+  const hides = (target) => target.classList.contains("claim") && target.hidden;
 
   form.hidden = false;
-  form.addEventListener("input", () => { apply(); say(); });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
-  addEventListener("hashchange", route);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
-  });
 
   // The grid: one stop for the tabulator in each document, arrows between squares, words of the square in one line.
   const readout = one("#readout");
@@ -198,12 +159,7 @@
   });
   addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
 
-  // Headings stay below the filters, whose height depends on the width of the window.
-  const measure = () => {
-    const sticky = getComputedStyle(form).position === "sticky";
-    document.documentElement.style.setProperty("--bar-height", (sticky ? form.offsetHeight : 0) + "px");
-  };
-  addEventListener("resize", measure);
+{% include "address.js" %}
 
   measure();
   apply();

@@ -20,6 +20,11 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
 )
 
+VISIBLE = """
+[...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
+"""
+"""The ids of the claims that a reader sees."""
+
 
 def program() -> str | None:
     """The first Chromium on the path."""

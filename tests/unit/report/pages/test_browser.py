@@ -1,6 +1,5 @@
 """The scorecard in a real Chromium. Without one these tests are skipped: install `chromium` by apt, or any Chrome."""
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,17 +15,6 @@ from hypersphere.simulations.sliders.draw import MARGIN
 from . import browser
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
-
-VISIBLE = """
-[...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
-"""
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    """One browser for all tests."""
-    with browser.tab() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -50,11 +38,11 @@ def test_nothing_is_asked_for_and_nobody_complains(page: browser.Tab, quick: Any
 
 def test_a_number_filters_the_claims_and_stands_in_the_address(page: browser.Tab) -> None:
     page.click(".matrix .total a[href*='verdict=fails']")
-    assert page.run(VISIBLE) == ["alpha.one"]
+    assert page.run(browser.VISIBLE) == ["alpha.one"]
     assert page.run("location.hash") == "#?kind=theorem&origin=printed&verdict=fails"
     assert page.run("document.querySelector('#matches').textContent") == "1 of 14 claims"
     page.click("button[type=reset]")
-    assert len(page.run(VISIBLE)) == 14
+    assert len(page.run(browser.VISIBLE)) == 14
     assert page.run("location.hash") == ""
 
 
@@ -73,7 +61,7 @@ def test_a_number_filters_the_claims_and_stands_in_the_address(page: browser.Tab
     ],
 )
 def test_an_address_opens_the_page_filtered(page: browser.Tab, quick: Any, sent: str, shown: list[str]) -> None:
-    assert at(page, quick, sent).run(VISIBLE) == shown
+    assert at(page, quick, sent).run(browser.VISIBLE) == shown
 
 
 def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(page: browser.Tab, quick: Any) -> None:
@@ -99,15 +87,15 @@ def test_no_select_is_cut(page: browser.Tab) -> None:
 
 
 def test_claims_are_sorted_and_go_back_to_their_places(page: browser.Tab) -> None:
-    before = page.run(VISIBLE)
+    before = page.run(browser.VISIBLE)
     page.run("location.hash = '#?sort=verdict'")
     page.settle()
-    after = page.run(VISIBLE)
+    after = page.run(browser.VISIBLE)
     assert after != before
     assert sorted(after) == sorted(before)
     assert after.index("alpha.rate") < after.index("alpha.one") < after.index("alpha.cut") < after.index("alpha.faces")
     page.click("button[type=reset]")
-    assert page.run(VISIBLE) == before
+    assert page.run(browser.VISIBLE) == before
 
 
 def test_a_permalink_unfolds_its_claim_wherever_it_is(page: browser.Tab, quick: Any) -> None:
@@ -121,7 +109,7 @@ def test_a_permalink_unfolds_its_claim_wherever_it_is(page: browser.Tab, quick: 
 def test_a_permalink_shows_a_claim_that_was_filtered_away(page: browser.Tab, quick: Any) -> None:
     at(page, quick, "#?origin=ours").run("location.hash = '#alpha.cut'")
     page.settle()
-    assert "alpha.cut" in page.run(VISIBLE)
+    assert "alpha.cut" in page.run(browser.VISIBLE)
 
 
 def test_every_file_that_a_link_names_is_where_it_says(page: browser.Tab, quick: Any) -> None:
@@ -176,7 +164,7 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
         at(page, quick, "#alpha.one")
         assert page.run("document.querySelector('.filters').hidden")
         assert page.run("document.querySelector('noscript').innerText.includes('need the script')")
-        assert len(page.run(VISIBLE)) == 14
+        assert len(page.run(browser.VISIBLE)) == 14
     finally:
         page.call("Emulation.setScriptExecutionDisabled", value=False)
 
