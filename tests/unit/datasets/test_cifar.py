@@ -3,10 +3,9 @@
 A tiny set in CIFAR-10's format stands for the real files, which ``test_cifar_real.py`` uses.
 """
 
-import io
+import json
 import pickle
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,17 @@ import numpy as np
 import pytest
 
 from hypersphere import files
-from hypersphere.command.cli import main
+from hypersphere.config.run import Dataset
+from hypersphere.datasets import cifar as module
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.reading import download, published
 from hypersphere.errors import HypersphereError
 
-NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
+from .conftest import NAMES
+
 Agrees = Callable[[Any, Path], None]
 ARCHIVE = "cifar-10-python.tar.gz"
-
-
-def _visible(folder: Path) -> list[str]:
-    """What lies in a folder, but for the lock files."""
-    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
 def _harmed(content: bytes, harm: str) -> bytes:
@@ -133,25 +129,6 @@ def test_a_folder_of_the_users_own_is_only_read(
     assert server.log == []
 
 
-def test_the_archive_is_fetched_once_and_kept(
-    tiny: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Agrees
-) -> None:
-    server.offer(tiny)
-    raw = tmp_path / "raw"
-    for _ in range(2):
-        agrees_with_torchvision(cifar(raw), tiny.parent)
-        assert _visible(raw) == [ARCHIVE]
-        assert (raw / ARCHIVE).read_bytes() == server.archive
-    assert len(server.log) == 1
-
-
-def test_an_unpacked_folder_is_used_before_the_archive(tiny: Path, server: Any) -> None:
-    server.offer(tiny)
-    cifar(tiny.parent, True)
-    assert _visible(tiny.parent) == [tiny.name]
-    assert server.log == []
-
-
 @pytest.mark.parametrize("harm", ["flipped", "truncated", "empty"])
 def test_a_damaged_archive_of_ours_is_fetched_again(
     own: Path,
@@ -195,31 +172,57 @@ def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
     assert unpickled == []
 
 
-def test_an_archive_writes_nothing_of_its_own(own: Path, tiny: Path, tmp_path: Path, server: Any) -> None:
-    """Members that would leave their folder (or reach into others) are no harm: nothing is unpacked to a disk."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name in ("../escaped", str(tmp_path / "absolute"), "cifar-10-batches-py/extra"):
-            tar.addfile(tarfile.TarInfo(name))
-        tar.add(tiny, arcname="cifar-10-batches-py")
-    server.offer(buffer.getvalue())
-    (own / ARCHIVE).write_bytes(server.archive)
-    before = sorted(tmp_path.rglob("*"))
-    assert len(cifar(own, False).splits["train"].images) == 10
-    assert sorted(tmp_path.rglob("*")) == before
+@pytest.mark.shared_data
+def test_constants_are_the_hashes_of_the_real_files(shared_data: Path) -> None:
+    """The shared folder's manifest lists them, beside the md5 that torchvision publishes, checked on unpacking."""
+    groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
+    for classes, official in module.SETS.items():
+        real = {Path(item["path"]).name: item for item in groups[f"cifar{classes}"]}
+        stated = {**dict(official.train_list + official.test_list), official.meta["filename"]: official.meta["md5"]}
+        for name, md5 in stated.items():
+            sha256 = published.checksums()[f"{official.base_folder}/{name}"][1]
+            assert (real[name]["sha256"], real[name]["md5"]) == (sha256, md5)
 
 
-def test_the_command_prepares_from_an_archive_and_ends_with_status_2_on_a_damaged_one(
-    own: Path, tiny_root: Path, server: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.shared_data
+def test_real_cifar10_is_read_and_a_flipped_byte_refused(
+    real_cifar10: Path, tmp_path: Path, unpickled: list[str]
 ) -> None:
-    monkeypatch.chdir(tiny_root)
-    command = ["prepare", "cifar10", "--set", f"data_root={own}"]
-    (own / ARCHIVE).write_bytes(_harmed(server.archive, "flipped"))
-    assert main(command) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"hypersphere: {own / ARCHIVE}: damaged")
-    assert len(said.err.splitlines()) == 1
-    assert not list((tiny_root / "data").glob("processed/cifar10-*"))
-    (own / ARCHIVE).write_bytes(server.archive)
-    assert main(command) == 0
-    store.verify(Path(capsys.readouterr().out.splitlines()[-1]))
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).symlink_to(real_cifar10 / "cifar-10-batches-py" / name)
+        assert files.sha256(folder / name) == published.checksums()[f"{folder.name}/{name}"][1]
+    arrays = cifar(tmp_path, False)
+    train, test = (arrays.splits[name] for name in ("train", "test"))
+    # the official description: 50,000 + 10,000 images of 32 × 32, 5,000 and 1,000 of each of ten classes
+    assert train.images.shape == (50_000, 32, 32, 3)
+    assert np.bincount(train.labels["class"]).tolist() == [5_000] * 10
+    assert np.bincount(test.labels["class"]).tolist() == [1_000] * 10
+    assert arrays.class_names["class"][6] == "frog"
+    assert train.labels["class"][0] == 6  # the first training image is the well-known frog
+    unpickled.clear()
+    content = bytearray((folder / "data_batch_3").read_bytes())
+    content[1_000_000] ^= 1
+    (folder / "data_batch_3").unlink()
+    (folder / "data_batch_3").write_bytes(content)
+    with pytest.raises(HypersphereError, match="data_batch_3: damaged"):
+        cifar(tmp_path, False)
+    assert unpickled == []
+
+
+@pytest.mark.long
+@pytest.mark.shared_data
+def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
+    real_cifar10: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Callable[[Any, Path], None]
+) -> None:
+    """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
+    server.offer(real_cifar10 / "cifar-10-batches-py")
+    server.habits.first = ["closed", "closed"]
+    dataset = Dataset.model_validate({"name": "cifar10", "source": {"name": "cifar", "classes": 10}})
+    prepared = store.open(store.prepare(dataset, tmp_path, None))
+    assert len(server.log) == 3
+    assert sorted(path.name for path in (tmp_path / "raw").glob("[!.]*")) == ["cifar-10-python.tar.gz"]
+    assert not list((tmp_path / "raw").glob(".*.part"))
+    store.verify(prepared.folder)
+    agrees_with_torchvision(prepared, real_cifar10)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hypersphere.datasets import colored_mnist as module
-from hypersphere.datasets import mnist, store
+from hypersphere.datasets import store
 from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.digits import digits
 from hypersphere.errors import HypersphereError
@@ -53,16 +53,6 @@ def test_noise_spreads_the_colours_of_one_class() -> None:
         spreads.append(colour[:, 1].std())
     assert spreads[0] == pytest.approx(0.05, rel=0.4)
     assert spreads[1] < 0.005
-
-
-def test_mnist_is_its_scans(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans = mnist.Scans(np.full((30, 28, 28), 255, np.uint8), np.arange(30) % 10)
-    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
-    found = colored_mnist(NOWHERE, conflicting_percent=0.5, noise=5).splits["train"]
-    assert found.images.shape == (30, 28, 28, 3)
-    shown = found.images[np.arange(30)][:, 0, 0] / 255
-    assert np.abs(shown - module.COLOURS[found.labels["bias"]]).max() < 0.02
-    assert not found.attributes["conflicting"].any()  # 0.5 % of three images
 
 
 @pytest.mark.parametrize(

@@ -33,15 +33,6 @@ def test_each_image_has_the_corruption_of_its_bias(type: Any) -> None:
             np.testing.assert_array_equal(images[i], expected[0])
 
 
-def test_as_many_conflict_as_declared() -> None:
-    """2 of 20 of each class; in the test split each class has each corruption once."""
-    found = corrupted_cifar(NOWHERE, **FEW)
-    train, test = found.splits["train"], found.splits["test"]
-    assert np.bincount(train.labels["class"][train.attributes["conflicting"]]).tolist() == [2] * 10
-    pairs = np.stack([test.labels["class"], test.labels["bias"]])
-    assert len(np.unique(pairs, axis=1).T) == 100
-
-
 def test_the_two_lists_are_corruptions_or_none() -> None:
     assert {len(names) for names in module.TYPES.values()} == {10}
     both = [*module.TYPES[0], *module.TYPES[1]]

@@ -26,11 +26,6 @@ def test_split_takes_two_thirds_of_each_digit_and_no_scan_twice() -> None:
     assert not np.array_equal(train, module.split(digit, seed=1)[0])
 
 
-def test_scans_themselves_are_all_different() -> None:
-    """Else a scan could be in both splits under two numbers."""
-    assert len(np.unique(module.load().pixels.reshape(1797, -1), axis=0)) == 1797
-
-
 @pytest.mark.parametrize("task", ["upright", "turned"])
 def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every train scan full and every test scan at a quarter (fragments half of that)."""
@@ -83,13 +78,6 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
             assert set(images.any(axis=1).argmax(axis=1)) == corners
 
 
-def test_a_new_piece_of_clutter_moves_nothing_else() -> None:
-    """Each draw has its own key: more clutter only brightens."""
-    few, more = (digits(NOWHERE, clutter=n, noise=0).splits["train"].images for n in (1, 2))
-    assert (more >= few).all()
-    assert (more > few).any()
-
-
 def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
     with pytest.raises(HypersphereError, match="canvas: must be at least 8"):
         digits(NOWHERE, canvas=7)
@@ -132,13 +120,3 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     assert 0.35 < np.max(papers) < 0.41
     assert 0.59 < np.min(inks) < 0.65
     assert 0.95 < np.max(inks) < 1.01
-
-
-def test_colours_say_nothing_about_the_class() -> None:
-    """The mean of a class's papers: 0.2 in each channel, within four standard errors. Ink and paper are independent."""
-    train = digits(NOWHERE, colours=0.4, clutter=0, noise=0, train_per_class=100, test_per_class=1).splits["train"]
-    papers = (
-        train.images[:, 0, 0].reshape(10, 100, 3) / 255
-    )  # the corner of a canvas of 12 px is paper, or a shifted scan
-    assert np.abs(papers.mean(axis=1) - 0.2).max() < 0.08
-    assert len(np.unique(train.images[:, 0, 0], axis=0)) > 900

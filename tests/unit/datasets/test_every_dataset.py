@@ -2,21 +2,32 @@
 
 import gzip
 import hashlib
-from collections.abc import Callable
+import json
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import torchvision
+from PIL import Image
+from torchvision.datasets import MNIST, STL10, Flowers102, ImageFolder
+from torchvision.transforms import CenterCrop, Compose, Resize
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
-from hypersphere.datasets import flowers102, imagenet100, mnist, stl10, store, tiny_imagenet
+from hypersphere.datasets import cifar, flowers102, imagenet100, mnist, stl10, store, tiny_imagenet
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from . import miniatures
-from .test_mnist import idx
+
+Files = dict[str, bytes]
+Labelled = Iterator[tuple[np.ndarray, int]]
 
 
 class World(NamedTuple):
@@ -25,27 +36,39 @@ class World(NamedTuple):
     parameters: dict[str, Any]
     splits: dict[str, int]
     """Images of each split."""
-    files: dict[str, bytes] = {}  # noqa: RUF012
+    files: Files = {}  # noqa: RUF012
     """Files of the data folder, by path."""
+    unpacked: Files = {}  # noqa: RUF012
+    """The same, unpacked by the user, where ``files`` are packed."""
     published: str = ""
     """The row of data/datasets.csv whose files these are, where they can be fetched."""
     seeded: bool = False
 
 
+def idx(array: np.ndarray) -> bytes:
+    """An IDX file, from the format's description on MNIST's page: 0, 0, 8 (unsigned bytes), number of axes, sizes."""
+    return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def below(folder: str, files: Files) -> Files:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
 FLOWERS, TABLES = miniatures.flowers102()
 SCANS = {
-    f"MNIST/raw/{name}.gz": idx(np.random.default_rng(n).integers(0, 10, (n, 28, 28) if "images" in name else n, "u1"))
+    f"MNIST/raw/{name}": idx(np.random.default_rng(n).integers(0, 10, (n, 28, 28) if "images" in name else n, "u1"))
     for n, names in zip((20, 10), mnist.FILES.values(), strict=True)
     for name in names
 }
 PHOTOGRAPHS = {name: miniatures.photograph(n, 30, 40) for n, name in enumerate(("a/1.jpg", "a/2.jpg", "b/3.jpg"))}
-FACES = {"0.5pct/align/0/7_0_0.png", "0.5pct/conflict/1/2_1_0.png", "valid/4_0_1.png", "test/11_1_0.png"}
+ANOTHER_CLASS = {"c/4.jpg": miniatures.photograph(4, 30, 40)}
+FACES = ("0.5pct/align/0/7_0_0.png", "0.5pct/conflict/1/2_1_0.png", "valid/4_0_1.png", "test/11_1_0.png")
 FEW = {"train_per_class": 2, "test_per_class": 1}
 WORLDS = {
     "biased_ffhq": World(
         {"size": 8},
         {"train": 2, "valid": 1, "test": 1},
-        {f"bffhq/{name}": miniatures.picture(miniatures.noise(1, 9, 9, 3)) for name in FACES},
+        {f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3)) for n, name in enumerate(FACES)},
     ),
     "cifar": World({"classes": 10}, {"train": 10, "test": 2}),
     "colored_mnist": World(
@@ -64,22 +87,21 @@ WORLDS = {
     "flowers102": World(
         {"size": 24},
         {"train": 2, "test": 4},
-        {f"flowers-102/{name}": content for name, content in TABLES.items()}
-        | {"flowers-102/102flowers.tgz": miniatures.tar_gz(FLOWERS, "jpg")},
+        below("flowers-102", TABLES | {"102flowers.tgz": miniatures.tar_gz(FLOWERS, "jpg")}),
+        below("flowers-102", TABLES | below("jpg", FLOWERS)),
         "flowers102",
     ),
-    "folder": World(
-        {"path": "mine", "size": 8}, {"train": 3}, {f"mine/{name}": content for name, content in PHOTOGRAPHS.items()}
-    ),
+    "folder": World({"path": "mine", "size": 8}, {"train": 3}, below("mine", PHOTOGRAPHS)),
     "imagenet100": World(
         {"size": 8},
         {"train": 3, "test": 3},
-        {f"imagenet/{part}/{name}": content for part in ("train", "val") for name, content in PHOTOGRAPHS.items()},
+        {**below("imagenet/train", PHOTOGRAPHS | ANOTHER_CLASS), **below("imagenet/val", PHOTOGRAPHS)},
     ),
     "mnist": World(
         {},
         {"train": 20, "test": 10},
-        {name: gzip.compress(content, mtime=0) for name, content in SCANS.items()},
+        {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in SCANS.items()},
+        SCANS,
         "mnist",
     ),
     "multidigits": World(
@@ -93,6 +115,7 @@ WORLDS = {
         {},
         miniatures.STL10_COUNTS,
         {stl10.ARCHIVE: miniatures.tar_gz(miniatures.stl10(), stl10.FOLDER)},
+        below(stl10.FOLDER, miniatures.stl10()),
         "stl10",
     ),
     "text_task": World(
@@ -102,6 +125,7 @@ WORLDS = {
         {},
         {"train": 6, "test": 4},
         {tiny_imagenet.ARCHIVE: miniatures.zipped(miniatures.tiny_imagenet(), tiny_imagenet.FOLDER)},
+        below(tiny_imagenet.FOLDER, miniatures.tiny_imagenet()),
         "tiny_imagenet",
     ),
 }
@@ -124,12 +148,23 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     monkeypatch.setattr(flowers102, "TOTAL", len(FLOWERS))
     monkeypatch.setattr(imagenet100, "class_ids", lambda: ["a", "b"])
     for file, content in SCANS.items():
-        checksum = hashlib.sha256(content).hexdigest()
-        monkeypatch.setitem(published.checksums(), file.removesuffix(".gz"), ("sha256", checksum))
+        monkeypatch.setitem(published.checksums(), file, ("sha256", hashlib.sha256(content).hexdigest()))
     world = WORLDS[name]
     if world.published:
         server.publish(world.published, {Path(file).name: content for file, content in world.files.items()})
     return miniatures.write(tmp_path / "own", world.files)
+
+
+def load(name: str, root: Path) -> Any:
+    return registry.load("datasets", name)(root, False, **WORLDS[name].parameters)
+
+
+def refused(name: str, root: Path) -> str:
+    """What is said of a folder that must be refused: one line."""
+    with pytest.raises(HypersphereError) as caught:
+        load(name, root)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def dataset(name: str, **parameters: Any) -> Dataset:
@@ -144,11 +179,15 @@ def digest(folder: Path, root: Path | None, name: str, **parameters: Any) -> str
 every = pytest.mark.parametrize("name", registry.names("datasets"))
 
 
+def test_every_source_has_its_world() -> None:
+    assert set(WORLDS) == set(registry.names("datasets"))
+
+
 @every
 def test_its_splits_and_types_are_as_declared_and_a_piece_has_the_bytes_of_the_whole(
     name: str, root: Path, tmp_path: Path
 ) -> None:
-    arrays = registry.load("datasets", name)(root, False, **WORLDS[name].parameters)
+    arrays = load(name, root)
     store.check(arrays, name)
     assert {part: len(split.images) for part, split in arrays.splits.items()} == WORLDS[name].splits
     assert arrays.about.keys() == {"source", "licence", "citation"}
@@ -166,6 +205,91 @@ def test_equal_keys_make_equal_bytes_and_another_seed_others(name: str, root: Pa
         assert digest(tmp_path / "3", root, name, seed=1) != first
 
 
+# Independent readers
+
+
+def photographs(found: ImageFolder, size: int) -> Labelled:
+    """Squares of an image folder, as torchvision cuts and resizes them."""
+    for image, label in found:
+        yield np.asarray(Compose([CenterCrop(min(image.size)), Resize(size)])(image)), label
+
+
+def faces(root: Path, part: str) -> Labelled:
+    """The authors' reader takes the class from the name: number, age, gender."""
+    for path in sorted((root / "bffhq" / {"train": "0.5pct"}.get(part, part)).rglob("*.png")):
+        yield np.asarray(Resize(8)(Image.open(path))), int(path.stem.split("_")[1])
+
+
+def flowers(root: Path, part: str) -> Labelled:
+    """In the order of their numbers, which torchvision's is not."""
+    reader = Flowers102(root, split=part)
+    for place in np.argsort([str(path) for path in reader._image_files]):
+        image, label = reader[place]
+        yield np.asarray(Compose([CenterCrop(min(image.size)), Resize(24)])(image)), label
+
+
+def of_imagenet(root: Path, part: str) -> Labelled:
+    found = photographs(ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part)), 8)
+    return ((image, label) for image, label in found if label < 2)
+
+
+def scans(root: Path, part: str) -> Labelled:
+    for image, label in MNIST(root, train=part == "train"):
+        yield np.repeat(np.asarray(image)[..., None], 3, axis=2), label
+
+
+def of_stl10(root: Path, part: str) -> Labelled:
+    reader = STL10(root, split=part)
+    labels = reader.labels if reader.labels is not None else [-1] * len(reader.data)
+    yield from zip(reader.data.transpose(0, 2, 3, 1), map(int, labels), strict=True)
+
+
+def of_tiny_imagenet(root: Path, part: str) -> Labelled:
+    """Training images by their folders; validation images by the annotations, read here line by line."""
+    folder = root / tiny_imagenet.FOLDER
+    if part == "train":
+        yield from ((np.asarray(image), label) for image, label in ImageFolder(folder / "train"))
+        return
+    for line in (folder / "val" / "val_annotations.txt").read_text().splitlines():
+        name, identifier, *_ = line.split("\t")
+        image = Image.open(folder / "val" / "images" / name).convert("RGB")
+        yield np.asarray(image), sorted(miniatures.TINY_IDS).index(identifier)
+
+
+READERS: dict[str, Callable[[Path, str], Labelled]] = {
+    "biased_ffhq": faces,
+    "cifar": lambda root, part: (
+        (np.asarray(image), label) for image, label in cifar.SETS[10](root, train=part == "train")
+    ),
+    "flowers102": flowers,
+    "folder": lambda root, part: photographs(ImageFolder(root / "mine"), 8),
+    "imagenet100": of_imagenet,
+    "mnist": scans,
+    "stl10": of_stl10,
+    "tiny_imagenet": of_tiny_imagenet,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_images_and_classes_are_those_of_an_independent_reader(
+    name: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the user has the set packed or unpacked; torchvision's readers are told not to compare checksums."""
+    for reader in (STL10, Flowers102):
+        monkeypatch.setattr(reader, "_check_integrity", lambda self: True)
+    unpacked = miniatures.write(tmp_path / "unpacked", WORLDS[name].unpacked) if WORLDS[name].unpacked else root
+    for folder in {root, unpacked}:
+        for part, split in load(name, folder).splits.items():
+            expected = list(READERS[name](unpacked, part))
+            found = split.images[np.arange(len(split.images))]
+            np.testing.assert_array_equal(found, np.stack([image for image, _ in expected]))
+            labels = split.labels.get("class", np.full(len(found), -1))
+            assert labels.tolist() == [label for _, label in expected]
+
+
+# Damage
+
+
 @pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
 @pytest.mark.parametrize("name", [*FETCHED, "cifar"])
 def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path) -> None:
@@ -177,9 +301,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
         path.write_bytes(harmed.get(harm, b""))
         if harm == "missing":
             path.unlink()
-        with pytest.raises(HypersphereError, match=path.name) as caught:
-            registry.load("datasets", name)(root, False, **WORLDS[name].parameters)
-        assert "\n" not in str(caught.value)
+        assert path.name in refused(name, root)
         assert harm == "missing" or path.read_bytes() == harmed[harm]
         path.write_bytes(whole)
 
@@ -206,5 +328,110 @@ def test_a_failed_download_prepares_nothing_and_the_next_run_recovers(
     assert len(server.log) == asked + 1
 
 
-def test_every_source_has_its_world() -> None:
-    assert set(WORLDS) == set(registry.names("datasets"))
+TINY = tiny_imagenet.FOLDER
+ROWS = miniatures.tiny_imagenet()["val/val_annotations.txt"]
+MATLAB = miniatures.matlab
+ONE_TOO_HIGH = [1, 2, 3, 1, 2, 3, 1, 103]
+# source, file, its other content (None: it is missing; a name that ends in / is a folder), words that are said
+OTHERS: list[tuple[str, str, bytes | None, str]] = [
+    ("biased_ffhq", "bffhq/0.5pct/align/0/1_0_1.png", b"x", "belongs in conflict/0"),
+    ("biased_ffhq", "bffhq/0.5pct/conflict/0/1_1_0.png", b"x", "belongs in conflict/1"),
+    ("biased_ffhq", "bffhq/0.5pct/1_1_1.png", b"x", "belongs in align/1"),
+    ("biased_ffhq", "bffhq/test/1_2_0.png", b"x", "test/1_2_0.png: should be called"),
+    ("biased_ffhq", "bffhq/valid/1_0_0.txt", b"x", "valid/1_0_0.txt: should be called"),
+    ("biased_ffhq", "bffhq/valid/", None, "bffhq/valid: no such folder"),
+    ("biased_ffhq", "bffhq/valid/4_0_1.png", None, "bffhq/valid: has no images"),
+    ("flowers102", "flowers-102/jpg/image_00005.jpg", None, "image_00005.jpg: the file is missing"),
+    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(labels=[1, 2, 3]), "labels: must be 8 numbers"),
+    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(labels=ONE_TOO_HIGH), "labels: must be 8 numbers"),
+    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(other=[1]), "holds no labels"),
+    ("flowers102", "flowers-102/imagelabels.mat", b"words" * 99, "labels: cannot be read"),
+    ("flowers102", "flowers-102/setid.mat", MATLAB(trnid=[1, 9], tstid=[2]), "trnid: must be numbers"),
+    ("flowers102", "flowers-102/setid.mat", MATLAB(trnid=[0], tstid=[2]), "trnid: must be numbers"),
+    ("imagenet100", "imagenet/val/", None, "val: no such folder"),
+    ("imagenet100", "imagenet/train/b/", None, "train/b: no such folder; 1 of 2"),
+    ("imagenet100", "imagenet/train/b/3.jpg", None, "train/b: has no images"),
+    ("mnist", "MNIST/raw/t10k-images-idx3-ubyte", SCANS["MNIST/raw/t10k-images-idx3-ubyte"][:-1], "ubyte: damaged"),
+    ("mnist", "MNIST/raw/t10k-images-idx3-ubyte", None, "holds neither t10k-images-idx3-ubyte nor"),
+    ("stl10", "stl10_binary/test_X.bin", miniatures.stl10()["test_X.bin"][:-1], "test_X.bin: has 552,959 bytes"),
+    ("stl10", "stl10_binary/train_y.bin", b"\0" * 30, "train_y.bin: has the label 0"),
+    ("stl10", "stl10_binary/test_y.bin", b"\x0b" * 20, "test_y.bin: has the label 11"),
+    ("stl10", "stl10_binary/train_y.bin", b"\1" * 28, "train_y.bin: has 28 labels"),
+    ("stl10", "stl10_binary/class_names.txt", b"cat dog", "class_names.txt: names 2 classes"),
+    ("tiny_imagenet", f"{TINY}/wnids.txt", b"n01443537\nn02124075\n", "wnids.txt: lists 2 classes"),
+    ("tiny_imagenet", f"{TINY}/wnids.txt", b"n01443537\nn02124075\nn0\n", "train/n0/images/: holds 0 images"),
+    ("tiny_imagenet", f"{TINY}/words.txt", b"\xff\xfe\x00", "words.txt: is not text in UTF-8"),
+    ("tiny_imagenet", f"{TINY}/train/n01443537/images/n01443537_1.JPEG", None, "images/: holds 1 images"),
+    ("tiny_imagenet", f"{TINY}/val/val_annotations.txt", ROWS.rpartition(b"val_3")[0], "lists 3 images"),
+    ("tiny_imagenet", f"{TINY}/val/val_annotations.txt", ROWS.replace(b"n02124075", b"n0", 1), "row 1: names no"),
+    ("tiny_imagenet", f"{TINY}/val/val_annotations.txt", b"val_0.JPEG,n02124075\n", "row 1: names no"),
+    ("tiny_imagenet", f"{TINY}/val/images/val_2.JPEG", None, "val_2.JPEG: the file is missing"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "content", "words"), OTHERS, ids=[f"{one[0]} {one[3]}" for one in OTHERS])
+def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
+    name: str, file: str, content: bytes | None, words: str, root: Path, tmp_path: Path, server: Any
+) -> None:
+    """Even where it has the published checksum, as the tables of flowers are made to."""
+    world = WORLDS[name]
+    folder = miniatures.write(tmp_path / "unpacked", world.unpacked or world.files)
+    if content is not None:
+        miniatures.write(folder, {file: content})
+    elif file.endswith("/"):
+        shutil.rmtree(folder / file)
+    else:
+        (folder / file).unlink()
+    if name == "flowers102":
+        listed = {Path(one).name: whole for one, whole in world.files.items()}
+        server.publish(name, {one: content if one in file and content else whole for one, whole in listed.items()})
+    said = refused(name, folder)
+    assert said.startswith(str(folder))
+    assert words in said
+
+
+# What one set alone has
+
+
+def test_a_face_conflicts_where_its_gender_is_another_number_than_its_age(tmp_path: Path) -> None:
+    splits = load("biased_ffhq", miniatures.write(tmp_path, WORLDS["biased_ffhq"].files)).splits
+    assert {part: split.attributes["conflicting"].tolist() for part, split in splits.items()} == {
+        "train": [False, True],
+        "valid": [True],
+        "test": [True],
+    }
+
+
+@pytest.mark.parametrize("name", ["flowers102"])
+def test_flowers_may_be_trained_on_another_part_and_never_on_the_tested_one(name: str, root: Path) -> None:
+    """As the norms paper's code does. The parts are called as torchvision calls them."""
+    found = flowers102.flowers102(root, False, size=24, train="test", test="val")
+    assert {part: len(split.images) for part, split in found.splits.items()} == {"train": 4, "test": 2}
+    with pytest.raises(HypersphereError, match="name the same part, val"):
+        flowers102.flowers102(root, False, train="val", test="val")
+    assert Flowers102._splits_map == flowers102.OFFICIAL
+
+
+def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
+    """Of the source named in the file's head: two of its WordNet ids, and no other class of ImageNet."""
+    ids = imagenet100.class_ids()
+    assert len(set(ids)) == len(ids) == 100
+    assert all(len(identifier) == 9 and identifier[0] == "n" and identifier[1:].isdecimal() for identifier in ids)
+    assert {"n02869837", "n02090622"} < set(ids)
+    assert "n01440764" not in ids
+
+
+@pytest.mark.shared_data
+def test_real_mnist_is_what_torchvision_reads(shared_data: Path, tmp_path: Path) -> None:
+    """Its checksums are those of the shared folder's manifest, and of the archives that torchvision publishes."""
+    groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
+    for item in groups["mnist"]:
+        assert published.checksums()[f"MNIST/raw/{Path(item['path']).name}"] == ("sha256", item["sha256"])
+    listed = {name: file.md5 for name, file in published.table()["mnist"].files.items()}
+    assert listed == dict(torchvision.datasets.MNIST.resources)
+    script = [sys.executable, str(shared_data / "unpack.py"), str(tmp_path), "--only", "mnist"]
+    subprocess.run(script, check=True, capture_output=True)
+    for part, found in mnist.load(tmp_path, False).items():
+        theirs = MNIST(tmp_path, train=part == "train")
+        np.testing.assert_array_equal(found.pixels, theirs.data)
+        assert found.digit.tolist() == theirs.targets.tolist()

@@ -55,14 +55,6 @@ def agrees(split: Split, names: tuple[str, ...], root: Path) -> None:
     assert list(names) == classes
 
 
-def test_a_folder_for_each_class_is_what_torchvision_reads(tmp_path: Path) -> None:
-    write(tmp_path / "mine", PLAIN)
-    arrays = folder(tmp_path, path="mine", size=20, licence="ours", citation="us")
-    assert arrays.splits.keys() == {"train"}
-    agrees(arrays.splits["train"], arrays.class_names["class"], tmp_path / "mine")
-    assert arrays.about == {"source": "the folder mine", "licence": "ours", "citation": "us"}
-
-
 def test_folders_for_splits_and_one_without_classes(tmp_path: Path) -> None:
     write(tmp_path / "of" / "mine", SPLITS)
     arrays = folder(tmp_path, path="of/mine", size=20, test="val")
@@ -77,14 +69,6 @@ def test_a_class_may_be_called_train(tmp_path: Path) -> None:
     """A folder ``train`` with images in it is a class: there are no splits."""
     write(tmp_path / "mine", {"train/1.png": picture(noise(0, 9, 9, 3)), "car/1.png": picture(noise(0, 9, 9, 3))})
     assert folder(tmp_path, path="mine", size=20).class_names["class"] == ("car", "train")
-
-
-def test_class_folders_may_be_links(tmp_path: Path) -> None:
-    write(tmp_path / "elsewhere", PLAIN)
-    (tmp_path / "mine").mkdir()
-    for name in ("cat", "ant"):
-        (tmp_path / "mine" / name).symlink_to(tmp_path / "elsewhere" / name)
-    assert folder(tmp_path, path="mine", size=20).class_names["class"] == ("ant", "cat")
 
 
 def _without(files: dict[str, bytes], start: str) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """Preparing a dataset: written once and whole, checked, the same bytes wherever it is done."""
 
+import io
 import json
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.run import Dataset
+from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets import store
 from hypersphere.datasets.digits import digits
+from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.errors import DamagedError, HypersphereError
 
 SMALL: dict[str, Any] = {
@@ -196,13 +198,6 @@ def test_what_a_killed_process_left_is_tidied_away(dataset: Dataset, tmp_path: P
     assert not left.exists()
 
 
-def test_a_folder_that_was_never_prepared_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(
-        HypersphereError, match=r"manifest\.json: the file is missing; run again, or: hypersphere prepare digits_lt"
-    ):
-        store.open(tmp_path / "digits_lt-0a1b2c3d")
-
-
 PREPARER = """
 import json, sys, time
 from pathlib import Path
@@ -241,3 +236,301 @@ def test_two_processes_at_once_prepare_it_once(dataset: Dataset, tmp_path: Path)
     assert (tmp_path / "builds").read_text() == "built\n"
     assert digests == {store.open(tmp_path / "processed" / dataset.folder).digest}
     store.verify(tmp_path / "processed" / dataset.folder)
+
+
+TWO = np.zeros((2, 2, 2, 3), np.uint8)
+MISFITS: dict[str, tuple[dict[str, Split], str]] = {
+    "no train": ({"test": Split(TWO, {})}, "has no split train, only test"),
+    "image shape": (
+        {"test": Split(TWO[:, :1], {})},
+        r"split test: images are uint8 \(1, 2, 3\), not uint8 \(2, 2, 3\)",
+    ),
+    "image type": ({"test": Split(TWO.astype(float), {})}, "split test: images are float64"),
+    "label range": (
+        {"test": Split(TWO, {"class": np.array([0, 2])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "label sign": (
+        {"test": Split(TWO, {"class": np.array([0, -1])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "label type": (
+        {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
+        "labels class: must be integers .* from 0 to below 2",
+    ),
+    "unnamed": ({"test": Split(TWO, {"fine": np.array([0, 1])})}, "labels fine: must be integers .* from 0 to below 0"),
+    "length": ({"test": Split(TWO, {"class": np.array([0])})}, r"class: has shape \(1,\), but there are 2 images"),
+    "split": ({"../a": Split(TWO, {})}, r"split \.\./a: '\.\./a': a name consists of"),
+    "object": (
+        {"test": Split(TWO, {}, {"a": np.array([{}, None])})},
+        "attribute a: must be booleans, numbers or words",
+    ),
+    "name": ({"test": Split(TWO, {}, {"../a": np.array([0, 1])})}, r"'\.\./a': a name consists of"),
+}
+
+
+def test_what_fits_together_passes() -> None:
+    """The control: two sorts of labels, attributes of several types, a split of another size and without labels."""
+    about = {"angle": np.array([0.0, 0.5]), "colour": np.array(["red", "blue"])}
+    train = Split(TWO, {"class": np.array([0, 1]), "coarse-2": np.array([0, 0])}, about)
+    splits = {"train": train, "unlabelled": Split(TWO[:1], {})}
+    store.check(Arrays(splits, {"class": ("a", "b"), "coarse-2": ("c",)}, {}), "datasets/made_up")
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_a_misfit_is_a_sentence_that_names_it(misfit: str) -> None:
+    splits, words = MISFITS[misfit]
+    train = {} if misfit == "no train" else {"train": Split(TWO, {})}
+    with pytest.raises(HypersphereError, match=words) as caught:
+        store.check(Arrays(train | splits, {"class": ("a", "b")}, {}), "datasets/made_up")
+    assert str(caught.value).startswith("datasets/made_up: ")
+    assert "\n" not in str(caught.value)
+
+
+def rich() -> Arrays:
+    """Three splits of made-up images: two sorts of labels, attributes of three types, one split without labels."""
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 2, 2, 3), dtype=np.uint8)
+    return Arrays(
+        {
+            "train": Split(
+                pixels[:4],
+                {"class": np.array([0, 1, 0, 1]), "coarse": np.array([2, 0, 1, 2])},
+                {"conflicting": np.array([True, False, True, True]), "angle": np.array([0.0, 0.5, 1.0, 1.5])},
+            ),
+            "test": Split(pixels[4:7], {"class": np.array([1, 0, 1])}, {"colour": np.array(["red", "blue", "red"])}),
+            "unlabelled": Split(pixels[7:], {}),
+        },
+        {"class": ("cat", "dog"), "coarse": ("a", "b", "c")},
+        {"source": "made up", "licence": "none", "citation": "none"},
+    )
+
+
+@pytest.fixture
+def prepare_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., store.Prepared]:
+    """Prepare given arrays as dataset ``made_up``, and open it."""
+
+    def prepared(arrays: Arrays, **kept: Any) -> store.Prepared:
+        monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays)
+        dataset = Dataset.model_validate({"name": "made_up", "source": {"name": "digits"}, **kept})
+        return store.open(store.prepare(dataset, tmp_path, None))
+
+    return prepared
+
+
+def test_several_splits_labels_and_attributes_come_back_as_they_were(prepare_made_up: Any) -> None:
+    prepared = prepare_made_up(rich())
+    assert prepared.split_names == ("test", "train", "unlabelled")
+    for name, source in rich().splits.items():
+        split = prepared.split(name)
+        np.testing.assert_array_equal(split.images, source.images)
+        for found, expected in ((split.labels, source.labels), (split.attributes, source.attributes)):
+            assert found.keys() == expected.keys()
+            for array, values in expected.items():
+                assert found[array].dtype == values.dtype
+                assert found[array].tolist() == values.tolist()
+        assert split.index.tolist() == list(range(len(source.images)))
+    assert prepared.class_names("coarse") == ("a", "b", "c")
+    assert (prepared.classes(), prepared.classes("coarse")) == (2, 3)
+    assert prepared.manifest["counts"] == {"train": [2, 2], "test": [1, 2]}
+    assert prepared.manifest["splits"]["unlabelled"] == {"images": 2, "labels": [], "attributes": []}
+    assert {"train/attribute-conflicting.npy", "train/labels-coarse.npy"} <= prepared.manifest["files"].keys()
+
+
+def test_images_are_dropped_with_all_that_is_known_of_them(prepare_made_up: Any) -> None:
+    """One image of each class kept: whichever they are, their labels and attributes are theirs."""
+    source = rich()
+    prepared = prepare_made_up(source, imbalance={"head": 1, "ratio": 1}, test_per_class=1)
+    for name, arrays in (("train", "conflicting angle"), ("test", "colour")):
+        split, whole = prepared.split(name), source.splits[name]
+        assert sorted(split.labels["class"]) == [0, 1]
+        assert len(split.index) == 2
+        np.testing.assert_array_equal(split.images, whole.images[split.index])
+        for array in arrays.split():
+            assert split.attributes[array].tolist() == whole.attributes[array][split.index].tolist()
+        for label, values in whole.labels.items():
+            assert split.labels[label].tolist() == values[split.index].tolist()
+    assert prepared.split("unlabelled").index.tolist() == [0, 1]
+
+
+def test_what_there_is_not_is_a_sentence_with_what_there_is(prepare_made_up: Any) -> None:
+    prepared = prepare_made_up(rich())
+    asked: list[tuple[Callable[[], Any], str]] = [
+        (lambda: prepared.split("val"), "split 'val': no such name; there is test, train, unlabelled"),
+        (lambda: prepared.class_names("fine"), "labels 'fine': no such name; there is class, coarse"),
+        (lambda: prepared.classes("fine"), "labels 'fine': no such name; there is class, coarse"),
+        (
+            lambda: prepared.split("train").labels["fine"],
+            "split train: labels 'fine': no such name; there is class, coarse",
+        ),
+        (
+            lambda: prepared.split("test").attributes["angle"],
+            "split test: attribute 'angle': no such name; there is colour",
+        ),
+        (
+            lambda: prepared.split("unlabelled").labels["class"],
+            "split unlabelled: labels 'class': no such name; there is none",
+        ),
+    ]
+    for ask, said in asked:
+        with pytest.raises(HypersphereError) as caught:
+            ask()
+        assert str(caught.value) == f"dataset made_up: {said}"
+
+
+@pytest.mark.parametrize(
+    ("kept", "split"), [({"test_per_class": 1}, "test"), ({"imbalance": {"head": 1, "ratio": 1}}, "train")]
+)
+def test_some_of_each_class_where_there_are_no_classes_is_a_sentence(
+    prepare_made_up: Any, kept: dict[str, Any], split: str
+) -> None:
+    unlabelled = Arrays({"train": rich().splits["unlabelled"]}, {}, rich().about)
+    with pytest.raises(
+        HypersphereError, match=f"dataset made_up: {next(iter(kept))}: needs a split {split} with labels class"
+    ):
+        prepare_made_up(unlabelled, **kept)
+
+
+def test_what_does_not_fit_together_is_not_written(tmp_path: Path, prepare_made_up: Any) -> None:
+    source = rich()
+    with pytest.raises(HypersphereError, match="datasets/digits: has no split train, only test"):
+        prepare_made_up(source._replace(splits={"test": source.splits["test"]}))
+    assert not list(tmp_path.glob("processed/made_up-*"))
+
+
+LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
+
+
+# Worked out by hand from int(head · ratio^-i), i from 0; the sums are "roughly 15K" in Sec. 6 of the norms paper.
+@pytest.mark.parametrize(
+    ("head", "ratio", "classes", "total", "first", "last", "few"),
+    [
+        (5000, 1.5, 10, 14_736, [5000, 3333, 2222], 130, 2),  # 5000 / 1.5^9 = 130.06
+        (500, 1.034, 100, 14_620, [500, 483, 467], 18, 72),  # 500 / 1.034^99 = 18.26
+        (500, 1.03365, 100, 14_750, [500, 483, 467], 18, 72),  # the authors' ratio
+    ],
+)
+def test_n20_and_n21_counts_are_the_papers(
+    head: int, ratio: float, classes: int, total: int, first: list[int], last: int, few: int
+) -> None:
+    """``few`` classes have fewer images than k = 200, the neighbours that kNN looks at."""
+    counts = store.images_per_class(Imbalance(head=head, ratio=ratio), classes)
+    assert (sum(counts), counts[:3], counts[-1], len(counts)) == (total, first, last, classes)
+    assert sum(count < 200 for count in counts) == few
+
+
+@pytest.mark.parametrize(("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)])
+def test_n21_i_from_one_would_not_give_the_totals(head: int, ratio: float, classes: int, total: int) -> None:
+    """The other reading of the formula (control), before rounding."""
+    assert int(sum(head * ratio**-i for i in range(1, classes + 1))) == total
+    assert sum(store.images_per_class(Imbalance(head=head, ratio=ratio), classes)) > total
+
+
+def test_each_class_keeps_its_count_of_its_own_images() -> None:
+    kept = store.choose_images(LABELS, Imbalance(head=40, ratio=2), 5)
+    assert np.bincount(LABELS[kept]).tolist() == [40, 20, 10, 5, 2]
+    assert (np.diff(kept) > 0).all()
+    assert kept.dtype == np.int64
+
+
+def test_one_class_does_not_disturb_another() -> None:
+    """Class 0's images are chosen alike whatever the other labels are; a smaller head keeps a subset."""
+    few = store.choose_images(LABELS, Imbalance(head=10, ratio=1), 5)
+    merged = store.choose_images(np.minimum(LABELS, 1), Imbalance(head=10, ratio=1), 2)
+    assert set(few[LABELS[few] == 0]) == set(merged[LABELS[merged] == 0])
+    assert set(few) < set(store.choose_images(LABELS, Imbalance(head=20, ratio=1), 5))
+
+
+@pytest.mark.parametrize(("head", "ratio", "classes"), [(40, 2, 5), (7, 1, 5), (30, 1.5, 3)])
+def test_n21_the_authors_choice_is_the_first_images_of_each_class(head: int, ratio: float, classes: int) -> None:
+    """Found here by walking through the images in order, as the norms paper's code does."""
+    spec = Imbalance(head=head, ratio=ratio, keep="first")
+    left = dict(enumerate(store.images_per_class(spec, classes)))
+    expected = []
+    for number, label in enumerate(LABELS.tolist()):
+        if left.get(label, 0) > 0:
+            left[label] -= 1
+            expected.append(number)
+    assert store.choose_images(LABELS, spec, classes).tolist() == expected
+    drawn = store.choose_images(LABELS, Imbalance(head=head, ratio=ratio), classes)
+    assert drawn.tolist() != expected  # control
+    assert np.bincount(LABELS[drawn]).tolist() == np.bincount(LABELS[expected]).tolist()
+
+
+def test_the_first_images_need_no_seed_and_the_drawn_ones_keep_their_name() -> None:
+    """A dataset that says what is the default anyway has the folder that it had before there was a choice."""
+    plain: dict[str, Any] = {"name": "lt", "source": {"name": "digits"}, "imbalance": {"head": 240, "ratio": 1.5}}
+    said = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "drawn"}}
+    first = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "first"}}
+    folders = [Dataset.model_validate(one).folder for one in (plain, said, first)]
+    assert folders[0] == folders[1] != folders[2]
+    assert "keep" not in Dataset.model_validate(plain).model_dump(exclude_defaults=True)["imbalance"]
+    with pytest.raises(ValueError, match="seed: nothing is drawn if the first images are kept"):
+        Imbalance(head=1, ratio=1, keep="first", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (Imbalance(head=41, ratio=1), "keep 41 images of class 0; it has 40"),
+        (Imbalance(head=10, ratio=4), "keep 0 images of class 2; it has 40"),
+    ],
+)
+def test_an_impossible_wish_is_a_sentence(spec: Imbalance, words: str) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        store.choose_images(LABELS, spec, 5)
+
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (11, 4, 4, 3), dtype=np.uint8)
+KEPT = np.array([0, 1, 4, 5, 6, 10])
+ABOUT = {"source": "made up", "licence": "none", "citation": "none"}
+
+
+def in_pieces(images: np.ndarray) -> Pieces:
+    return Pieces(images.shape, lambda numbers: images[numbers])
+
+
+def saved(images: np.ndarray) -> bytes:
+    """The bytes of numpy's own writer."""
+    buffer = io.BytesIO()
+    np.save(buffer, images)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("budget", [1, 48, 100, 2**25])  # an image has 48 bytes: one, one, two or all at once
+@pytest.mark.parametrize("form", [np.asarray, in_pieces])
+def test_bytes_are_those_of_numpys_own_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int, form: Callable[[np.ndarray], np.ndarray | Pieces]
+) -> None:
+    monkeypatch.setattr(store, "PIECE", budget)
+    for kept in (KEPT, np.arange(11), np.arange(0)):
+        store.write_images(tmp_path / "images.npy", form(IMAGES), kept)
+        assert (tmp_path / "images.npy").read_bytes() == saved(IMAGES[kept])
+    store.write_images(tmp_path / "images.npy", form(IMAGES[:, :, ::-1]), KEPT)  # not contiguous
+    assert (tmp_path / "images.npy").read_bytes() == saved(IMAGES[KEPT][:, :, ::-1].copy())
+
+
+def test_a_source_is_asked_for_ascending_numbers_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PIECE", 100)
+    asked: list[list[int]] = []
+
+    def read(numbers: np.ndarray) -> np.ndarray:
+        asked.append(numbers.tolist())
+        return IMAGES[numbers]
+
+    store.write_images(tmp_path / "images.npy", Pieces(IMAGES.shape, read), KEPT)
+    assert asked == [[0, 1], [4, 5], [6, 10]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda piece: piece[:-1], lambda piece: piece[:, :2], lambda piece: piece.astype(np.int16)]
+)
+def test_other_images_than_announced_are_a_sentence_and_nothing_is_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    split = Split(Pieces(IMAGES.shape, lambda numbers: wrong(IMAGES[numbers])), {"class": np.zeros(11, np.int64)})
+    arrays = Arrays({"train": split}, {"class": ("one",)}, ABOUT)
+    monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays)
+    dataset = Dataset.model_validate({"name": "made_up", "source": {"name": "digits"}})
+    with pytest.raises(HypersphereError, match=r"train: the images from number 0 on are .*, as the source announced"):
+        store.prepare(dataset, tmp_path, None)
+    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))

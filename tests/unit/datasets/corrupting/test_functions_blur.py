@@ -69,20 +69,3 @@ def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
             trim = (len(zoomed) - 12) // 2
             total += zoomed[trim : trim + 12, trim : trim + 12]
         np.testing.assert_allclose(blurred, total / (count + 1), atol=1e-9)
-
-
-def test_motion_blur_is_along_rows_rather_than_columns() -> None:
-    """Stripes along the rows change less than stripes along the columns."""
-    rows = np.zeros((30, 16, 16, 3))
-    rows[:, ::4] = 1
-    draws = Draws(np.arange(30), 0, ("test",))
-    changes = [
-        np.abs(blur.motion_blur(stripes, draws, radius=6, sigma=2) - stripes).mean()
-        for stripes in (rows, rows.swapaxes(1, 2))
-    ]
-    assert changes[0] < 0.8 * changes[1]
-
-
-def test_gaussian_blur_keeps_the_mean_of_an_even_image() -> None:
-    even = np.full((1, 8, 8, 3), 0.6)
-    np.testing.assert_allclose(blur.gaussian_blur(even, DRAWS, sigma=1), even)

@@ -77,23 +77,6 @@ def test_files_inside_others_are_listed_once_by_their_place() -> None:
         assert names == {Path(file).name for file in listed if file.startswith(f"{one.base_folder}/")}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("dataset,file\na,b,c\n", "row 2: has another number of fields than the header"),
-        ("dataset,file\na\n", "row 2: has another number of fields than the header"),
-        (None, "cannot be read"),
-    ],
-)
-def test_a_table_that_is_broken_is_a_sentence(text: str | None, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "datasets.csv"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(HypersphereError, match=words) as caught:
-        table(path)
-    assert str(path) in str(caught.value)
-
-
 @pytest.fixture
 def file(server: Any) -> File:
     """A file that the server has at two addresses."""
