@@ -2,15 +2,21 @@
 
 import csv
 import re
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from hypersphere.config.claims import PRINTED, Claim, load, load_errata
+from hypersphere.config import claims as printed
+from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.theory import build
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "paper" / "claims").glob("*.csv"))
@@ -254,3 +260,160 @@ def test_a_source_that_says_ours_is_ours() -> None:
 
     assert [claim.id for claim in claims() if says_so(claim) and claim.origin != "ours"] == []
     assert {claim.origin for claim in claims()} == {"printed", "corrected", "ours"}
+
+
+ROWS = {"method.variant": ["simclr.cut"]}
+TABLE = {"draw": "table", "title": "A table", "rows": ROWS, "measure": "knn_top1"}
+STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
+
+
+def artifact_of(*datasets: str, **fields: Any) -> dict[str, Any]:
+    return TABLE | {"columns": {"dataset": list(datasets)}} | fields
+
+
+@pytest.mark.parametrize(
+    ("artifact", "scale", "reason"),
+    [
+        (artifact_of("cats"), {}, ""),
+        (artifact_of("cats", "birds"), {}, ""),  # something can be measured
+        (artifact_of("birds"), {}, "no loader for birds yet"),
+        (
+            artifact_of("birds", "dogs"),
+            {"datasets": {"dogs": None}},
+            "no loader for birds yet; nothing stands for dogs at this scale",
+        ),
+        (artifact_of("cats", missing="runs on text"), {}, "runs on text"),
+        (artifact_of("cats"), {"leaves_out": ["p/a"]}, "left out at this scale"),
+        (STUDY, {}, ""),
+        (STUDY | {"needs": ["human_labels"]}, {}, "needs human labels, which are not here"),
+        (STUDY | {"needs": ["human_labels"]}, {"provides": ["human_labels"]}, ""),
+    ],
+)
+def test_why(planned: Callable[..., Plan], artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
+    plan = planned(paper={"artifacts.a": artifact}, scale=scale)
+    assert why_not_made(plan, "p", "a") == reason
+
+
+def test_what_is_not_declared(planned: Callable[..., Plan]) -> None:
+    assert why_not_made(planned(), "p", "x") == "no artifact of this name is declared"
+
+
+def claim(artifact: str = "table", **fields: str) -> Claim:
+    """A printed number of cats under SimCLR with a cut initialisation, or what is changed."""
+    empty = dict.fromkeys(("baseline", "setting", "sentence", "source"), "")
+    named = {"method": "simclr", "variant": "cut", "dataset": "cats", "metric": "knn_top1"}
+    number = {"reported": "50", "reported_std": None, "reading": PRINTED}
+    whole = {
+        "id": "c",
+        "kind": "value",
+        "origin": "printed",
+        "artifact": artifact,
+        **empty,
+        **named,
+        **number,
+        **fields,
+    }
+    return Claim.model_validate(whole)
+
+
+PLACE = "method=simclr;variant={};dataset={};measure=knn_top1"
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (claim(), ""),
+        (claim(kind="comparison", baseline="baseline"), ""),
+        (claim(dataset="dogs"), "nothing stands for dogs at this scale"),
+        (claim(kind="comparison", baseline="dataset=dogs"), "nothing stands for dogs at this scale"),
+        (claim(variant="hot"), f"no cell of table has the coordinates {PLACE.format('hot', 'cats')}"),
+        (
+            claim(variant="baseline", kind="comparison", baseline="cut"),
+            f"table does not compare {PLACE.format('baseline', 'cats')} with {PLACE.format('cut', 'cats')}",
+        ),
+        (claim("study"), ""),
+        (claim("needy"), "needs human labels, which are not here"),
+        (claim("text"), "runs on text"),
+        (claim("nothing"), "no artifact of this name is declared"),
+    ],
+)
+def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, reason: str) -> None:
+    """One seed of a table on cats and dogs, for which nothing stands; two studies; and a table of another kind."""
+    artifacts = {
+        "study": STUDY,
+        "needy": STUDY | {"needs": ["human_labels"]},
+        "text": artifact_of("cats", missing="runs on text"),
+    }
+    paper = {f"artifacts.{name}": artifact for name, artifact in artifacts.items()}
+    plan = planned(paper=paper, scale={"datasets": {"dogs": None}})
+    assert why_not_measured(plan, "p", one) == reason
+
+
+LEDGER = printed.load_errata(ROOT)
+STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
+ANSWERED = {claim.id for file in (ROOT / "paper" / "claims").glob("*.csv") for claim in printed.load(file)}
+"""Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
+ENTRY: dict[str, Any] = {
+    "id": "M1",
+    "document": "margins",
+    "place": "Eq. 10",
+    "kind": "breaks",
+    "printed": "x",
+    "chosen": "y",
+    "decided": "z",
+    "tests": [],
+}
+
+
+def test_every_test_and_statement_that_is_named_exists(missing_tests: Callable[[list[str]], list[str]]) -> None:
+    named = [name for entry in LEDGER for name in entry.tests]
+    assert len(named) > 100
+    assert missing_tests([name for name in named if name not in STATEMENTS | ANSWERED]) == []
+
+
+def test_what_can_be_executed_is_shown() -> None:
+    assert [entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests] == []
+
+
+def test_ids_carry_their_documents_letter() -> None:
+    letters = {
+        "margins": "M",
+        "lmcl": "L",
+        "embedding_norms": "N",
+        "lecture": "S",
+        "double_metric": "D",
+        "several": "X",
+    }
+    for entry in LEDGER:
+        assert entry.id.startswith(letters[entry.document])
+    assert {entry.document for entry in LEDGER} == set(letters)
+
+
+def test_entries_stand_in_the_order_of_their_numbers() -> None:
+    for letter in "MLNSDX":
+        ids = [entry.id for entry in LEDGER if entry.id.startswith(letter)]
+        numbers = [
+            (int(number), suffix) for number, suffix in (re.fullmatch(r".(\d+)([a-z]?)", i).groups() for i in ids)
+        ]  # type: ignore[union-attr]
+        assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        (
+            [ENTRY | {"kind": "oops"}],
+            r"errata\.yaml: M1\.kind: .*'breaks', 'ambiguous', 'claim', 'typo' or 'extraction'",
+        ),
+        ([ENTRY | {"printed": " "}], r"errata\.yaml: M1\.printed: "),
+        ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown; .*llowed: id, document, place"),
+        ([{k: v for k, v in ENTRY.items() if k != "decided"}], r"errata\.yaml: M1\.decided: this key is required"),
+        ([ENTRY, ENTRY], r"errata\.yaml: id: M1 is given twice"),
+        ({"M1": ENTRY}, r"errata\.yaml: must be a list of entries"),
+    ],
+)
+def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
+    (tmp_path / "paper").mkdir()
+    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
+    with pytest.raises(HypersphereError, match=sentence):
+        printed.load_errata(tmp_path)

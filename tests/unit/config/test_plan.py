@@ -3,14 +3,15 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
-from hypersphere.errors import HypersphereError
+from hypersphere.config.plan import Plan, batch_of, pool, split
 
 Planned = Callable[..., Plan]
 ROOT = Path(__file__).resolve().parents[3]
@@ -62,13 +63,6 @@ def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> No
     assert len(plan.cells) == 2 * 16
     assert len(plan.runs) == 16
     assert {cell.missing for cell in plan.cells} == {""}
-
-
-def test_every_run_name_says_its_seed(plan: Plan) -> None:
-    assert {run.seed for run in plan.runs.values()} == {0, 1}
-    for cell in plan.cells:
-        assert cell.run is not None
-        assert cell.run.name == type(cell.run).model_validate(cell.run.model_dump()).name
 
 
 # No number is borrowed
@@ -236,39 +230,7 @@ def test_a_scale_replaces_parameters_of_one_protocol(planned: Planned) -> None:
     assert [protocols[name].probe.parameters for name in ("knn", "transfer")] == [{"k": 5}, {"k": 7}]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"knnn": {"k": 5}}, "probes.p: 'knnn' is not one of"),
-        ({"knn": {"kk": 5}}, "probes.p/knn.kk: unknown"),
-    ],
-)
-def test_a_wrong_parameter_of_a_scales_protocol_is_said(
-    refused: Callable[..., str], given: dict[str, Any], said: str
-) -> None:
-    assert refused(scale={"probes": {f"p/{name}": value for name, value in given.items()}}).startswith(
-        f"scales/small.yaml: {said}"
-    )
-
-
-def test_a_wrong_parameter_of_a_scales_probe_is_said(refused: Callable[..., str]) -> None:
-    said = refused(scale={"probes": {"knn": {"k": 0}}})
-    assert said.startswith("scales/small.yaml: probes.knn")
-    assert "greater than 0" in said
-
-
 # Plans
-
-
-def test_lookups(plan: Plan) -> None:
-    batch = plan.batches[0]
-    assert plan.batch(batch.id) is batch
-    name = batch.runs[0].name
-    assert plan.run(name) == batch.runs[0]
-    with pytest.raises(HypersphereError, match="no batch 'x' at scale small"):
-        plan.batch("x")
-    with pytest.raises(HypersphereError, match="no run 'x' at scale small"):
-        plan.run("x")
 
 
 def test_what_only_asks_for_changes_no_batch(planned: Planned, plan: Plan) -> None:
@@ -287,3 +249,123 @@ def test_planning_imports_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned, size: int) -> None:
+    plan = planned(paper=THREE, scale={"runs_per_job": size})
+    batched = [run.name for batch in plan.batches for run in batch.runs]
+    assert sorted(batched) == sorted(plan.runs)
+    for batch in plan.batches:
+        assert 1 <= len(batch.runs) <= size
+        methods, (dataset,) = {run.method.name for run in batch.runs}, {run.dataset.name for run in batch.runs}
+        assert batch.id.startswith(f"{methods.pop() if len(methods) == 1 else f'{len(methods)}methods'}-{dataset}-")
+        assert all(plan.batch_of(run.name) is batch for run in batch.runs)
+    assert len({batch.id for batch in plan.batches}) == len(plan.batches)
+    # by hand, for two seeds: of cats one shared run, and one more of simclr with two of simsiam (2 and 4 runs); of dogs
+    # one shared, one more. With 100 to a job all are few, and those of a dataset share one.
+    assert len(plan.batches) == (2 if size == 100 else sum(-(-runs // size) for runs in (2, 2, 4, 2, 2)))
+
+
+def test_an_artifact_of_few_runs_waits_for_others_of_its_dataset_and_for_no_more(planned: Planned) -> None:
+    plan = planned(paper=THREE, scale={"runs_per_job": 100})
+    trained = {run.name for batch in plan.batches_of("p", "cats") for run in batch.runs}
+    assert trained == {name for name, run in plan.runs.items() if run.dataset.name == "cats"}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_an_artifact_waits_for_no_run_but_its_own(planned: Planned, size: int) -> None:
+    plan = planned(paper=THREE, scale={"runs_per_job": size})
+    for paper, artifact in plan.made:
+        shown = {cell.run.name for cell in plan.artifacts[paper, artifact] if cell.run}
+        trained = [run.name for batch in plan.batches_of(paper, artifact) for run in batch.runs]
+        assert sorted(trained) == sorted(shown)
+
+
+def test_an_artifact_that_shows_nothing_needs_no_batch(planned: Planned) -> None:
+    plan = planned(table=table(rows={"method": "simclr", "variant": "cut"}, columns={"dataset": "birds"}))
+    assert plan.made == []
+    assert plan.batches == ()
+    assert plan.batches_of("p", "table") == []
+
+
+def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
+    def batches(**scale: Any) -> dict[str, list[str]]:
+        return {batch.id: [run.name for run in batch.runs] for batch in planned(scale=scale).batches}
+
+    before = batches()
+    assert batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0}) == before
+    assert not before.keys() & batches(seeds=[2, 3]).keys()
+
+
+@dataclass(frozen=True)
+class Fake:
+    """As much of a run as batches look at."""
+
+    name: str
+    method: SimpleNamespace
+    dataset: SimpleNamespace
+
+
+def runs(**of_method: int) -> list[Any]:
+    cats = SimpleNamespace(name="cats")
+    return [
+        Fake(f"{method}{seed}", SimpleNamespace(name=method), cats)
+        for method, number in of_method.items()
+        for seed in range(number)
+    ]
+
+
+def methods(jobs: list[list[Any]]) -> list[str]:
+    return ["+".join(sorted({run.method.name for run in job})) for job in jobs]
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "expected"),
+    [
+        ({"a": 4}, 15, ["a"]),
+        ({"a": 6, "b": 4}, 6, ["a", "b"]),  # half of ten is five: b would make the first job larger
+        ({"a": 2, "b": 2, "c": 2, "d": 2}, 15, ["a+b+c+d"]),
+        ({"a": 2, "b": 2, "c": 2, "d": 2}, 4, ["a+b", "c+d"]),
+        ({"a": 31}, 15, ["a", "a", "a"]),
+        ({"a": 1, "b": 1}, 1, ["a", "b"]),
+    ],
+)
+def test_small_methods_share_a_job_and_large_ones_have_several(
+    given: dict[str, int], size: int, expected: list[str]
+) -> None:
+    """Expected by hand."""
+    jobs = split(runs(**given), size)
+    assert methods(jobs) == expected
+    assert [run for job in jobs for run in job] == runs(**given)
+    assert all(1 <= len(job) <= size for job in jobs)
+
+
+def test_small_groups_of_a_paper_and_dataset_share_jobs() -> None:
+    """A job has nine runs at most, so that three are few and four are not."""
+    few, others, many = runs(a=3), runs(b=1), runs(c=4)
+    groups = {("cats", "p/fig1"): few, ("cats", "p/table1"): many, ("cats", "p/fig1 p/fig2"): others}
+    assert pool(groups, 9) == [few + others, many]
+    assert pool(groups, 1) == [few, many, others]  # the control: runs of hours
+
+
+@pytest.mark.parametrize("other", [("dogs", "p/fig2"), ("cats", "q/fig2"), ("cats", "p/fig2 q/fig2")])
+def test_small_groups_of_another_dataset_or_paper_do_not(other: tuple[str, str]) -> None:
+    assert pool({("cats", "p/fig1"): runs(a=1), other: runs(b=1)}, 9) == [runs(a=1), runs(b=1)]
+
+
+def test_the_runs_of_a_large_method_are_divided_evenly() -> None:
+    assert [len(job) for job in split(runs(a=31), 15)] == [10, 10, 11]
+
+
+def test_a_methods_runs_are_together_wherever_they_stood() -> None:
+    a, b = runs(a=2), runs(b=2)
+    assert split([a[0], b[0], a[1], b[1]], 2) == [a, b]
+
+
+def test_the_id_says_the_method_or_how_many_and_the_dataset() -> None:
+    one, two, other = batch_of(runs(a=2)), batch_of(runs(a=1, b=1)), batch_of(runs(a=3))
+    assert one.id.startswith("a-cats-")
+    assert two.id.startswith("2methods-cats-")
+    assert len({one.id, two.id, other.id}) == 3
+    assert one.runs == cast(Any, tuple(runs(a=2)))

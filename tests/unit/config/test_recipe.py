@@ -1,6 +1,5 @@
 """Views, optimiser, schedule and batch: what they refuse, in which words, and what a default means."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -148,38 +147,3 @@ def test_defaults_are_what_they_were(model: type[Strict]) -> None:
 
 
 # In a file: the sentence names the one that set the field
-
-# which file and path to change, and the sentence
-IN_FILES: dict[str, tuple[dict[str, Any], str]] = {
-    "of another optimiser": (
-        {"paper": {"methods.simclr.optimiser": ADAM | {"nesterov": True}}},
-        "papers/p.yaml: methods.simclr.optimiser.nesterov: adam takes betas",
-    ),
-    "of another optimiser, further down": (
-        {"paper": {"run.optimiser": ADAM | {"nesterov": True}}},
-        "papers/p.yaml: run.optimiser.nesterov: adam takes betas",
-    ),
-    "drops of a cosine": (
-        {"paper": {"variants.baseline": {"schedule": {"drops": [0.5]}}}},
-        "papers/p.yaml: variants.baseline.schedule.drops: only shape: step takes it (given: cosine)",
-    ),
-    "a momentum of 1": (
-        {"paper": {"methods.simclr.optimiser.momentum": 1}},
-        "papers/p.yaml: methods.simclr.optimiser.momentum: input should be less than 1 (given: 1)",
-    ),
-    "the second view's": (
-        {"scale": {"overrides": [{"set": {"views_b": {"blur_kernel": 5}}}]}},
-        "scales/small.yaml: overrides.0.views_b.blur_kernel: has no effect, because blur is 0",
-    ),
-    "a misspelt field": (
-        {"paper": {"methods.simclr.batch.accumulated": "sum"}},
-        "papers/p.yaml: methods.simclr.batch.accumulated: unknown; did you mean accumulate? "
-        "Allowed: size, micro, accumulate",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", IN_FILES)
-def test_the_sentence_names_file_and_field(refused: Callable[..., str], name: str) -> None:
-    changes, words = IN_FILES[name]
-    assert refused(**changes) == words

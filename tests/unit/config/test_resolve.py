@@ -71,11 +71,6 @@ def test_who_set_a_wrong_value_is_named(refused: Refused, layer: str) -> None:
     assert said == f"{layer}.optimiser.weight_decay: input should be greater than or equal to 0 (given: -1)"
 
 
-def test_the_last_who_set_it_is_named(refused: Refused) -> None:
-    said = refused(**saying({"papers/p.yaml: run": 1, "papers/p.yaml: variants.cut": -1}))
-    assert said.startswith("papers/p.yaml: variants.cut.optimiser.weight_decay: ")
-
-
 def test_what_a_document_says_wrongly_is_said_even_where_a_scale_replaces_it(refused: Refused) -> None:
     said = refused(**saying({"papers/p.yaml: run": -1, "scales/small.yaml: overrides.0": 1}))
     assert said.startswith("papers/p.yaml: run.optimiser.weight_decay: ")
@@ -143,43 +138,6 @@ def test_an_override_may_ask_for_a_path_of_an_axis(planned: Planned) -> None:
 # Coordinates
 
 
-@pytest.mark.parametrize("path", ["batch_size", "batches.size", "seed", "dataset.name", "dataset.source", "device"])
-def test_a_key_of_an_axis_that_is_no_field_is_said(refused: Refused, path: str) -> None:
-    changes = saying({})
-    changes["table"]["fixed"] = {path: 3}
-    expected = (
-        f"papers/p.yaml: artifacts.table: '{path}' is no field of a run and none of method, variant, dataset, epoch"
-    )
-    assert refused(**changes).startswith(expected)
-
-
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("batch.sise", "artifacts.table.batch.sise: unknown; did you mean size? Allowed: size, micro"),
-        ("objective.margin", "artifacts.table.objective.margin: unknown; nt_xent takes temp"),
-        ("batch", "artifacts.table.batch: input should be a valid dictionary"),
-    ],
-)
-def test_a_path_that_leads_nowhere_is_said(refused: Refused, path: str, words: str) -> None:
-    changes = saying({})
-    changes["table"]["fixed"] = {path: 3}
-    assert refused(**changes).startswith(f"papers/p.yaml: {words}")
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ({"method.variant": "byol.cut"}, "methods: 'byol' is not one of simclr, simsiam"),
-        ({"method.variant": "simclr.cut9"}, "variants: 'cut9' is not one of baseline, cut, hot; did you mean cut?"),
-    ],
-)
-def test_a_coordinate_that_no_run_has_is_said(refused: Refused, rows: dict[str, Any], words: str) -> None:
-    changes = saying({})
-    changes["table"]["rows"] = rows
-    assert refused(**changes) == f"papers/p.yaml: {words}"
-
-
 def test_a_component_is_given_a_parameter_by_its_path(planned: Planned) -> None:
     run = only(planned(**saying({"papers/p.yaml: artifacts.table": 9}, "initialisation.c")))
     assert run.initialisation is not None
@@ -216,13 +174,6 @@ def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[...,
     assert found == {None: {"simclr": 30, "simsiam": 10}, 2: {"simclr": 2, "simsiam": 2}}
 
 
-@pytest.mark.parametrize("value", [0, "many", 2.5, True])
-def test_a_scales_epochs_for_some_runs_are_a_number(refused: Refused, value: Any) -> None:
-    changes = saying({})
-    changes["scale"]["overrides"] = [{"set": {"schedule": {"epochs": value}}}]
-    assert refused(**changes).startswith("scales/small.yaml: overrides.0.schedule.epochs: ")
-
-
 def test_a_variants_own_epochs_shrink_as_the_documents(planned: Planned) -> None:
     """A schedule of the document's own is its usual one, whatever its length."""
     changes = saying({})
@@ -254,23 +205,6 @@ def test_as_published_nothing_changes(planned: Planned) -> None:
     assert run.dataset.name == "cats"
 
 
-def test_a_batch_that_is_divided_away_is_said(refused: Refused) -> None:
-    changes = saying({})
-    changes["scale"]["batch_divisor"] = 500
-    assert "batch.size: input should be greater than 0" in refused(**changes)
-
-
-@pytest.mark.parametrize("value", [..., "many", None, [], 0, float("nan"), float("inf")])
-@pytest.mark.parametrize("epochs", [10, "published"])
-def test_a_document_without_a_number_of_epochs_is_said(refused: Refused, value: Any, epochs: Any) -> None:
-    changes = saying({})
-    changes["paper"]["run.schedule.epochs"] = value
-    changes["scale"]["epochs"] = epochs
-    said = refused(**changes)
-    assert said.startswith("papers/p.yaml: ")
-    assert "epochs" in said
-
-
 @pytest.mark.parametrize(
     ("below", "above", "expected"),
     [
@@ -287,3 +221,80 @@ def test_merge(below: dict[str, Any], above: dict[str, Any], expected: dict[str,
     before = repr((below, above))
     assert merge(below, above) == expected
     assert repr((below, above)) == before
+
+
+SIZES = [64, 512]
+QUEUES = [128, 4096]
+
+
+def table(scale: dict[str, Any], path: str = "batch.size", values: list[int] = SIZES) -> dict[str, Any]:
+    """A project with one row and a column for each value of a field."""
+    axes = {"rows": {"method.variant": "simclr.baseline"}, "columns": {"dataset": "cats", path: values}}
+    return {"table": {**axes, "measure": "knn_top1"}, "scale": scale, "paper": {"run.batch.micro": 16}}
+
+
+def overrides(*given: dict[str, Any]) -> dict[str, Any]:
+    return {"batch_divisor": 4, "overrides": [one | {"when": {"paper": "p"} | one["when"]} for one in given]}
+
+
+def batches(divisor: int) -> dict[str, int]:
+    return {"batch.size": divisor, "batch.micro": divisor}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], {64: (16, 100), 512: (128, 100)}),
+        ([{"when": {"batch.size": 512}, "set": {"schedule": {"epochs": 7}}}], {64: (16, 100), 512: (128, 7)}),
+        ([{"when": {"batch.size": 512}, "divide": batches(2)}], {64: (16, 100), 512: (256, 100)}),
+        (
+            [{"when": {"method": "simclr"}, "divide": batches(8)}],
+            {64: (8, 100), 512: (64, 100)},  # in place of the scale's four
+        ),
+        (
+            [{"when": {"method": "simclr"}, "divide": batches(n), "set": {"schedule": {"epochs": n}}} for n in (1, 2)],
+            {64: (32, 2), 512: (256, 2)},  # the last has the last word
+        ),
+        ([{"when": {"dataset": "dogs"}, "divide": batches(1)}], {64: (16, 100), 512: (128, 100)}),
+    ],
+)
+def test_runs_that_match_shrink_otherwise(
+    planned: Planned, given: list[dict[str, Any]], expected: dict[int, tuple[int, int]]
+) -> None:
+    """By hand: size and epochs of the run for each published size."""
+    changes = table(overrides(*given))
+    changes["table"]["columns"] = [{"dataset": "cats", "batch.size": n, "batch.micro": n} for n in SIZES]
+    cells = planned(**changes).cells
+    found = {cell.coordinates["batch.size"]: cell.run for cell in cells}
+    assert {size: run and (run.batch.size, run.schedule.epochs) for size, run in found.items()} == expected
+
+
+def test_a_number_of_a_component_is_divided(planned: Planned) -> None:
+    given = {"when": {"dataset": "cats"}, "divide": {"method.dim": 128}}
+    cells = planned(**table(overrides(given), "method.dim", QUEUES)).cells
+    dims = {cell.coordinates["method.dim"]: cell.run.method.parameters["dim"] for cell in cells if cell.run}
+    assert dims == {128: 1, 4096: 32}
+
+
+def test_cells_are_left_out(planned: Planned) -> None:
+    plan = planned(**table(overrides({"when": {"batch.size": 512}, "leaves_out": True})))
+    assert {cell.coordinates["batch.size"]: cell.missing for cell in plan.cells} == {
+        64: "",
+        512: "left out at this scale",
+    }
+    assert {run.batch.size for run in plan.runs.values()} == {16}
+
+
+def test_a_table_takes_the_seeds_of_sweeps(planned: Planned) -> None:
+    seeds = {"seeds": {"tables": [0, 1, 2], "sweeps": [5]}}
+    assert {run.seed for run in planned(**table(seeds)).runs.values()} == {0, 1, 2}
+    assert {run.seed for run in planned(**table({**seeds, "swept": ["p/table"]})).runs.values()} == {5}
+
+
+def test_a_paper_has_stand_ins_of_its_own(planned: Planned) -> None:
+    scale = {"datasets": {"cats": "dogs", "p/cats": "few_cats"}}
+    plan = planned(**table(scale))
+    assert {run.dataset.name for run in plan.runs.values()} == {"few_cats"}
+    other = plan.config.used("cats", "another")
+    assert other is not None
+    assert other.name == "dogs"

@@ -1,10 +1,12 @@
 """config/statistics.yaml as it stands, and what is said of a wrong one."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hypersphere.config import rules
+from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
 
 REPOSITORY = Path(__file__).parents[3]
@@ -37,3 +39,35 @@ def test_a_wrong_file_is_one_sentence_with_the_field(tmp_path: Path, old: str, n
     (tmp_path / "config" / "statistics.yaml").write_text(text.replace(old, new))
     with pytest.raises(HypersphereError, match=rf"statistics\.yaml: {named}"):
         rules.load(tmp_path)
+
+
+def test_a_verdict_is_its_word_wherever_it_is_written() -> None:
+    assert Verdict.EXACT_ERRATUM == "exact (erratum)"
+    assert f"{Verdict.NOT_RUN}" == str(Verdict.NOT_RUN) == "not run"
+    assert json.dumps([Verdict.NOT_RUN]) == '["not run"]'
+    assert Verdict.NOT_RUN in {"not run"}
+
+
+@pytest.mark.parametrize(
+    ("tone", "words"),
+    [
+        (
+            "agree",
+            "reproduced, exact, exact (erratum), no counterexample, no counterexample (erratum), diverged as published",
+        ),
+        ("disagree", "not reproduced, refuted"),
+        (
+            "neutral",
+            "its table bears it, its table contradicts it, direction only, inconclusive, cannot be judged, "
+            "laptop only, quick only, not run",
+        ),
+    ],
+)
+def test_colours(tone: str, words: str) -> None:
+    assert ", ".join(verdict for verdict in Verdict if verdict.tone == tone) == words
+
+
+def test_a_coloured_verdict_and_a_direction_settle_and_nothing_else_does() -> None:
+    assert {one for one in Verdict if one.settles} == {one for one in Verdict if one.tone != "neutral"} | {
+        Verdict.DIRECTION_ONLY
+    }

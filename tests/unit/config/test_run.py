@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from hypersphere.config import registry
-from hypersphere.config.recipe import Batch, Views
+from hypersphere.config.recipe import Views
 from hypersphere.config.run import Dataset, Run
 
 RUN: dict[str, Any] = {
@@ -129,12 +129,6 @@ def test_numbers_are_finite(value: float) -> None:
         Run.model_validate(RUN | {"optimiser": {"learning_rate": value, "weight_decay": 0}})
 
 
-@pytest.mark.parametrize("scale", [(0.5, 0.2), (0.5, 1.1), (0.0, 1.0)])
-def test_crop_scale(scale: tuple[float, float]) -> None:
-    with pytest.raises(ValidationError):
-        Views(crop_scale=scale)
-
-
 def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
     """Let every method's file say so, whatever it says."""
     real = registry.read_constant
@@ -182,11 +176,6 @@ def test_a_method_may_need_an_encoder(
     else:
         with pytest.raises(ValidationError, match=f"Value error, {words}"):
             Run.model_validate(RUN)
-
-
-def test_batches_are_whole_passes() -> None:
-    with pytest.raises(ValidationError, match="size: 10 is not a multiple of micro 4"):
-        Batch(size=10, micro=4)
 
 
 def test_a_datasets_folder_changes_with_its_content() -> None:

@@ -1,149 +1,18 @@
 """A misspelt key is one sentence with the key as written and the nearest allowed one; the right source is blamed."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from hypersphere.config import claims, rules
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
-from hypersphere.config.validation import either, nearest, not_one_of, unknown_key
+from hypersphere.config.plan import Plan
+from hypersphere.config.validation import either, find, nearest, not_one_of, unknown_key
 from hypersphere.errors import HypersphereError
 
 Project = Callable[..., Path]
-Refused = Callable[..., str]
-PROJECT = Path(__file__).parents[2] / "project"
-STUDY = {"draw": "study_table", "title": "A study"}
-
-# The misspelt key replaces the right one, which most of these models require.
-# file, the mapping that holds the key, the right key and the misspelt one; the field in the sentence
-REPLACED: dict[str, tuple[str, str, str, str, str]] = {
-    "a setting": ("config", "", "scale", "scael", "config.yaml: scael"),
-    "a scale's number": ("scale", "", "epochs", "epohcs", "scales/small.yaml: epohcs"),
-    "a scale's resources": ("scale", "resources", "mem_mb", "mem_gb", "scales/small.yaml: resources.mem_gb"),
-    "a scale's seeds": ("scale", "seeds", "tables", "table", "scales/small.yaml: seeds.table"),
-    "a paper's title": ("paper", "", "title", "titel", "papers/p.yaml: titel"),
-    "a run's part": ("paper", "run", "schedule", "scheduel", "papers/p.yaml: run.scheduel"),
-    "a run's field": ("paper", "run.optimiser", "learning_rate", "learning-rate", "papers/p.yaml: run.optimiser."),
-    "epochs of a run": ("paper", "run.schedule", "epochs", "epoch", "papers/p.yaml: run.schedule.epoch"),
-    "an objective's parameter": (
-        *("paper", "methods.simclr.objective", "temperature", "temprature"),
-        "papers/p.yaml: methods.simclr.objective.temprature",
-    ),
-    "a method's parameter": (
-        *("paper", "methods.simsiam.method", "bottleneck", "bottelneck"),
-        "papers/p.yaml: methods.simsiam.method.bottelneck",
-    ),
-    "a component's name": ("paper", "run.encoder", "name", "nmae", "papers/p.yaml: run.encoder.nmae"),
-    "a probe's parameter": (
-        *("paper", "evaluations.transfer", "transfer", "trasnfer"),
-        "papers/p.yaml: evaluations.transfer.trasnfer",
-    ),
-    "a probe's name": ("paper", "evaluations.knn.probe", "name", "nane", "papers/p.yaml: evaluations.knn.probe.nane"),
-    "an artifact's axis": ("paper", "artifacts.table", "columns", "colums", "papers/p.yaml: artifacts.table.colums"),
-    "a dataset's source": ("datasets", "dogs", "source", "sorce", "datasets.yaml: dogs.sorce"),
-    "a source's parameter": ("datasets", "dogs.source", "task", "tsak", "datasets.yaml: dogs.source.tsak"),
-}
-
-
-def contents(file: Path) -> Any:
-    return yaml.safe_load(file.read_text())
-
-
-def misspell(file: Path, path: str, right: str, wrong: str) -> None:
-    content = inner = contents(file)
-    for key in filter(None, path.split(".")):
-        inner = inner[key]
-    inner[wrong] = inner.pop(right)
-    file.write_text(yaml.safe_dump(content, sort_keys=False))
-
-
-@pytest.mark.parametrize("name", REPLACED)
-def test_a_misspelt_key_is_named_with_the_nearest_one(project: Project, name: str) -> None:
-    """And the key that is missing for it is not named as missing."""
-    file, path, right, wrong, begins = REPLACED[name]
-    places = {"config": "config.yaml", "paper": "papers/p.yaml", "scale": "scales/small.yaml"}
-    root = project()
-    misspell(root / "config" / places.get(file, "datasets.yaml"), path, right, wrong)
-    with pytest.raises(HypersphereError) as caught:
-        planning.make(root)
-    said = str(caught.value).replace(f"{root / 'config'}/", "")
-    assert said.startswith(begins)
-    assert f"{wrong}: unknown; did you mean {right}?" in said
-    assert "required" not in said
-
-
-def test_a_misspelt_key_of_a_component_lists_what_the_component_takes(refused: Refused) -> None:
-    said = refused(paper={"evaluations.knn.probe.neighbours": 3})
-    assert said.startswith("papers/p.yaml: evaluations.knn.probe.neighbours: unknown; knn takes k, temperature")
-
-
-def test_a_misspelt_study_is_no_table(refused: Refused) -> None:
-    said = refused(paper={"artifacts.table": STUDY | {"sudty": "cosine_field"}})
-    assert said.startswith("papers/p.yaml: artifacts.table.sudty: unknown; did you mean study? Allowed: draw, title")
-
-
-@pytest.mark.parametrize("key", ["margin.high", "power", "low_power_df"])
-def test_statistics(tmp_path: Path, key: str) -> None:
-    shutil.copytree(PROJECT / "config", tmp_path / "config")
-    outer, _, right = key.rpartition(".")
-    file = tmp_path / "config" / "statistics.yaml"
-    misspell(file, outer, right, f"{right}s")
-    with pytest.raises(HypersphereError) as caught:
-        rules.load(tmp_path)
-    assert str(caught.value).startswith(f"{file}: {key}s: unknown; did you mean {right}? Allowed: ")
-
-
-def test_errata(tmp_path: Path) -> None:
-    shutil.copytree(PROJECT / "paper", tmp_path / "paper")
-    file = tmp_path / "paper" / "errata.yaml"
-    entries = contents(file)
-    entries[0]["chosne"] = entries[0].pop("chosen")
-    file.write_text(yaml.safe_dump(entries))
-    with pytest.raises(HypersphereError) as caught:
-        claims.load_errata(tmp_path)
-    assert f"{file}: {entries[0]['id']}.chosne: unknown; did you mean chosen? Allowed: id, " in str(caught.value)
-
-
-# file, path and value of a name that is not declared, and the end of the sentence
-NAMES: dict[str, tuple[str, str, Any, str]] = {
-    "method of a scale": (
-        *("scale", "overrides", [{"when": {"method": "simcrl"}}]),
-        "overrides.0.when.method: 'simcrl' is not one of simclr, simsiam",
-    ),
-    "probe of a scale": ("scale", "probes", {"knm": {}}, "probes: 'knm' is not one of "),
-    "encoder": ("paper", "run.encoder.name", "resnet_8", "run.encoder.name: 'resnet_8' is not one of "),
-    "field on an axis": (
-        *("paper", "artifacts.table.fixed", {"optimizer.learning_rate": 1}),
-        "artifacts.table: 'optimizer.learning_rate' is no field of a run and none of method, ",
-    ),
-    "reading on an axis": ("paper", "artifacts.table.fixed", {"epohc": 1}, "artifacts.table: 'epohc' is no field"),
-}
-MEANT = {
-    "method of a scale": "simclr",
-    "probe of a scale": "knn",
-    "encoder": "resnet8",
-    "field on an axis": "optimiser.learning_rate",
-    "reading on an axis": "epoch",
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_misspelt_name_is_named_with_the_nearest_one(refused: Refused, name: str) -> None:
-    file, path, value, words = NAMES[name]
-    said = refused(**{file: {path: value}})
-    assert words in said
-    assert said.endswith(f"did you mean {MEANT[name]}?")
-
-
-def test_a_union_lists_all_that_it_allows(refused: Refused) -> None:
-    said = refused(scale={"epochs": "many"})
-    assert said.startswith("scales/small.yaml: epochs: input should be a valid integer")
-    assert said.endswith(" or 'published' (given: 'many')")
 
 
 # The command line
@@ -220,3 +89,59 @@ def test_words() -> None:
     assert unknown_key("x", ["temperature", "n"]) == "unknown; allowed: temperature, n"
     assert unknown_key("x", ["n"], "nt_xent") == "unknown; nt_xent takes n"
     assert unknown_key("x", [], "nt_xent") == "unknown; nt_xent takes no parameters"
+
+
+NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["simclr-cut3-dogs-s10-11112222", "simclr-cut3-dogs", "simclr-cut3-cats-s0-ffff0000"],
+)
+def test_the_digest_may_be_left_out_where_one_name_begins_so(name: str) -> None:
+    (found,) = [one for one in NAMES if one.startswith(name)]
+    assert find(name, NAMES, "run", "quick") == found
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "simclr-cut3-cats-s0",
+            f"run 'simclr-cut3-cats-s0': 2 begin so at scale quick: {NAMES[0]}, {NAMES[1]}; name one",
+        ),
+        ("simclr-cut3-dogs-s1", f"no run 'simclr-cut3-dogs-s1' at scale quick; did you mean {NAMES[2]}"),
+        (
+            "simclr-cut3-cats-s0-ffff000",
+            "no run 'simclr-cut3-cats-s0-ffff000' at scale quick; did you mean",
+        ),
+        ("x", "no run 'x' at scale quick; `hypersphere plan --verbose` lists those there are"),
+        ("far-default", "run 'far-default-s0' is not made at scale quick: no loader for far yet"),
+    ],
+)
+def test_what_is_not_one_name_is_a_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(HypersphereError) as caught:
+        find(name, NAMES, "run", "quick", {"far-default-s0": "no loader for far yet"})
+    assert str(caught.value).startswith(sentence)
+
+
+def test_a_few_of_many_are_listed() -> None:
+    with pytest.raises(HypersphereError, match=r"9 begin so at scale quick: a-0, a-1, a-2 and 6 more; name one$"):
+        find("a", [f"a-{i}" for i in range(9)], "batch", "quick")
+
+
+def test_a_plan_finds_its_runs_and_batches(planned: Callable[..., Plan]) -> None:
+    plan = planned()
+    for name, run in plan.runs.items():
+        assert plan.run(name) == plan.run(name.rpartition("-")[0]) == run
+    batch = plan.batches[0]
+    assert plan.batch(batch.id) == plan.batch(batch.id.rpartition("-")[0]) == batch
+
+
+def test_a_run_that_nothing_can_measure_has_its_reason(planned: Callable[..., Plan]) -> None:
+    table = {"rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": ["birds"]}, "measure": "knn_top1"}
+    plan = planned(table=table)
+    ((name, reason), *_) = plan.unmeasured.items()
+    with pytest.raises(HypersphereError) as caught:
+        plan.run(name)
+    assert str(caught.value) == f"run '{name}' is not made at scale small: {reason}"
