@@ -135,15 +135,16 @@ def test_damage_is_named(plan: Plan, name: str) -> None:
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("place", range(0, 40))
-def test_no_flipped_byte_goes_unnoticed(plan: Plan, place: int) -> None:
+def test_no_flipped_byte_goes_unnoticed(plan: Plan) -> None:
     """Forty places, evenly spaced over the file: contents, names, times and the table at its end."""
     path = archive.pack(plan)
-    data = bytearray(path.read_bytes())
-    data[len(data) * place // 40] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(HypersphereError, match=r"hypersphere-1\.2\.3-tiny\.zip: "):
-        archive.check(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(HypersphereError, match=r"hypersphere-1\.2\.3-tiny\.zip: "):
+            archive.check(path)
+    path.write_bytes(whole)
+    archive.check(path)  # the control
 
 
 def test_what_cannot_be_packed_is_one_sentence(plan: Plan, tmp_path: Path) -> None:

@@ -127,10 +127,6 @@ def test_a_digest_changes_with_names_sizes_and_times(change: str, tmp_path: Path
     assert (data_files.listing(folder) != before) == changes
 
 
-def test_a_copy_with_its_times_has_the_same_digest(tmp_path: Path) -> None:
-    assert data_files.listing(make(tmp_path / "a")) == data_files.listing(make(tmp_path / "b"))
-
-
 def test_a_link_that_leads_back_up_ends(tmp_path: Path) -> None:
     folder = make(tmp_path)
     (folder / "cat" / "up").symlink_to(folder, target_is_directory=True)

@@ -1,7 +1,7 @@
 """A run's code digest changes when, and only when, code that decides its bytes changes its meaning."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,6 @@ import pytest
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import digests, sources
-
-Edit = Callable[[str, str, str], None]
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +53,6 @@ ALL = {"simclr-default", "simclr-cut3", "simclr-gradscale1", "simsiam-default", 
 SIMCLR = {name for name in ALL if name.startswith("simclr")}
 # file, text, replacement, whose digests change
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
-    "a comment": ("augmentations/ops.py", "    reach, size =", "    # a comment\n\n    reach, size =", set()),
-    "a docstring": (
-        "objectives/nt_xent.py",
-        "each of the 2n embeddings is an anchor",
-        "every one of the 2n embeddings is an anchor",
-        set(),
-    ),
-    "a module's docstring": ("training/loop.py", '"""Pretraining', '"""All of pretraining', set()),
-    "layout": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(\n        z_a\n    )\n\n", set()),
     "nt_xent": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
     "negative_cosine": ("objectives/negative_cosine.py", ".mean()", ".sum()", ALL - SIMCLR),
     "grad_scale": ("objectives/grad_scale.py", "** ctx.power", "** -ctx.power", {"simclr-gradscale1"}),
@@ -85,8 +74,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         "self.views_b is None else self.views)",
         ALL,
     ),
-    "how it is resumed": ("training/checkpoint.py", '"optimiser."', '"optimizer."', set()),
-    "who trains where": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
     "present": ("report/kinds/table.py", "import", "import sys\nimport", set()),
     "statistics": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", set()),
     "a probe": ("probes/knn.py", "topk", "sort", set()),
@@ -104,27 +91,6 @@ def test_whose_digest_an_edit_changes(package: Path, plan: Plan, name: str) -> N
     edit(package, file, old, new)
     after = all_digests(plan)
     assert {run for run in ALL if after[run] != before[run]} == expected
-
-
-def test_a_new_component_changes_nothing(package: Path, plan: Plan) -> None:
-    before = all_digests(plan)
-    shutil.copy(package / "objectives" / "nt_xent.py", package / "objectives" / "decoupled.py")
-    assert all_digests(plan) == before
-
-
-def test_the_copy_has_the_originals_digests(plan: Plan, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the package lies does not matter."""
-    copied = all_digests(plan)
-    monkeypatch.undo()
-    assert all_digests(plan) == copied
-
-
-def test_runs_of_one_kind_share_a_digest(plan: Plan) -> None:
-    by_kind: dict[str, set[str]] = {}
-    for run in plan.runs.values():
-        by_kind.setdefault(f"{run.method.name}-{run.tag}", set()).add(digests.run_digest(run))
-    assert all(len(found) == 1 for found in by_kind.values())
-    assert len(set(all_digests(plan).values())) == 5
 
 
 def protocols(plan: Plan) -> dict[str, str]:
@@ -292,15 +258,6 @@ def test_dataset_digest(package: Path, plan: Plan) -> None:
     assert digests.dataset_digest(dataset) == before
     edit(package, "datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5")
     assert digests.dataset_digest(dataset) != before
-
-
-def test_no_module_imports_relatively() -> None:
-    """The closure follows absolute imports only."""
-    import ast
-
-    for path in sources.PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            assert not (isinstance(node, ast.ImportFrom) and node.level), path
 
 
 def test_environment_names_versions_and_processor() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.config import plan as planning
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
@@ -92,14 +91,6 @@ def test_the_tables_hold_what_the_run_left(tiny_plan: Plan, run: Run) -> None:
     assert [(one["protocol"], one["measure"], one["reading"], float(one["value"])) for one in own] == said
 
 
-def test_history_keeps_every_bit(tiny_plan: Plan, run: Run) -> None:
-    lines = (tiny_plan.run_folder(run.name) / "history.csv").read_text().splitlines()
-    names = lines[0].split(",")
-    printed = [dict(zip(names, map(float, line.split(",")), strict=True)) for line in lines[1:]]
-    record = packed(tiny_plan, run)
-    assert record.history == printed
-
-
 def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its history holds a loss that is not a number, which JSON cannot."""
     run, epoch = tiny_plan.batches[0].runs[0], loop._epoch
@@ -122,18 +113,6 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
         ("diverged", None, None, None, "")
     }
     assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
-
-
-def test_only_the_published_scale_itself_goes_to_evidence(tiny_root: Path) -> None:
-    """A changed number of the paper scale makes another scale."""
-    published = planning.make(tiny_root, {"scale": "paper"})
-    changed = planning.make(tiny_root, {"scale": "paper", "epochs": 3})
-    run = next(iter(published.runs.values()))
-    for plan in (published, changed):
-        with pytest.raises(HypersphereError, match=r"manifest\.json: the file is missing"):
-            evidence.pack(plan, run)
-    assert published.config.scale_name == "paper"
-    assert changed.config.scale_name != "paper"
 
 
 def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:

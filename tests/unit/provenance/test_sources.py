@@ -27,15 +27,8 @@ MOVES, STAYS = True, False
 # What is edited: file, text, its replacement, whether the digest moves. An empty text: the replacement is a new file.
 EDITS: dict[str, tuple[str, str, str, bool]] = {
     # Edits that change what a run is, or could.
-    "a number in an objective": ("objectives/nt_xent.py", "/ temperature", "/ (2 * temperature)", MOVES),
     "an operator in the loop": (LOOP, "output.loss * share", "output.loss / share", MOVES),
     "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MOVES),
-    "what a run's field means": (
-        "config/run.py",
-        "if self.views_b is None else self.views_b",
-        "if self.views_b is None else self.views",
-        MOVES,
-    ),
     "how the registry merges defaults": (
         "config/registry.py",
         "... if default is None",
@@ -49,14 +42,6 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
         'raise ValueError(\n                f"run {self.name}',
         MOVES,
     ),
-    "an encoder's layer": ("encoders/stages.py", "padding=1", "padding=0", MOVES),
-    "an operation on views": ("augmentations/ops.py", "/ 255", "/ 256", MOVES),
-    "the hash of keyed draws": ("prng.py", "sha256", "sha512", MOVES),
-    "a parameter of the optimiser": ("training/optimisation.py", "/ 256", "/ 128", MOVES),
-    "a numerical switch": ("training/determinism.py", "benchmark = False", "benchmark = True", MOVES),
-    "the precision of saved weights": ("training/weights.py", ".cpu()", ".half().cpu()", MOVES),
-    "which arrays are trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", MOVES),
-    "how weights begin": ("training/build.py", "fan_out", "fan_in", MOVES),
     # Edits of what only speaks, of what decides no byte, and of what the run does not use.
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", STAYS),
     "a docstring": (

@@ -27,12 +27,6 @@ def test_numbers_have_one_spelling(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_bytes() == ("\n".join(["n,value", *lines]) + "\n").encode()
 
 
-def test_the_table_itself_is_left_as_it_is(tmp_path: Path) -> None:
-    table = pd.DataFrame({"value": [np.inf]})
-    tables.write(tmp_path, {"t": (table, ["value"])})
-    assert math.isinf(table["value"][0])
-
-
 def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path) -> None:
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
@@ -110,11 +104,3 @@ def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, text: str | None,
         tables.read(path, tables.numbers("epoch", "value"))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
-
-
-def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
-    columns = {**tables.numbers("value"), **tables.flags("final"), **tables.texts("run")}
-    tables.write(tmp_path, {"t": (pd.DataFrame(columns=list(columns)), columns)})
-    found = tables.read(tmp_path / "t.csv", columns)
-    assert list(found.columns) == ["value", "final", "run"]
-    assert found.empty

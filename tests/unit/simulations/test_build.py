@@ -7,13 +7,12 @@ import pytest
 import yaml
 
 from hypersphere.config import plan as planning
-from hypersphere.config import project as cfg
 from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.report.results import Results
 from hypersphere.simulations import build
-from hypersphere.simulations.study import COLUMNS, Context, counted, effect, exactly, over_seeds
+from hypersphere.simulations.study import COLUMNS, counted, effect, exactly, over_seeds
 
 PAPER = "embedding_norms"
 FILE = f"config/papers/{PAPER}.yaml"
@@ -76,13 +75,6 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path) -
         made(project_root)
 
 
-def test_no_such_study_is_one_sentence(project_root: Path) -> None:
-    rewrite(project_root, fig1={"draw": "study_table", "title": "t", "study": "cosine"})
-    said = rf"{PAPER}\.yaml: artifacts\.fig1\.study: 'cosine' is not one of .*cosine_field"
-    with pytest.raises(HypersphereError, match=said):
-        planning.make(project_root)
-
-
 def test_answers_say_what_their_numbers_are() -> None:
     rows = build.rows("s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")])
     assert [tuple(row.values()) for row in rows] == [
@@ -96,27 +88,3 @@ def test_answers_say_what_their_numbers_are() -> None:
     ]
     with pytest.raises(ValueError, match="not a number"):
         build.rows("s", [exactly("a", float("nan"))])
-
-
-def test_a_study_that_needs_data_is_left_out_where_there_is_none(project_root: Path) -> None:
-    """A scale that provides none downloads nothing; a data_root with torchvision's sets alone has no human labels."""
-    study = {"draw": "study_figure", "title": "t", "study": "human_labels", "needs": ["human_labels"]}
-    rewrite(project_root, labels=study)
-    provided = {"scale": "paper", "provides": ["human_labels"]}
-
-    def studied(**settings: object) -> set[str]:
-        return set(cfg.load(project_root, settings).studied(PAPER))
-
-    everything = studied(**provided)
-    assert everything - studied() == {"labels"}
-    data = project_root / "sets"
-    data.mkdir()
-    assert studied(**provided, data_root=str(data)) == studied()
-    (data / "human").mkdir()
-    assert studied(**provided, data_root=str(data)) == everything
-
-
-def test_a_study_runs_by_itself(project_root: Path) -> None:
-    study = build.run("cosine_field", Context(cfg.load(project_root, {}), PAPER))
-    assert study.tables
-    assert study.answers

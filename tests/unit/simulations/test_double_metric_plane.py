@@ -82,14 +82,6 @@ def test_where_the_printed_weight_is_0(loss: str, temperature: float, expected: 
     assert around[0] < 0 < around[1]
 
 
-def test_a_zero_beyond_the_diameter_has_no_angle() -> None:
-    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
-    zeros = table[table["panel"] == "zero"]
-    for row in zeros.itertuples():
-        assert np.isnan(row.x) if row.y > 2 else 2 * math.sin(row.x / 2) == pytest.approx(row.y)
-    assert zeros[zeros["x"].isna()][["series", "temperature"]].to_numpy().tolist() == [["DM3", 1.0]]
-
-
 def test_answers_by_counting() -> None:
     """179 angles, five temperatures: radius 1/tau is right at tau = 1, and at the right angle, whose cosine is 0."""
     found = {name: (answer.arms["held"][0], answer.arms["places"][0]) for name, answer in answered().items()}

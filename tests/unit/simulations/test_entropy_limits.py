@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import entropy
 
@@ -15,7 +14,6 @@ from hypersphere.simulations.entropy_limits.compute import (
     EXAMPLES,
     TEMPERATURES,
     Row,
-    aligned_entropy,
     entropy_limits,
     finding,
     limits,
@@ -49,17 +47,6 @@ def test_no_logits_on_a_grid_do_better_and_some_do_as_well(n: int, temperature: 
     assert (best == levels[0]).sum() == n - at_top
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1.0])
-def test_no_free_logits_do_better(temperature: float) -> None:
-    """L-BFGS-B from 12 random starts in the box, n = 5: the best ends at the limit, the others at higher vertices."""
-    bound = 1 / temperature
-    starts = np.random.default_rng(0).uniform(-bound, bound, (12, 5))
-    ends = [minimize(lambda z: entropy(softmax(z)), z, bounds=[(-bound, bound)] * 5).fun for z in starts]
-    lowest = limits(5, temperature).lowest
-    assert min(ends) == pytest.approx(lowest, rel=1e-6)
-    assert max(ends) > lowest * 1.01
-
-
 @pytest.mark.parametrize("temperature", [0.05, 0.5, 1.0])
 def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
     ratio, found = math.exp(2 / temperature), {}
@@ -80,13 +67,6 @@ def test_limits_by_hand() -> None:
     assert limits(2, 0.8).lowest == pytest.approx(-p * math.log(p) - (1 - p) * math.log(1 - p), rel=1e-12)
     assert limits(4096, 0.01).lowest < 1e-80
     assert limits(4096, 1e4).lowest == pytest.approx(math.log(4096), abs=1e-7)
-
-
-def test_aligned_by_hand() -> None:
-    total = math.exp(1 / 0.1) + 4095
-    p = math.exp(1 / 0.1) / total
-    by_hand = -p * math.log(p) - (1 - p) * math.log((1 - p) / 4095)
-    assert aligned_entropy(4096, 0.1) == pytest.approx(by_hand, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from scipy.stats import entropy
 
 from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations.human_labels import compute as module
-from hypersphere.simulations.human_labels.compute import answers, entropies, error_rate, human_labels, table, votes
+from hypersphere.simulations.human_labels.compute import answers, entropies, human_labels, table
 
 
 def labels(**changed: Any) -> HumanLabels:
@@ -76,11 +76,6 @@ def test_small_sets_by_hand() -> None:
     assert filled["series"].tolist() == ["unanimous", "not unanimous"]
     assert filled["value"].tolist() == [50, 50]
     assert filled["x"].tolist() == pytest.approx([0, 1.0])  # 1.04 nat lies in the bin from 1.0
-
-
-def test_votes_and_errors_by_hand() -> None:
-    assert votes(np.array([[0, 2], [0, 1], [2, 2]]), 3).tolist() == [[2, 0, 1], [0, 1, 2]]
-    assert error_rate(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5])) == 25
 
 
 def test_n49_a_consensus_of_three_and_the_label_of_one() -> None:

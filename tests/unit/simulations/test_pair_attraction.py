@@ -201,21 +201,6 @@ def test_the_largest_penalty_collapses(penalty: str) -> None:
     assert norm < 0.2
 
 
-def test_a_limit_is_kept() -> None:
-    """At norm 1 it takes 96 or 97 steps (the authors' code: 96)."""
-    found = {}
-    for limit in (80, 120):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pair_attraction, "LIMIT", limit)
-            found[limit] = simulated([free(1.0)], [0]).item()
-    assert found[80] == math.inf
-    assert abs(found[120] - 96) <= 1
-
-
-def test_the_slope_of_a_power_is_its_exponent() -> None:
-    assert pair_attraction.slopes([1, 2, 8], np.array([[3.0, 1.0], [12.0, 2.0], [192.0, 8.0]])) == pytest.approx([2, 1])
-
-
 FEW = [free(1.0), free(0.5, -0.48), SECOND, penalised("norm", 1.0, 1.0), penalised("inner product", 1.0, 0.5)]
 
 
@@ -231,13 +216,6 @@ def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> Non
         assert np.concatenate([part[name] for part in apart]).tobytes() == values[order].tobytes()
     assert whole["angle"][0].tobytes() != whole["angle"][1].tobytes()
     assert np.isnan(whole["steps"]).tolist() == [[False] * 5] * 3 + [[False, True, True, False, False]]
-
-
-@pytest.mark.parametrize(("name", "value"), [("TOGETHER", 3), ("CLEARED_EVERY", 10)])
-def test_what_is_dropped_when_changes_nothing(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
-    expected = simulated(FEW, [0, 1, 2])
-    monkeypatch.setattr(pairs, name, value)
-    assert simulated(FEW, [0, 1, 2]).tobytes() == expected.tobytes()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from hypersphere.simulations.toy_clustering import compute as toy_clustering
 from hypersphere.simulations.toy_clustering import maps as toy_maps
 from hypersphere.simulations.toy_clustering.compute import (
     BINS,
-    SEEDS,
     SPACES,
     accuracies,
     pair_counts,
@@ -46,10 +45,6 @@ def test_a_trial_does_not_depend_on_the_others(results: Results, seeds: list[int
         assert part.shape[0] == len(seeds)
     for name in ("maps", "learned", "longer", "euclidean", "histogram"):
         assert some[name].tobytes() != results[name][[seed + 1 for seed in seeds]].tobytes()  # control: another seed
-
-
-def test_twenty_trials() -> None:
-    assert list(SEEDS) == list(range(20))
 
 
 def by_hand(results: Results, setting: Setting, seed: int, circle: bool = False) -> Tensor:

@@ -58,12 +58,6 @@ def test_every_other_shape_has_been_calibrated() -> None:
     assert replace(MOONS["corner"], origin=(0.0, 0.0)) == MOONS["default"]
 
 
-def test_calibration_can_choose_another() -> None:
-    """Control: asked for another accuracy, it takes another step."""
-    drawn = draws(TRIALS, "three_bars")
-    assert calibrate([Bars(1.0), Bars(1.09), Bars(1.5)], 85.0, drawn) == Bars(1.5)
-
-
 def test_bars_side_by_side_jump_past_the_printed_accuracy() -> None:
     """Why the bars are in steps: without, K-means cuts across them or between them, about 69 or 100 %. A spacing whose
     mean is the printed 75.2 mixes both, with eight times the printed spread of 1.2 and more."""
