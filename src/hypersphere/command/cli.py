@@ -89,22 +89,12 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
             print(line)
 
 
-@command(
-    "the device-hours that the runs would take",
-    VERBOSE,
-    option("--tflops", type=float, metavar="X", help="10^12 floating-point operations a second of one device"),
-    option("--csv", metavar="FILE", help="write every artifact's numbers, in plain units"),
-)
+@command("the device-hours that the runs would take", VERBOSE)
 def cost(plan: Plan, arguments: argparse.Namespace) -> None:
-    if arguments.csv is not None and (not arguments.csv or Path(arguments.csv).is_dir()):
-        raise HypersphereError(f"cost: --csv: must be a file, not a folder (given: '{arguments.csv}')")
     from hypersphere.command import cost
 
-    costs = cost.of(plan, arguments.tflops)
-    for line in cost.lines(costs, arguments.verbose):
+    for line in cost.lines(cost.Cost(plan), arguments.verbose):
         print(line)
-    if arguments.csv is not None:
-        cost.write(costs, Path(arguments.csv))
 
 
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
