@@ -17,7 +17,7 @@ SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report evidence restore plan verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce report evidence restore plan verify mend archive test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,9 +62,6 @@ mend: $(READY) ## verify, forget what is damaged, and make it again
 
 archive: $(READY) ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/archive.md)
 	@hypersphere archive $(SETTINGS)
-
-check-archive: $(READY) ## FILE=….zip: every file in it against its checksum
-	@hypersphere check-archive "$(FILE)"
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 -m "$(MARKS)" --durations 10

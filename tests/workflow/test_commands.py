@@ -24,7 +24,6 @@ PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorte
 PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = {
     "make archive": "packs a git commit, which these copies are not: unit/provenance/test_archive.py",
-    "make check-archive": "the same",
     "make restore": "needs a remote: test_restore.py",
     "make setup": "downloads packages",
     "make test": "this is one of the tests",

@@ -290,13 +290,6 @@ def archive(plan: Plan, arguments: argparse.Namespace) -> None:
     print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
 
 
-@command("check every file of such a zip", option("file", metavar="FILE"), of_plan=False)
-def check_archive(arguments: argparse.Namespace) -> None:
-    from hypersphere.provenance import archive
-
-    print(archive.check(Path(arguments.file)))
-
-
 @command(
     "train, probe and pack pending runs, the most telling first",
     option("--minutes", type=float, required=True, metavar="M", help="after which it stops"),

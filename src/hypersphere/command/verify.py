@@ -85,13 +85,10 @@ def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
 
 
 def _run(plan: Plan, name: str) -> None:
-    run, folder, proof = plan.run(name), plan.run_folder(name), plan.marker(plan.batch_of(name))
-    found = state.look(folder)
-    if not found.done:
-        raise DamagedError(f"{found.problem}; run again, or: hypersphere pretrain {name}", proof)
+    run, found = plan.run(name), manifest.check_run(plan, name)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(folder / MANIFEST, found.manifest, expected, proof)
+    _check_same(plan.run_folder(name) / MANIFEST, found, expected, plan.marker(plan.batch_of(name)))
 
 
 def _markers(plan: Plan, batch: BatchOfRuns) -> None:

@@ -10,13 +10,12 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int64, UInt8
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat
 
 from hypersphere.datasets import composing
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
-from hypersphere.errors import HypersphereError
 
 # Red, green and blue, 0 … 1: the ten mean colours in the published code, in the order of its classes.
 COLOURS = np.array(
@@ -47,7 +46,7 @@ def colored_mnist(
     *,
     conflicting_percent: PositiveFloat,
     base: Literal["mnist", "digits"] = "mnist",
-    noise: PositiveInt = 4,
+    noise: Literal[1, 2, 3, 4, 5] = 4,
     side: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
@@ -65,8 +64,6 @@ def colored_mnist(
         test_per_class: test images per digit; 0: all of MNIST, or 100 from scikit-learn.
         seed: of all draws.
     """
-    if noise > len(NOISE):
-        raise HypersphereError(f"colored_mnist: noise: must be from 1 to {len(NOISE)} (given: {noise})")
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )

@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat
 
 from hypersphere.datasets import composing
-from hypersphere.datasets.corrupting.apply import check, corrupt
+from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
 
@@ -40,7 +40,7 @@ def corrupted_cifar(
     conflicting_percent: PositiveFloat,
     base: Literal["cifar10", "digits"] = "cifar10",
     type: Literal[0, 1] = 0,
-    severity: PositiveInt = 5,
+    severity: Literal[1, 2, 3, 4, 5] = 5,
     side: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
@@ -60,7 +60,6 @@ def corrupted_cifar(
         seed: of all draws.
     """
     corruptions = TYPES[type]
-    check(corruptions[0], severity, "corrupted_cifar")
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )

@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import UInt8
 from pydantic import NonNegativeInt
 
+from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.corrupting import official
-from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, check, corrupt
+from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import CLASS, TEST, Arrays, Pieces, Split, changed
@@ -45,8 +46,8 @@ def corruptions(
     """
     tiny = base == "tiny_imagenet" and origin == "official"
     names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
-    for name in names:
-        check(name, SEVERITIES[0], "corruptions: only")
+    if unknown := [name for name in names if name not in FUNCTIONS]:
+        raise HypersphereError(f"corruptions: only: {not_one_of(unknown[0], FUNCTIONS)}")
     if origin == "official" and not tiny and base not in official.FOLDERS:
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):

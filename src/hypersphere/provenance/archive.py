@@ -7,10 +7,8 @@ those of the commit, and nothing tells which machine packed it.
 
 import hashlib
 import os
-import struct
 import subprocess
 import zipfile
-import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,13 +17,9 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-SUMS, SIDECAR = "SHA256SUMS", ".sha256"
-LARGEST_SUMS = 2**26
-"""Bytes; the list of checksums is read whole."""
+SUMS = "SHA256SUMS"
 HIDDEN = ("batches/", "runs/")
 """Folders of a scale's results that are left out: markers, and the runs' weights unless they are asked for."""
-BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, KeyError, OSError)
-"""What reading a damaged zip may raise; a flipped bit can also ask for a password or for an unknown compression."""
 
 
 def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
@@ -69,52 +63,8 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
             entry.external_attr = (0o100755 if program else 0o100644) << 16
             archive.writestr(entry, data)
             sums += f"{hashlib.sha256(data).hexdigest()}  {name}\n"
-    files.write_text(_sidecar(target), f"{files.sha256(target)}  {target.name}\n")
+    files.write_text(target.with_name(f"{target.name}.sha256"), f"{files.sha256(target)}  {target.name}\n")
     return target
-
-
-def check(path: Path) -> str:
-    """Compare all that an archive holds with its ``SHA256SUMS``, and the whole with the checksum beside it, if any.
-
-    Returns a sentence that says what was checked. Damage is an error that names each file.
-    """
-    beside, problems = _sidecar(path), []
-    files.check_regular(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            top = next(iter(archive.namelist()), "").partition("/")[0]
-            with archive.open(f"{top}/{SUMS}") as member:
-                lines = member.read(LARGEST_SUMS).decode().splitlines()
-            sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
-            held = {name.removeprefix(f"{top}/") for name in archive.namelist()} - {SUMS}
-            for name in sorted(sums.keys() | held):
-                if name not in held:
-                    problems.append(f"{name}: is missing")
-                elif name not in sums:
-                    problems.append(f"{name}: does not belong to it")
-                elif _checksum(archive, f"{top}/{name}") != sums[name]:
-                    problems.append(f"{name}: was changed")
-            commit = archive.comment.decode()
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
-    except BROKEN as error:
-        raise HypersphereError(f"{path}: no readable archive of hypersphere ({error})") from None
-    if problems:
-        raise HypersphereError("; ".join(f"{path}: {problem}" for problem in problems))
-    if not beside.exists():
-        return f"{path.name}: {len(sums)} files of commit {commit[:12]}, sound; there is no {beside.name} beside it"
-    if files.read_text(beside).split()[:1] != [files.sha256(path)]:
-        raise HypersphereError(f"{path}: its bytes are not those that {beside.name} names")
-    return f"{path.name}: {len(sums)} files of commit {commit[:12]}, sound; its bytes are those of {beside.name}"
-
-
-def _checksum(archive: zipfile.ZipFile, name: str) -> str:
-    """The sha256 of a member of any size; empty if it cannot be read."""
-    try:
-        with archive.open(name) as member:
-            return hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
-    except BROKEN:
-        return ""
 
 
 def _check_whole(results: Iterable[Path]) -> None:
@@ -137,6 +87,3 @@ def _git(root: Path, *arguments: str) -> str:
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
     return os.fsdecode(done.stdout)
 
-
-def _sidecar(path: Path) -> Path:
-    return path.with_name(path.name + SIDECAR)

@@ -45,15 +45,12 @@ def counted(modules: Iterable[str]) -> dict[str, str]:
 def _rows(table: Path) -> tuple[tuple[str, str, str], ...]:
     """Reader, file and checksum of each published file. The reader is in the first row of its dataset."""
     rows, reader = [], ""
-    try:
-        with table.open(encoding="utf-8", newline="") as handle:
-            for row in csv.DictReader(handle):
-                reader = row["reader"] or reader
-                if row["file"]:
-                    name = f"{row['dataset']}/{row['file']}" if "dataset" in row else row["file"]
-                    rows.append((reader, name, row["md5"] if "md5" in row else row["checksum"]))
-    except OSError as error:
-        raise HypersphereError(f"{table}: cannot be read ({error.strerror}); it belongs to the checkout") from None
+    with table.open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            reader = row["reader"] or reader
+            if row["file"]:
+                name = f"{row['dataset']}/{row['file']}" if "dataset" in row else row["file"]
+                rows.append((reader, name, row["md5"] if "md5" in row else row["checksum"]))
     return tuple(rows)
 
 

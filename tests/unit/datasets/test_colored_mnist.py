@@ -10,7 +10,6 @@ from hypersphere.datasets import colored_mnist as module
 from hypersphere.datasets import store
 from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.digits import digits
-from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
 FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class": 20}
@@ -53,15 +52,3 @@ def test_noise_spreads_the_colours_of_one_class() -> None:
         spreads.append(colour[:, 1].std())
     assert spreads[0] == pytest.approx(0.05, rel=0.4)
     assert spreads[1] < 0.005
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"conflicting_percent": 101, "base": "digits"}, "conflicting_percent: must be at most 100"),
-        ({"conflicting_percent": 1, "noise": 6}, r"colored_mnist: noise: must be from 1 to 5 \(given: 6\)"),
-    ],
-)
-def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], words: str) -> None:
-    with pytest.raises(HypersphereError, match=words):
-        colored_mnist(NOWHERE, False, **asked)

@@ -11,7 +11,6 @@ from hypersphere.datasets import store
 from hypersphere.datasets.corrupted_cifar import corrupted_cifar
 from hypersphere.datasets.corrupting.apply import FUNCTIONS, corrupt
 from hypersphere.datasets.digits import digits
-from hypersphere.errors import HypersphereError
 
 NOWHERE = Path("/nonexistent")
 FEW: dict[str, Any] = {"base": "digits", "train_per_class": 20, "test_per_class": 10, "conflicting_percent": 10}
@@ -38,15 +37,3 @@ def test_the_two_lists_are_corruptions_or_none() -> None:
     both = [*module.TYPES[0], *module.TYPES[1]]
     assert set(both) == {*FUNCTIONS, "original"}
     assert len(set(both)) == 20
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"conflicting_percent": 200, "base": "digits"}, "conflicting_percent: must be at most 100"),
-        ({"conflicting_percent": 1, "severity": 6}, r"corrupted_cifar: severity must be from 1 to 5 \(given: 6\)"),
-    ],
-)
-def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], words: str) -> None:
-    with pytest.raises(HypersphereError, match=words):
-        corrupted_cifar(NOWHERE, False, **asked)

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int, UInt8
 
-from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupting import functions
 from hypersphere.datasets.reading import published
-from hypersphere.errors import HypersphereError
 
 BENCHMARK = (
     *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
@@ -45,14 +43,6 @@ def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
     return found
 
 
-def check(name: str, severity: int, where: str) -> None:
-    """Check a corruption's name and severity."""
-    if name not in FUNCTIONS:
-        raise HypersphereError(f"{where}: {not_one_of(name, FUNCTIONS)}")
-    if severity not in SEVERITIES:
-        raise HypersphereError(f"{where}: severity must be from 1 to 5 (given: {severity})")
-
-
 def corrupt(
     images: UInt8[np.ndarray, "N H H 3"],
     name: str,
@@ -71,7 +61,6 @@ def corrupt(
         seed: of all draws.
         purpose: further parts of the key, for example the set's split.
     """
-    check(name, severity, "corruption")
     chosen = parameters()["medium" if images.shape[1] >= MEDIUM else "small", name, severity]
     corrupted = np.empty_like(images)
     for start in range(0, len(images), BATCH):

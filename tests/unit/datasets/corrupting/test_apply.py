@@ -8,7 +8,6 @@ from sklearn.datasets import load_sample_image
 
 from hypersphere.datasets.corrupting.apply import BENCHMARK, EXTRA, FUNCTIONS, SEVERITIES, corrupt, parameters
 from hypersphere.datasets.part import shrunk
-from hypersphere.errors import HypersphereError
 
 NOT_WORSE = {"saturate", "spatter", "elastic_transform", "glass_blur"}
 """Their tables do not grow: less or more colour, water or mud, wide or narrow waves, copies less or more blurred."""
@@ -80,16 +79,6 @@ def test_large_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -
     whole = corrupt(SMALL, "shot_noise", 2, NUMBERS, 0)
     monkeypatch.setattr("hypersphere.datasets.corrupting.apply.BATCH", 5)
     np.testing.assert_array_equal(corrupt(SMALL, "shot_noise", 2, NUMBERS, 0), whole)
-
-
-def test_a_wrong_name_or_severity_is_a_sentence() -> None:
-    with pytest.raises(
-        HypersphereError, match=r"^corruption: 'gausian_noise' is not one .*did you mean gaussian_noise"
-    ):
-        corrupt(SMALL, "gausian_noise", 1, NUMBERS, 0)
-    for severity in (0, 6):
-        with pytest.raises(HypersphereError, match=rf"severity must be from 1 to 5 \(given: {severity}\)"):
-            corrupt(SMALL, "fog", severity, NUMBERS, 0)
 
 
 # Hendrycks and Dietterich 2019, Fig. 1 and Appendix B, as the benchmark's files are called.
