@@ -107,6 +107,17 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
         cost.write(costs, Path(arguments.csv))
 
 
+@command(
+    "one step of every distinct run with two random images on the CPU, and the memory that each will need",
+    option("--verbose", action="store_true", help="list every step, not only those that fail"),
+)
+def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import rehearse
+
+    for line in rehearse.lines(plan, arguments.verbose):
+        print(line, flush=True)
+
+
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store
