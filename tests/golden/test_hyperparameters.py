@@ -20,7 +20,7 @@ import pytest
 
 from hypersphere.command import hyperparameters_page
 from hypersphere.command.hyperparameters_page import Row
-from hypersphere.config import coordinates, registry
+from hypersphere.config import coordinates, project, registry
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
@@ -157,7 +157,7 @@ def test_another_printed_value_is_noticed() -> None:
 
 
 def test_where_our_setting_is_another_the_reading_says_why() -> None:
-    known = {entry.id for entry in load_errata(ROOT)}
+    known = {entry.id for entry in load_errata(project.load(ROOT, {}))}
     for row in rows():
         cited = re.findall(r"\b[MLNSDX]\d+[a-z]?\b", row.reading)
         assert set(cited) <= known, row

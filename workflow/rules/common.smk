@@ -53,4 +53,4 @@ def tidy(paper, artifact):
 
 def claims_of(paper):
     """Digest of a paper's published numbers; people edit the file, so its modification time says nothing."""
-    return digests.file_digest(f"paper/claims/{paper}.csv")
+    return digests.file_digest(PLAN.config.claims_file(paper).as_posix())

@@ -18,7 +18,7 @@ rule judge_records:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda wildcards: digests.records_digest(Path.cwd(), wildcards.recorded),
+        code=lambda wildcards: digests.records_digest(PLAN.config, wildcards.recorded),
     shell:
         "hypersphere report --records {wildcards.recorded} > {log} 2>&1"
 
@@ -54,6 +54,7 @@ rule write_report:
             "hypersphere.report.known",
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
+            *(path.as_posix() for name in ("errata.yaml", "findings.yaml") for path in PLAN.config.beside(name)),
             "config/certainty.yaml",
             "CITATION.cff",
         ),

@@ -108,6 +108,19 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line, flush=True)
 
 
+@command(
+    "write a folder for a document of your own, which runs as it is",
+    option("name", help="a word; its runs, claims and results are called by it"),
+    option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: papers/)"),
+)
+def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import new_paper
+
+    folder, inside = new_paper.write(plan.config, arguments.name, arguments.parent), arguments.parent is None
+    setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
+    print(f"wrote {folder}; next: make reproduce ONLY={arguments.name}{setting}")
+
+
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store

@@ -186,6 +186,9 @@ def bound(plan: Plan) -> list[Bound]:
 
 def claims(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """Counts of claims by document, kind and origin, and why nothing would measure some; with ``verbose``, of each."""
+    for paper in plan.config.papers:
+        if not (file := plan.config.claims_file(paper)).exists() and plan.config.papers[paper].measured:
+            yield f"note      {file}: there is none, so nothing of {paper} is judged"
     found = bound(plan)
     unmeasured = [one for one in found if one.by == NOTHING]
     yield f"scale     {plan.config.scale_name}: {plan.config.scale.describe}"

@@ -135,7 +135,7 @@ def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
     lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
-    listed = load_errata(config.root)
+    listed = load_errata(config)
     titles = {name: paper.title for name, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
     for name, title in titles.items():
         own = [one for one in listed if one.document == name]

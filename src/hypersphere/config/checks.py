@@ -19,7 +19,7 @@ def check_texts(plan: Plan) -> None:
     its own to name, so that claims about studies may have any key in their setting.
     """
     rules.load(plan.config.root)
-    claims.load_errata(plan.config.root)
+    claims.load_errata(plan.config)
     for name, paper in plan.config.papers.items():
         file = plan.config.claims_file(name)
         measured = [artifact for artifact, one in paper.measured.items() if not one.missing]

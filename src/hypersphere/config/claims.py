@@ -199,7 +199,9 @@ def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
 
 
 def read(file: Path) -> list[Claim]:
-    """The rows of a paper's claims, each validated by itself."""
+    """The rows of a paper's claims, each validated by itself; none without the file: nothing of it is judged."""
+    if not file.exists():
+        return []
     required = [name for name, field in Claim.model_fields.items() if field.is_required()]
     known = [name for name, field in Claim.model_fields.items() if not field.exclude]
     lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
@@ -315,7 +317,7 @@ def load_sentences(file: Path) -> dict[str, Sentence]:
     return {name: validate(Sentence, sentence, file, f"sentences.{name}") for name, sentence in given.items()}
 
 
-ERRATA = "paper/errata.yaml"
+ERRATA = "errata.yaml"
 SEVERAL = "several"
 """The ``document`` of an entry about more than one document."""
 
@@ -347,19 +349,19 @@ class Erratum(Strict):
     """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
 
 
-def load_errata(root: Path) -> list[Erratum]:
-    """Every entry of paper/errata.yaml, in its order."""
-    file = root / ERRATA
-    listed = files.read_yaml(file)
-    if not isinstance(listed, list):
-        raise HypersphereError(f"{file}: must be a list of entries")
+def load_errata(config: Config) -> list[Erratum]:
+    """Every entry of paper/errata.yaml, in its order, and of the folders of documents that have their own."""
     ledger: dict[str, Erratum] = {}
-    for given in listed:
-        name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
-        entry = validate(Erratum, given, file, name)
-        if entry.id in ledger:
-            raise HypersphereError(f"{file}: id: {name} is given twice")
-        ledger[entry.id] = entry
+    for file in config.beside(ERRATA):
+        listed = files.read_yaml(file)
+        if not isinstance(listed, list):
+            raise HypersphereError(f"{file}: must be a list of entries")
+        for given in listed:
+            name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
+            entry = validate(Erratum, given, file, name)
+            if entry.id in ledger:
+                raise HypersphereError(f"{file}: id: {name} is given twice")
+            ledger[entry.id] = entry
     return list(ledger.values())
 
 

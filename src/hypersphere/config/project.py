@@ -60,6 +60,10 @@ Artifacts = Annotated[list[str], AfterValidator(_each_once)]
 """Artifacts as ``paper/artifact``."""
 
 
+PAPER = "paper.yaml"
+"""What makes a folder that of a document. Beside it: claims.csv, sentences.yaml, errata.yaml, findings.yaml, if any."""
+
+
 class Settings(Strict):
     """config/config.yaml: what to rebuild and where."""
 
@@ -70,6 +74,8 @@ class Settings(Strict):
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
+    papers: list[str] = Field(default_factory=list)
+    """Folders of documents that are kept elsewhere, below the project or not; those in ``papers/`` are found."""
     evidence_only: bool = False
     """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
 
@@ -161,6 +167,8 @@ class Config(BaseModel):
     overrides: dict[str, Any]
     """What the command line set."""
     papers: dict[str, Paper]
+    folders: dict[str, Path]
+    """The folder of each document that has one of its own, with all that is said of it (``PAPER``)."""
     datasets: dict[str, Dataset]
     selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
@@ -176,6 +184,11 @@ class Config(BaseModel):
         changed = _scale_overrides(self.overrides)
         changed = {key: value for key, value in changed.items() if key not in {"runs_per_job", "resources"}}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The settings of the command line that other scales of this project are read with, too."""
+        return {key: value for key, value in self.overrides.items() if key == "papers"}
 
     def studied(self, paper: str) -> dict[str, Studied]:
         """The artifacts of a paper that an exact study makes at this scale, by id.
@@ -220,16 +233,24 @@ class Config(BaseModel):
         return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
 
     def paper_file(self, paper: str) -> Path:
-        """config/papers/<paper>.yaml."""
-        return self.root / "config" / "papers" / f"{paper}.yaml"
+        """config/papers/<paper>.yaml, or paper.yaml in the document's own folder."""
+        own = self.folders.get(paper)
+        return own / PAPER if own else self.root / "config" / "papers" / f"{paper}.yaml"
 
     def claims_file(self, paper: str) -> Path:
-        """paper/claims/<paper>.csv."""
-        return self.root / "paper" / "claims" / f"{paper}.csv"
+        """paper/claims/<paper>.csv, or claims.csv in the document's own folder."""
+        own = self.folders.get(paper)
+        return own / "claims.csv" if own else self.root / "paper" / "claims" / f"{paper}.csv"
 
     def sentences_file(self, paper: str) -> Path:
-        """paper/sentences/<paper>.yaml."""
-        return self.root / "paper" / "sentences" / f"{paper}.yaml"
+        """paper/sentences/<paper>.yaml, or sentences.yaml in the document's own folder."""
+        own = self.folders.get(paper)
+        return own / "sentences.yaml" if own else self.root / "paper" / "sentences" / f"{paper}.yaml"
+
+    def beside(self, name: str) -> list[Path]:
+        """The project's file paper/<name>, and each of that name in a document's own folder: errata, findings."""
+        own = [folder / name for folder in self.folders.values()]
+        return [self.root / "paper" / name, *(path for path in own if path.is_file())]
 
     def chosen(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact."""
@@ -304,6 +325,12 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         papers[file.stem] = validate(Paper, _mapping(file), file)
         if papers[file.stem].paper != file.stem:
             raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
+    folders: dict[str, Path] = {}
+    for place in _folders(root, settings, sources):
+        paper = validate(Paper, _mapping(place / PAPER), place / PAPER)
+        if paper.paper in papers:
+            raise HypersphereError(f"{place / PAPER}: paper: {paper.paper} is the name of another document")
+        papers[paper.paper], folders[paper.paper] = paper, place
     datasets, file = {}, folder / "datasets.yaml"
     for name, entry in _mapping(file).items():
         if not isinstance(entry, dict):
@@ -317,6 +344,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         scale=scale,
         overrides=overrides,
         papers=dict(sorted(papers.items(), key=lambda item: item[1].order)),
+        folders=folders,
         datasets=datasets,
         selected={
             (name, study): read_selection(selection_file(root, name, study), declared)
@@ -327,6 +355,17 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     )
     _cross_check(config)
     return config
+
+
+def _folders(root: Path, settings: Settings, sources: Mapping[str, Path]) -> list[Path]:
+    """The folders of documents that have one of their own: all in papers/, then those that the settings name."""
+    found = sorted(file.parent for file in (root / "papers").glob(f"*/{PAPER}"))
+    for given in settings.papers:
+        folder = (root / Path(given).expanduser()).resolve()
+        if not (folder / PAPER).is_file():
+            raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
+        found += [folder] if folder not in found else []
+    return found
 
 
 def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str, Path]]:

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from hypersphere import files
+from hypersphere.config.project import Config
 from hypersphere.config.validation import Identifier, PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 
-FILE = "paper/findings.yaml"
+FILE = "findings.yaml"
 Outcome = Literal["holds", "fails", "opposite", "cannot tell"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 Column = Literal[
@@ -93,13 +94,19 @@ class Question(Strict):
         return self
 
 
-def load(root: Path) -> dict[str, Question]:
-    """The questions of paper/findings.yaml by their ids, in their order; none without the file."""
-    file = root / FILE
-    given = files.read_yaml(file) if file.exists() else {}
-    if not isinstance(given, dict):
-        raise HypersphereError(f"{file}: must map the ids of questions to questions")
-    return {str(name): validate(Question, one, file, str(name)) for name, one in given.items()}
+def load(config: Config) -> dict[str, tuple[Path, Question]]:
+    """The questions of paper/findings.yaml, and of documents' own folders, by their ids, in their order, each with its
+    file."""
+    found: dict[str, tuple[Path, Question]] = {}
+    for file in config.beside(FILE):
+        given = files.read_yaml(file) if file.exists() else {}
+        if not isinstance(given, dict):
+            raise HypersphereError(f"{file}: must map the ids of questions to questions")
+        for name, one in given.items():
+            if name in found:
+                raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
+            found[str(name)] = file, validate(Question, one, file, str(name))
+    return found
 
 
 def selects(selection: dict[Column, str | list[str]], claim: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ _MEMBER = re.compile(
 LISTED = 12
 """How many allowed names a sentence lists in full."""
 SHOWN = 3
-"""How many runs or batches a sentence lists."""
+"""How many runs, batches or wrong fields a sentence lists."""
 LARGEST = 2**31 - 1
 """The largest whole number that a file may hold: no count or seed needs a larger one."""
 PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
@@ -129,8 +129,23 @@ def suggest(key: str, allowed: Iterable[str]) -> str:
 
 
 def sentence(error: ValidationError, prefix: str = "") -> str:
-    """``field: what is wrong (given: …)`` for the first of pydantic's complaints; the field begins with ``prefix``."""
-    problem = error.errors()[0]
+    """``field: what is wrong (given: …)`` for each field that pydantic complains of; fields begin with ``prefix``."""
+    first: dict[tuple[str, ...], Any] = {}
+    for problem in error.errors():
+        field = tuple(_field(problem))
+        if not any(seen == field[: len(seen)] for seen in first):  # of a union, each member complains
+            first[field] = problem
+    # One value may stand at several places: two lists of seeds that are one list of the file, protocols that are alike.
+    said: dict[str, str] = {}
+    for problem in first.values():
+        text = _of_field(error, problem, prefix)
+        said.setdefault(text if problem["type"] == "missing" else text.partition(": ")[2], text)
+    listed = list(said.values())
+    more = [f"{len(listed) - SHOWN} more fields are wrong"] if len(listed) > SHOWN else []
+    return "; ".join([*listed[:SHOWN], *more])
+
+
+def _of_field(error: ValidationError, problem: Any, prefix: str) -> str:
     location = _field(problem)
     field = ".".join(([prefix] if prefix else []) + location)
     message = str(problem["msg"]).removeprefix("Value error, ")

@@ -16,6 +16,7 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.project import Config
 from hypersphere.config.run import Component, Dataset, Run
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest, exists
@@ -150,11 +151,13 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     return files.digest([code, texts, claims_digest(plan)])
 
 
-def records_digest(root: Path, scale: str) -> str:
+def records_digest(config: Config, scale: str) -> str:
     """Digest of all that judging claims by the records of one scale reads: code, config, printed numbers, records."""
-    read = [*(root / "config").rglob("*.yaml"), *(root / "paper" / "claims").glob("*.csv")]
-    read += [*(root / "evidence" / scale).glob("*.csv")]
-    return files.digest([code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted(read)]])
+    papers = [file for paper in config.papers for file in (config.paper_file(paper), config.claims_file(paper))]
+    read = [*(config.root / "config").rglob("*.yaml"), *papers, *(config.root / "evidence" / scale).glob("*.csv")]
+    return files.digest(
+        [code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted({*read})]]
+    )
 
 
 def _scale(plan: Plan) -> Any:

@@ -11,7 +11,7 @@ def build(plan: Plan) -> None:
     root = plan.config.root
     folder = root / known.REPORT
     claims, ladder = known.build(plan)
-    findings = questions.answered(root, claims)
+    findings = questions.answered(plan.config, claims)
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
     page.build(plan, page.Tables(claims, ladder, findings), folder)

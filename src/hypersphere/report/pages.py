@@ -99,7 +99,7 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 def ledger(config: Config) -> list[dict[str, Any]]:
     """The errata by document, in the order of config/papers. Errata of several documents come last."""
-    entries = load_errata(config.root)
+    entries = load_errata(config)
     titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
     listed = {
         title: [entry.model_dump() for entry in entries if entry.document == key] for key, title in titles.items()

@@ -13,6 +13,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import load_errata
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Verdict
 from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -59,7 +60,7 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     known = tables.rows(read)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
-    parts, mended = outline(config.root, documents, known), _errata(config.root)
+    parts, mended = outline(config.root, documents, known), _errata(config)
     leads = questions.leads(findings)
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
@@ -67,7 +68,7 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     failed = {name: [claim for claim in known if claim["paper"] == name and _fails(claim)] for name in documents}
     return {
         "about": _about(config.root),
-        "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config.root)))},
+        "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config)))},
         "confidence": words.confidence(config),
         "leads": leads,
         "across": [one for one in findings if one["paper"] not in documents and not one["lead"]],
@@ -280,10 +281,10 @@ def _figure(plan: Plan, about: Paper, name: str | None) -> dict[str, Any] | None
     }
 
 
-def _errata(root: Path) -> dict[str, str]:
+def _errata(config: Config) -> dict[str, str]:
     """By statement, the errata that name it among their tests: ``M2: the right-hand side (and Eq. 5)``."""
     found: dict[str, list[str]] = {}
-    for entry in load_errata(root):
+    for entry in load_errata(config):
         for name in entry.tests:
             found.setdefault(name, []).append(f"{entry.id}: {entry.chosen}")
     return {name: "; ".join(texts) for name, texts in found.items()}

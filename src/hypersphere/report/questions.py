@@ -10,7 +10,8 @@ import pandas as pd
 
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.questions import FILE, Outcome, Question
+from hypersphere.config.project import Config
+from hypersphere.config.questions import Outcome, Question
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -84,27 +85,27 @@ def _measured(claim: Claim) -> float:
     return float(claim["measured"] or "nan")
 
 
-def answered(root: Path, known: pd.DataFrame) -> pd.DataFrame:
+def answered(config: Config, known: pd.DataFrame) -> pd.DataFrame:
     """findings.csv: every question with its outcome and its sentence.
 
     Raises:
         HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
     """
     listed = {str(row["id"]): row for row in tables.rows(known)}
-    rows = [_row(root, name, one, listed) for name, one in questions.load(root).items()]
+    rows = [_row(file, name, one, listed) for name, (file, one) in questions.load(config).items()]
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
-def _row(root: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> dict[str, Any]:
+def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> dict[str, Any]:
     about: dict[str, Claim] = {}
     for place, selection in enumerate(one.about):
         chosen = {key: claim for key, claim in listed.items() if questions.selects(selection, claim)}
         if not chosen:
-            raise HypersphereError(f"{root / FILE}: {name}: about.{place}: finds no claim")
+            raise HypersphereError(f"{file}: {name}: about.{place}: finds no claim")
         about |= chosen
     for field, identifier in {"leading": one.leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
         if identifier is not None and identifier not in listed:
-            raise HypersphereError(f"{root / FILE}: {name}: {field}: there is no claim '{identifier}'")
+            raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
     result = outcome(found, one.rule)
@@ -117,7 +118,7 @@ def _row(root: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
     try:
         sentence = _filled(one.says[result], fields, Numbers(leading))
     except KeyError as error:
-        raise HypersphereError(f"{root / FILE}: {name}: says.{result}: {error.args[0]}") from None
+        raise HypersphereError(f"{file}: {name}: says.{result}: {error.args[0]}") from None
     decided = by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     said = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]

@@ -42,10 +42,10 @@ Row = dict[str, Any]
 
 def judged(plan: Plan, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``), and how its runs differ."""
-    recorded = planning.make(plan.config.root, {"scale": scale, "evidence_only": True})
+    recorded = planning.make(plan.config.root, plan.config.kept | {"scale": scale, "evidence_only": True})
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
-    published = planning.make(plan.config.root, {"scale": "paper"})
+    published = planning.make(plan.config.root, plan.config.kept | {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
     tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"])})
@@ -109,15 +109,15 @@ def _component(value: Any) -> str:
 
 def _sources(plan: Plan) -> list[tuple[Config, pd.DataFrame]]:
     """The claims that encoders answer: by the records of each scale, and by the scales that were finished here."""
-    root, found = plan.config.root, []
+    root, kept, found = plan.config.root, plan.config.kept, []
     for scale in recorded_scales(root):
         path = records_file(root, scale)
         table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
-        found.append((planning.cfg.load(root, {"scale": scale, "evidence_only": True}), table))
+        found.append((planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table))
     for path in finished(root):
         table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
         encoders = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
-        found.append((planning.cfg.load(root, {"scale": path.parent.name}), encoders.assign(differs="")))
+        found.append((planning.cfg.load(root, kept | {"scale": path.parent.name}), encoders.assign(differs="")))
     return found
 
 

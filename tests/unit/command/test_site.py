@@ -42,7 +42,7 @@ def test_the_reference_lists_every_loss_command_and_erratum() -> None:
     assert all(f"\n## hypersphere {name}\n" in site.command_line() for name in cli.COMMANDS)
     config = project.load(site.ROOT, {})
     shown = re.findall(r"^### (\w+):", site.errata(config), flags=re.MULTILINE)
-    assert sorted(shown) == sorted(one.id for one in load_errata(config.root))
+    assert sorted(shown) == sorted(one.id for one in load_errata(config))
 
 
 def test_links_to_files_outside_the_docs_lead_to_their_pages() -> None:

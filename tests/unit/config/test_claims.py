@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from hypersphere.config import claims as printed
+from hypersphere.config import project
 from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
@@ -244,7 +245,7 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
 
 
 def test_every_reading_is_as_printed_or_errata() -> None:
-    known = {entry.id for entry in load_errata(ROOT)}
+    known = {entry.id for entry in load_errata(project.load(ROOT, {}))}
     readings = {part for claim in claims() for part in claim.reading.split(", ")}
     assert readings - {PRINTED} <= known
 
@@ -349,7 +350,7 @@ def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, r
     assert why_not_measured(plan, "p", one) == reason
 
 
-LEDGER = printed.load_errata(ROOT)
+LEDGER = printed.load_errata(project.load(ROOT, {}))
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
 ANSWERED = {claim.id for file in (ROOT / "paper" / "claims").glob("*.csv") for claim in printed.load(file)}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
@@ -413,7 +414,9 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
     ],
 )
 def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
-    (tmp_path / "paper").mkdir()
-    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
+    config = project.load(ROOT, {}).model_copy(update={"root": tmp_path})
+    (file,) = config.beside(printed.ERRATA)
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(entries))
     with pytest.raises(HypersphereError, match=sentence):
-        printed.load_errata(tmp_path)
+        printed.load_errata(config)

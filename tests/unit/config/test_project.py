@@ -81,7 +81,7 @@ def test_a_file_that_is_no_mapping(
 
 SETTINGS = {
     "epoch=3": ["command line", "epoch is not a setting", "epochs"],
-    "papers=[p]": ["command line", "papers is not a setting", "only"],
+    "papers=[p]": ["command line: papers", "holds no paper.yaml"],
     "epochs=-3": ["command line: epochs", "greater than 0"],
     "seeds=[]": ["command line: seeds"],
     "only=q": ["command line: only: 'q' is not one of p"],
