@@ -58,19 +58,15 @@ def loss(name: str, annotation: str = "float", default: str = "1.0") -> dict[str
 
 
 def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> None:
-    text = f"from first.helper import Float, PositiveFloat, Tensor\n{LOSS.format(name='tug', type='PositiveFloat', default='1.0')}"
-    install(
-        "first",
-        {
-            "objectives/tug.py": text,
-            "helper.py": "from jaxtyping import Float\nfrom pydantic import PositiveFloat\nfrom torch import Tensor\n",
-        },
-    )
+    files = loss("tug", "PositiveFloat")
+    files["objectives/tug.py"] = "from first.helper import *\n" + files["objectives/tug.py"]
+    files["helper.py"] = "from jaxtyping import Float\nfrom pydantic import PositiveFloat\nfrom torch import Tensor\n"
+    install("first", files)
     assert "tug" in registry.names("objectives")
     assert registry.needs("tug") == ("pair",)
     with pytest.raises(ValidationError):
         registry.schema("objectives", "tug").model_validate({"weight": -1})
-    with pytest.raises(HypersphereError, match="did you mean .*tug"):
+    with pytest.raises(HypersphereError, match=r"did you mean .*tug"):
         registry.schema("objectives", "tugg")
     assert registry.module_name("objectives", "tug") == "first.objectives.tug"
     assert not any(name.startswith("first") for name in sys.modules)
@@ -130,8 +126,8 @@ def test_nor_do_two_plug_ins_share_one(install: Install) -> None:
 
 @pytest.mark.parametrize("entry", ["nowhere_at_all", "first.objectives", "first:objectives", "graphlib"])
 def test_an_entry_point_that_names_no_package_is_said(install: Install, entry: str) -> None:
+    install("first", {}, entry)
     with pytest.raises(HypersphereError, match=f"^first-dist: .* names {entry}, which is no package"):
-        install("first", {}, entry)
         registry.packages()
 
 
@@ -159,7 +155,6 @@ def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypa
     [
         ("(z_a * z_b.detach()).sum()", "gradient"),
         ("(z_a.norm(dim=1) - z_b.norm(dim=1)).square().mean().sqrt()", "not finite: .*all zero"),
-        ("z_a.float().sum().double()", "type"),
         ("(z_a - z_b)[0].square().sum()", "close"),
         ("z_a.sum().detach() + 0 * z_a.sum()", "does not lower it"),
     ],

@@ -9,6 +9,9 @@ from pydantic import PositiveInt
 from hypersphere.datasets.types import CLASS, TRAIN, Arrays, Split
 from hypersphere_control.environment import Environment, Settings, random_actions
 
+NEEDS = "hypersphere_control.rendering"
+"""Says what is missing here."""
+
 
 def control_task(
     root: Path,

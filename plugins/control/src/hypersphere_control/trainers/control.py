@@ -29,8 +29,6 @@ from hypersphere_control.replay import Replay, Transitions, crop
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
 
-NEEDS = "hypersphere_control.rendering"
-"""Says what is missing here."""
 TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
 """Adam's for the temperature (CURL's Table 3, from memory)."""
 
