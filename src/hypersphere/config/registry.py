@@ -112,10 +112,11 @@ def packages() -> tuple[Package, ...]:
             )
         folder = Path(next(iter(spec.submodule_search_locations)))
         found.setdefault(point.value, Package(point.value, folder, distribution))
-    installed = any(True for _ in distributions(name="hypersphere"))
+    # A build leaves metadata beside the sources, too, which are no installation.
+    places = {Path(str(one.locate_file(""))) for one in distributions(name="hypersphere")}
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
         project, folder = tomllib.loads(file.read_text(encoding="utf-8"))["project"], file.parent
-        if not installed:
+        if places <= {CHECKOUT / "src"}:
             sys.path.append(str(folder / "src"))
         advice = f"{project['name']} is not installed; pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
         for name in project["entry-points"][GROUP].values():

@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pydantic import ValidationError
@@ -189,6 +190,20 @@ def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monke
     finally:
         monkeypatch.undo()
         forget()
+
+
+@pytest.mark.parametrize(("place", "added"), [(None, True), (ROOT / "src", True), (Path("/site-packages"), False)])
+def test_where_ours_runs_from_the_checkout_so_do_its_plug_ins(
+    monkeypatch: pytest.MonkeyPatch, place: Path | None, added: bool
+) -> None:
+    """As in an environment of conda's, which has neither; metadata beside the sources are no installation."""
+    found = [] if place is None else [SimpleNamespace(locate_file=lambda path: place)]
+    monkeypatch.setattr(registry, "distributions", lambda name: found)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    monkeypatch.setattr(sys, "path", [])
+    registry.packages.__wrapped__()
+    sources_of_plug_ins = [str(ROOT / "plugins" / name / "src") for name in ("control", "text")]
+    assert sys.path == (sources_of_plug_ins if added else [])
 
 
 def test_nothing_of_the_core_names_a_plug_in() -> None:
