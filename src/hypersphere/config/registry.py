@@ -103,9 +103,8 @@ def packages() -> tuple[Package, ...]:
     """
     found = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.value):
-        distribution, spec = point.dist.name if point.dist else point.name, None
-        if point.value.isidentifier():
-            spec = find_spec(point.value)
+        distribution = point.dist.name if point.dist else point.name
+        spec = find_spec(point.value) if point.value.isidentifier() else None
         if spec is None or spec.submodule_search_locations is None:
             raise HypersphereError(
                 f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is no package here"
@@ -118,7 +117,7 @@ def packages() -> tuple[Package, ...]:
         project, folder = tomllib.loads(file.read_text(encoding="utf-8"))["project"], file.parent
         if places <= {CHECKOUT / "src"}:
             sys.path.append(str(folder / "src"))
-        advice = f"{project['name']} is not installed; pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
+        advice = f"{project['name']} is not installed: pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
         for name in project["entry-points"][GROUP].values():
             missing = "" if find_spec(name) else advice
             found.setdefault(name, Package(name, folder / "src" / name, project["name"], missing))

@@ -179,7 +179,7 @@ def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monke
         for cell in plan.cells:
             if cell.run is not None:
                 reasons.setdefault(cell.run.kind, set()).add(cell.missing)
-        said = "hypersphere-{0} is not installed; pip install ./plugins/{0}"
+        said = "hypersphere-{0} is not installed: pip install ./plugins/{0}"
         assert said.format("text") in reasons["text"]
         assert said.format("control") in reasons["control"]
         assert "" not in reasons["text"] | reasons["control"]
