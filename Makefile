@@ -88,7 +88,7 @@ test-results: $(READY) ## whether what `make reproduce` made is sound: every met
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy
-	@snakefmt --check --line-length 120 Snakefile workflow
+	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
 bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
