@@ -103,7 +103,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """
     together, without = groups(plan)
     largest, failed = (0, ""), 0
-    with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
+    pool = ProcessPoolExecutor(max_workers=os.cpu_count())
+    try:
         asked: list[tuple[Any, list[Run]]] = [
             (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together
         ]
@@ -116,6 +117,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
                 yield f"[{at}/{len(asked)}] {most.name}{also}: {said}"
             failed += len(runs) if seen.problem else 0
             largest = largest if seen.problem else max(largest, (seen.memory(most), most.name))
+    finally:
+        pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, runs in without.items():
         yield f"not rehearsed  {counted(len(runs), 'run')}: {reason}"
     yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
