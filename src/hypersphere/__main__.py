@@ -18,6 +18,12 @@ def run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
+    from hypersphere import audit
+
+    if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need neither pydantic nor the rest of the package
+        from hypersphere.audit import command
+
+        return command.main(sys.argv[1:])
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)
     from hypersphere.command.cli import main

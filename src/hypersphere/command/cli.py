@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files
+from hypersphere import audit, files
 from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
@@ -322,20 +322,6 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "how many runs a printed mean accuracy can be of",
-    option("mean", metavar="MEAN", help="an accuracy in percent, with all its printed decimals"),
-    option("std", nargs="?", metavar="STD", help="its standard deviation over runs"),
-    option("--n-test", type=int, required=True, metavar="T", help="test images"),
-    of_plan=False,
-)
-def grim(arguments: argparse.Namespace) -> None:
-    from hypersphere import grim
-
-    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
-        print(line)
-
-
-@command(
     "where a number comes from: runs, weights, data, code, machine, command",
     option("name", metavar="NAME", help="a run's name, or a claim's id"),
 )
@@ -427,6 +413,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
             subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)
+    for name, help in audit.COMMANDS.items():  # __main__.py runs them without this module
+        subparsers.add_parser(name, help=help)
     return parser, subparsers.choices
 
 

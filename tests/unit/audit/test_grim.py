@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from hypersphere.grim import MOST, Assumptions, Printed, admissible, common, fits, informative
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hypersphere import grim
 from hypersphere.command import cli
 from hypersphere.errors import HypersphereError
-from hypersphere.grim import MOST, Assumptions, Printed, admissible, common, fits, informative
 
 TEN_THOUSAND = Assumptions(Fraction(100, 10_000))
 
