@@ -47,6 +47,7 @@ MEASURED, TRUNCATED, RUNS_ROUNDED = "as measured", "truncated", "each run rounde
 OVER_N = "standard deviation over n, not n - 1"
 
 
+@cache
 def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
     """The ways in which a mean over ``n_test`` images can have been printed, the likeliest first."""
     found, either = {}, (False, True)
@@ -74,21 +75,24 @@ def informative(printed: Printed, assumptions: Assumptions) -> bool:
     return unit(printed.mean) < assumptions.step
 
 
-@cache
 def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
     """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if there were too many to try.
 
     One run has no standard deviation: it fits only a printed 0, or none.
     """
-    most = math.floor(100 / assumptions.step)
-    first, last = (end * n / assumptions.step for end in _interval(printed.mean, assumptions))
-    totals = range(max(math.ceil(first), 0), min(_last(last, assumptions), n * most) + 1)
-    if not totals or printed.std is None or n == 1:
-        return bool(totals) and not printed.std
+    # As text, because 61.8 and 61.800 are equal decimals and not the same print.
+    return _fits(str(printed.mean), None if printed.std is None else str(printed.std), n, assumptions)
+
+
+@cache
+def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool | None:
+    most, means, squares = _in_steps(mean, std, assumptions)
+    totals = range(max(means.first(n), 0), min(means.last(n), n * most) + 1)
+    if not totals or squares is None or n == 1:
+        return bool(totals) and (std is None or not Decimal(std))
     # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
-    low, high = _interval(printed.std, assumptions)
-    scale = n * (n - assumptions.ddof) / assumptions.step**2
-    least, highest = math.ceil(max(low, Fraction(0)) ** 2 * scale), _last(high**2 * scale, assumptions)
+    scale = n * (n - assumptions.ddof)
+    least, highest = squares.first(scale), squares.last(scale)
     if least > _widest(totals, n, most):
         return False
     search = _Search(most)
@@ -98,11 +102,42 @@ def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
         return None
 
 
-def _last(end: Fraction, assumptions: Assumptions) -> int:
-    """The last whole number of an interval. A truncated number is less than one unit above what is printed; a rounded
-    one may be half a unit on either side, whichever way halves go.
+class _Interval(NamedTuple):
+    """An interval of what was printed, in steps of one run, or in squares of them."""
+
+    low: Fraction
+    high: Fraction
+    open: bool
+    """Whether its upper end is left out."""
+
+    def first(self, times: int) -> int:
+        """The first whole number of so many times the interval."""
+        return -(-self.low.numerator * times // self.low.denominator)
+
+    def last(self, times: int) -> int:
+        """The last one."""
+        return (self.high.numerator * times - self.open) // self.high.denominator
+
+
+@cache
+def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int, _Interval, _Interval | None]:
+    """The steps of a run without an error, and the intervals of a mean and of a variance, in steps.
+
+    A truncated number is less than one unit above what is printed; a rounded one may be half a unit on either side,
+    whichever way halves go.
     """
-    return math.ceil(end) - 1 if assumptions.rounding == "truncated" else math.floor(end)
+    truncated = assumptions.rounding == "truncated"
+
+    def interval(number: str) -> tuple[Fraction, Fraction]:
+        one, value = unit(Decimal(number)), Fraction(number)
+        low, high = (value, value + one) if truncated else (value - one / 2, value + one / 2)
+        return low / assumptions.step, high / assumptions.step
+
+    squares = None
+    if std is not None:
+        low, high = interval(std)
+        squares = _Interval(max(low, Fraction(0)) ** 2, high**2, truncated)
+    return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
 
 
 def _widest(totals: range, n: int, most: int) -> int:
@@ -112,11 +147,6 @@ def _widest(totals: range, n: int, most: int) -> int:
     """
     ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
     return max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends)
-
-
-def _interval(printed: Decimal, assumptions: Assumptions) -> tuple[Fraction, Fraction]:
-    one, value = unit(printed), Fraction(printed)
-    return (value - one / 2, value + one / 2) if assumptions.rounding == "rounded" else (value, value + one)
 
 
 def unit(printed: Decimal) -> Fraction:
@@ -149,7 +179,9 @@ class _Search:
         if low > high:
             return False
         if n == 2:
-            return bool(self._pairs(np.array([total]), np.array([low]), np.array([high]))[0])
+            furthest = min(total, 2 * self.most - total, math.isqrt(2 * high - total**2))
+            furthest -= (furthest - total) % 2
+            return furthest >= 0 and furthest**2 >= 2 * low - total**2
         if n == 4 and self._reach(n, total, min(high, low + 2)) <= min(whole, self.most - whole - 1):
             # Three sums of pairs less the other two are squares of the parity of the sum, which add up to 4 · squares
             # - sum²: any odd ones do, and of even ones those whose quarter is a sum of three squares.
@@ -170,19 +202,17 @@ class _Search:
         return math.isqrt((n * squares - total**2) * (n - 1)) // n + 1
 
     def _firsts(self, firsts: range, total: int, low: int, high: int) -> bool:
+        """Whether one of these is the first of three: the difference of the others is even where their sum is."""
         self._spend(len(firsts))
         one = np.arange(firsts.start, firsts.stop, firsts.step)
-        return bool(self._pairs(total - one, low - one**2, high - one**2).any())
-
-    def _pairs(self, total: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Whether two numbers exist: their difference is even where the sum is; its square is 2 · squares - sum²."""
-        square = 2 * high - total**2
-        root = np.sqrt(np.maximum(square, 0)).astype(np.int64)
-        root -= root**2 > square  # a square root in floating point may be one too large, or too small
-        root += (root + 1) ** 2 <= square
-        furthest = np.minimum(np.minimum(total, 2 * self.most - total), root)
-        furthest -= (furthest - total) % 2
-        return (square >= 0) & (furthest >= 0) & (furthest**2 >= 2 * low - total**2)
+        rest, most_square = total - one, 2 * (high - one**2) - (total - one) ** 2
+        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+        root += (root + 1) ** 2 <= most_square
+        furthest = np.minimum(np.minimum(rest, 2 * self.most - rest), root)
+        furthest -= (furthest - rest) % 2
+        least_square = 2 * (low - one**2) - rest**2
+        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
 
     def _spend(self, tries: int) -> None:
         self.left -= tries

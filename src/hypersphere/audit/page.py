@@ -15,6 +15,8 @@ from hypersphere.wording import counted
 VERDICTS = (FITS, NOT, UNINFORMATIVE, NEEDS)
 LISTED = 200
 """The findings of one check that a page lists; the CSV and JSON have all."""
+DRAWN = 2000
+"""The effects that the picture shows at most."""
 LIMITS = (
     "A dropped last batch or a padded one changes the number of examples; a mean of accuracies by class, over splits "
     "or over datasets has another granularity and another floor. Numbers that are quoted from elsewhere may be of "
@@ -36,6 +38,7 @@ def _told(audit: Audit) -> list[tuple[str, list[Finding]]]:
     told = []
     for check in CHECKS:
         found = [one for one in audit.findings if one.check == check and one.verdict != NEEDS]
+        found = [one for one in found if check != "range" or one.verdict == NOT]
         told.append((check, sorted(found, key=lambda one: one.verdict != NOT)))
     return [(check, found) for check, found in told if found]
 
@@ -83,14 +86,15 @@ def as_csv(audit: Audit) -> str:
 
 def as_json(audit: Audit) -> str:
     """All checks with their assumptions, and all findings."""
-    findings = [one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in audit.findings]
-    checks = {name: check._asdict() for name, check in CHECKS.items()}
-    return json.dumps({"headline": headline(audit), "checks": checks, "findings": findings}, indent=1) + "\n"
+    found = (one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in audit.findings)
+    findings = ",\n".join(map(json.dumps, found))  # one a line: an indent would make the encoder slow
+    checks = json.dumps({name: check._asdict() for name, check in CHECKS.items()}, indent=1)
+    return f'{{"headline": {json.dumps(headline(audit))},\n"checks": {checks},\n"findings": [\n{findings}\n]}}\n'
 
 
 def svg(audit: Audit) -> str:
     """Effects in units of their floor, a column for each table; linear up to 2 and logarithmic beyond."""
-    effects = [one for one in audit.findings if one.check == "floor" and math.isfinite(one.value)]
+    effects = [one for one in audit.findings if one.check == "floor" and math.isfinite(one.value)][:DRAWN]
     tables: dict[str, list[Finding]] = {}
     for one in effects:
         tables.setdefault(one.where, []).append(one)
@@ -147,7 +151,8 @@ def page(audit: Audit) -> str:
         parts.append(
             f"<h2>Effects in units of the test set's own error</h2>{svg(audit)}<p class='note'>A marker for each row "
             "less its baseline. Grey: within 1.96 standard errors, which the size of the test set alone gives one "
-            "effect in twenty to be beyond. Linear up to 2, logarithmic beyond.</p>"
+            "effect in twenty to be beyond. Linear up to 2, logarithmic beyond. "
+            f"At most {DRAWN} are drawn.</p>"
         )
     for check, found in _told(audit):
         title, assumption, _ = CHECKS[check]
