@@ -193,7 +193,7 @@ def granular(cell: Cell) -> Iterator[Finding]:
 def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tuple[str, str]:
     """The verdict of numbers of runs that were tried, and a sentence."""
     if not informative and all(outcomes.values()):
-        return UNINFORMATIVE, "uninformative: the printed decimals allow every number of runs"
+        return UNINFORMATIVE, "the printed decimals allow every number of runs"
     fitting = ", ".join(str(n) for n, outcome in outcomes.items() if outcome)
     unknown = ", ".join(str(n) for n, outcome in outcomes.items() if outcome is None)
     said = [f"n = {fitting}" if fitting else "", f"too many to try for n = {unknown}" if unknown else ""]

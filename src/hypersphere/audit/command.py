@@ -49,7 +49,7 @@ def main(words: Sequence[str]) -> int:
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
     except OSError as error:
-        print(f"hypersphere: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"hypersphere: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
     return 2
 
 

@@ -65,7 +65,8 @@ def markdown(audit: Audit) -> str:
         if failing:
             rest = f"\n{len(failing) - LISTED} more are in audit.csv.\n" if len(failing) > LISTED else ""
             rows = [(_place(one), one.says) for one in failing[:LISTED]]
-            parts.append(f"## {CHECKS[check].title}: does not fit\n\n{table(('Where', 'Found'), rows)}{rest}")
+            does_not_fit = f"## {CHECKS[check].title}\n\nNot so in {len(failing)}: {CHECKS[check].assumption}.\n"
+            parts.append(f"{does_not_fit}\n{table(('Where', 'Found'), rows)}{rest}")
     return "\n".join([*parts, LIMITS]) + "\n"
 
 
@@ -147,12 +148,12 @@ def page(audit: Audit) -> str:
 
     parts = [f"<h1>Audit of printed numbers</h1><p>{headline(audit)}</p>"]
     parts.append(f"<table>{row(HEAD, 'th')}{''.join(map(row, _counts(audit)))}</table>")
-    if any(one.check == "floor" and math.isfinite(one.value) for one in audit.findings):
+    if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in audit.findings):
         parts.append(
             f"<h2>Effects in units of the test set's own error</h2>{svg(audit)}<p class='note'>A marker for each row "
             "less its baseline. Grey: within 1.96 standard errors, which the size of the test set alone gives one "
             "effect in twenty to be beyond. Linear up to 2, logarithmic beyond. "
-            f"At most {DRAWN} are drawn.</p>"
+            f"{f'The first {DRAWN} of {drawn}.' if drawn > DRAWN else ''}</p>"
         )
     for check, found in _told(audit):
         title, assumption, _ = CHECKS[check]

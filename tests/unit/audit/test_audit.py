@@ -284,3 +284,12 @@ def test_it_imports_little(tmp_path: Path) -> None:
 def test_too_many_to_try_is_no_failure(tmp_path: Path) -> None:
     audit = audited(tmp_path, f"{HEAD},n\nT,r,c,top1,59,49.16085,1000,4\n")
     assert verdicts(audit, "grim") == [UNINFORMATIVE]
+
+
+def test_the_example_of_the_page_is_what_the_audit_says(tmp_path: Path) -> None:
+    docs = Path(__file__).resolve().parents[3] / "docs"
+    text = (docs / "audit.md").read_text(encoding="utf-8")
+    audit = audited(tmp_path, text.partition("```csv\n")[2].partition("```")[0])
+    said = page.markdown(audit).partition("\n\n")[2].replace("## ", "### ").removesuffix(f"\n{page.LIMITS}\n")
+    assert said in text
+    assert page.svg(audit) == (docs / "images" / "audit.svg").read_text(encoding="utf-8")

@@ -168,7 +168,7 @@ def test_a_mean_of_three_decimals() -> None:
 
 
 def test_one_decimal_is_uninformative() -> None:
-    assert of_one("61.8", None, "10000")[0].startswith("as measured: uninformative")
+    assert of_one("61.8", None, "10000")[0].startswith("as measured: the printed decimals allow every number")
 
 
 def test_nothing_fits_is_said_as_an_assumption_that_fails() -> None:

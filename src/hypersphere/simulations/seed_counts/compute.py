@@ -32,10 +32,11 @@ def summary(cells: Iterable[Cell]) -> pd.DataFrame:
 
 def seed_counts(context: Context) -> Study:
     """The numbers of runs that each table's printed accuracies allow."""
-    table = summary(cell for cell, _ in cells(load(context.config.claims_file(context.paper))))
+    claims = load(context.config.claims_file(context.paper))
+    table = summary(cell for cell, _ in cells(claims))
     measured = table[table["way"] == MEASURED]
     number, unfit = int(measured["cells"].sum()), int(measured["none"].sum())
-    answers = [counted(f"{context.paper}.seed_counts.fits", number - unfit, number)]
-    if context.paper == "margins":
-        answers.append(counted("margins.seed_counts.one_number", int((measured["all"] != "").sum()), len(measured)))
-    return Study({"seed_counts": table}, answers)
+    known = {"fits": (number - unfit, number), "one_number": (int((measured["all"] != "").sum()), len(measured))}
+    answers = {f"{context.paper}.seed_counts.{name}": places for name, places in known.items()}
+    asked = [counted(claim.id, *answers[claim.id]) for claim in claims if claim.id in answers]
+    return Study({"seed_counts": table}, asked)
