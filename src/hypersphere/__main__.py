@@ -18,16 +18,17 @@ def run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
-    from hypersphere import audit
+    from hypersphere.audit import command as audit
 
-    if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need neither pydantic nor the rest of the package
-        from hypersphere.audit import command
-
-        return command.main(sys.argv[1:])
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)
-    from hypersphere.command.cli import main
-
+    try:
+        if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need nothing of what the others import
+            return audit.main(sys.argv[1:])
+        from hypersphere.command.cli import main
+    except ModuleNotFoundError as error:
+        print(f"hypersphere: {error.name} is not installed; pip install 'hypersphere[pipeline]'", file=sys.stderr)
+        return 2
     return main()
 
 
