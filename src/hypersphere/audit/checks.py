@@ -16,7 +16,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.t_test import holm
 
 FITS, NOT, UNINFORMATIVE, NEEDS = "fits", "does not fit", "uninformative", "needs n_test"
-MANY_RUNS = 1000
+MANY_RUNS = 100
 """The largest number of runs that is looked for where none up to ``grim.MOST`` fits a mean."""
 FEWEST_DIGITS = 8
 AVERAGES = ("average", "avg", "avg.", "mean")
@@ -309,7 +309,7 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
 def claimed(where: str, sentence: str, tables: dict[str, list[Cell]]) -> Finding:
     """Whether a sentence holds of the numbers of its table."""
     if where not in tables:
-        raise HypersphereError(f"claim '{sentence}': there is no table '{where}'; there are {', '.join(tables)}")
+        raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
     parsed, numbers = claims.parse(sentence, tables[where])
     held, places, fails = parsed.outcome(numbers)
     holds = held >= claims.HOLDS[parsed.of](places)

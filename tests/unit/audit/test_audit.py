@@ -9,7 +9,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localco
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.audit import checks, command, page, table
@@ -223,6 +223,38 @@ def test_a_wrong_table_is_one_sentence(tmp_path: Path, text: str, said: str) -> 
         audited(tmp_path, text)
     assert said in str(caught.value)
     assert "numbers.csv: " in str(caught.value)
+
+
+FIELD = st.one_of(
+    st.sampled_from(
+        ["", "50", "99.99", "1e3", "-1", "0", "100", "93,1", "1 000", "nan", "±", "50 ± 1", "no", "A > B", "up to"]
+    ),
+    st.text(max_size=6),
+    st.decimals(allow_nan=True, places=3).map(str),
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    names=st.lists(st.sampled_from([*table.COLUMNS, "mean"]), min_size=1, max_size=9, unique=True),
+    rows=st.lists(st.lists(FIELD, min_size=9, max_size=9), max_size=6),
+    claim=st.text(alphabet="AB >-<=.1 upton avegl", max_size=12),
+)
+def test_any_text_gives_an_answer_or_one_sentence(
+    tmp_path: Path, names: list[str], rows: list[list[str]], claim: str
+) -> None:
+    with (tmp_path / "any.csv").open("w", encoding="utf-8", errors="replace", newline="") as handle:
+        csv.writer(handle).writerows([names, *(row[: len(names)] for row in rows)])
+    (tmp_path / "claims.txt").write_text(claim, encoding="utf-8")
+    words = [
+        "audit",
+        str(tmp_path / "any.csv"),
+        "--claims",
+        str(tmp_path / "claims.txt"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert command.main(words) in (0, 1, 2)
 
 
 def test_less_than_one_percent_is_said_with_a_percent_sign(tmp_path: Path) -> None:
