@@ -153,8 +153,8 @@ def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
         rows[cell.row, cell.metric].append(cell)
     for row in rows.values():
         others = [cell for cell in row if cell.column.lower() not in AVERAGES]
-        for cell in row:
-            if cell in others or len(others) < 2:
+        for cell in row if len(others) > 1 else ():
+            if cell.column.lower() not in AVERAGES:
                 continue
             mean = sum((Fraction(one.mean) for one in others), Fraction(0)) / len(others)
             slack = unit(cell.mean) + max(unit(one.mean) for one in others)
