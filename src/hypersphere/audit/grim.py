@@ -20,6 +20,8 @@ MOST = 10
 TRIES = 1 << 20
 """Sets of runs that are tried for one number of runs: a twentieth of a second."""
 CHUNK = 1 << 14
+DEEPEST = 200
+"""Runs that are tried one after another, where some may be near 0 or 100 percent."""
 
 
 class TooManyToTryError(Exception):
@@ -159,8 +161,8 @@ def unit(printed: Decimal) -> Fraction:
 class _Search:
     """Looks for whole numbers from 0 to ``most`` with a given sum, and a sum of squares between two bounds.
 
-    Of two numbers the difference is known, and of three all firsts are tried at once. Four have closed form where no
-    end of the range is near. Those before are tried, the nearest to the mean and the furthest from it in turn.
+    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have closed form
+    where no end of the range is near; elsewhere the first is tried, the nearest to the mean and the furthest in turn.
     """
 
     def __init__(self, most: int) -> None:
@@ -182,11 +184,15 @@ class _Search:
             furthest = min(total, 2 * self.most - total, math.isqrt(2 * high - total**2))
             furthest -= (furthest - total) % 2
             return furthest >= 0 and furthest**2 >= 2 * low - total**2
-        if n == 4 and self._reach(n, total, min(high, low + 2)) <= min(whole, self.most - whole - 1):
-            # Three sums of pairs less the other two are squares of the parity of the sum, which add up to 4 · squares
-            # - sum²: any odd ones do, and of even ones those whose quarter is a sum of three squares.
-            quarters = range(low - total**2 // 4, min(high, low + 2) - total**2 // 4 + 1, 2)
-            return total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
+        last = min(high, low + 2)
+        if n >= 4 and self._reach(n, total, last) <= min(whole, self.most - whole - 1):
+            # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of
+            # the sum, and the three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is
+            # a sum of three squares. One more number can make the sum of four odd.
+            quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
+            return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
+        if n > DEEPEST:
+            raise TooManyToTryError
         reach = self._reach(n, total, high)
         below = range(whole, max(whole - reach, 0) - 1, -1)
         above = range(whole + 1, min(whole + 1 + reach, self.most) + 1)

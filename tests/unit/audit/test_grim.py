@@ -159,6 +159,14 @@ def test_every_sum_and_sum_of_squares_of_few_whole_numbers(most: int, n: int) ->
         assert _Search(most).finds(n, total, squares, squares) == ((total, squares) in there), (total, squares)
 
 
+def test_thousands_of_runs() -> None:
+    """Far from the ends by a closed form; near them it says that there are too many to try."""
+    thousand = Assumptions(Fraction(1, 10))
+    assert fits(printed("50.00", "0.70"), 400, thousand)
+    assert fits(printed("99.40", "0.70"), 5000, thousand) is None
+    assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
+
+
 def test_a_mean_of_three_decimals() -> None:
     """89.413 of 10,000 images: thirds, sevenths and eighths of a hundredth end so (tests of granularity)."""
     first, truncated, rounded, _ = of_one("89.413", None, "10000")
