@@ -186,9 +186,9 @@ class _Search:
             return furthest >= 0 and furthest**2 >= 2 * low - total**2
         last = min(high, low + 2)
         if n >= 4 and self._reach(n, total, last) <= min(whole, self.most - whole - 1):
-            # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of
-            # the sum, and the three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is
-            # a sum of three squares. One more number can make the sum of four odd.
+            # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and
+            # the three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a
+            # sum of three squares. One more number can make the sum of four odd.
             quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
             return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
         if n > DEEPEST:
