@@ -11,14 +11,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("audit",),
     ("config",),
     ("provenance",),
-    ("objectives", "augmentations", "encoders", "datasets", "control"),
+    ("objectives", "augmentations", "encoders", "datasets"),
     ("methods",),
     ("training",),
     ("probes",),
     ("simulations", "theory"),
     ("statistics",),
     ("report",),
-    ("command",),
+    ("command", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 
