@@ -38,8 +38,10 @@ def test_what_needs_no_project_works_anywhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli.stop, "exit_in_order", lambda: None)
-    assert cli.main(["grim", "89.413", "--n-test", "10000"]) == 0
-    assert capsys.readouterr().out.startswith("as measured: ")
+    assert cli.main(["check-archive", "none.zip"]) == 2
+    assert "none.zip" in capsys.readouterr().err
+    assert cli.main(["plan"]) == 2  # the control: there is no project here
+    assert "config/config.yaml" in capsys.readouterr().err
 
 
 def gone(name: str) -> str:
