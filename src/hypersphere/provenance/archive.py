@@ -86,4 +86,3 @@ def _git(root: Path, *arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
     return os.fsdecode(done.stdout)
-
