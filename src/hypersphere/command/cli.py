@@ -34,12 +34,11 @@ Option = tuple[tuple[str, ...], dict[str, Any]]
 
 
 class Command(NamedTuple):
-    """One command: what it does, its options, and whether it works on a project's plan or anywhere."""
+    """One command on a project's plan: what it does, and its options."""
 
     run: Callable[..., None]
     help: str
     options: tuple[Option, ...] = ()
-    of_plan: bool = True
 
 
 COMMANDS: dict[str, Command] = {}
@@ -49,11 +48,11 @@ def option(*flags: str, **keywords: Any) -> Option:
     return flags, keywords
 
 
-def command(help: str, *options: Option, of_plan: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function of (plan, arguments), or of the arguments alone, under the function's name."""
+def command(help: str, *options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function of (plan, arguments), under the function's name."""
 
     def add(run: Callable[..., None]) -> Callable[..., None]:
-        COMMANDS[run.__name__.replace("_", "-")] = Command(run, help, options, of_plan)
+        COMMANDS[run.__name__.replace("_", "-")] = Command(run, help, options)
         return run
 
     return add
@@ -415,10 +414,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     top.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, one in COMMANDS.items():
-        epilog = EPILOG if one.of_plan else None
-        subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=epilog)
-        if one.of_plan:
-            subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=EPILOG)
+        subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)
     audit.add(subparsers)
@@ -452,11 +449,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return audit.run(parsed)
     stop.exit_in_order()
     try:
-        called = COMMANDS[parsed.command]
-        if called.of_plan:
-            called.run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
-        else:
-            called.run(parsed)
+        COMMANDS[parsed.command].run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
     except HypersphereError as error:
         if isinstance(error, DamagedError):
             error.disprove()

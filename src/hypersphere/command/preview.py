@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,38 +185,21 @@ def bound(plan: Plan) -> list[Bound]:
 
 
 def claims(plan: Plan, verbose: bool = False) -> Iterator[str]:
-    """Counts of claims by document, kind and origin, and why nothing would measure some; with ``verbose``, of each."""
+    """How many claims what would measure, and why nothing would measure some; with ``verbose``, each of those."""
     for paper in plan.config.papers:
         if not (file := plan.config.claims_file(paper)).exists() and plan.config.papers[paper].measured:
             yield f"note      {file}: there is none, so nothing of {paper} is judged"
     found = bound(plan)
     unmeasured = [one for one in found if one.by == NOTHING]
+    counts = Counter(one.by for one in found)
+    by = ", ".join(f"{way} {counts[way]}" for way in (CELL, STUDY, DRAWS, NOTHING))
     yield f"scale     {plan.config.scale_name}: {plan.config.scale.describe}"
-    yield f"claims    {len(found)}, of which nothing at this scale would measure {len(unmeasured)}"
-    yield ""
-    yield from _table("document", [(one.paper, one.by) for one in found])
-    yield ""
-    yield from _table("kind, origin", [(f"{one.claim.kind}, {one.claim.origin}", one.by) for one in found])
-    if unmeasured:
-        yield from ("", "why nothing would")
-        without_coordinates = (
-            re.sub(r"(has the coordinates|does not compare|one number with) .*", r"\1 …", one.why) for one in unmeasured
-        )
-        yield from (f"  {count:>5}  {reason}" for reason, count in Counter(without_coordinates).most_common())
+    yield f"claims    {len(found)}; measured by {by}"
+    without_coordinates = (
+        re.sub(r"(has the coordinates|does not compare|one number with) .*", r"\1 …", one.why) for one in unmeasured
+    )
+    yield from (f"  {count:>5}  {reason}" for reason, count in Counter(without_coordinates).most_common())
     if verbose:
-        yield ""
         yield from (f"  {one.paper}/{one.claim.artifact} {one.claim.id}: {one.why}" for one in unmeasured)
     elif unmeasured:
         yield "`hypersphere plan --claims --verbose` lists each of them with its reason"
-
-
-def _table(title: str, counted: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Numbers of claims: rows by name, columns by what would measure them."""
-    numbers = Counter(counted)
-    names = list(dict.fromkeys(name for name, _ in numbers))
-    width = max(map(len, [title, *names]))
-    ways = (CELL, STUDY, DRAWS, NOTHING)
-    yield f"{title:<{width}}  {'claims':>6}  " + "  ".join(f"{way:>11}" for way in ways)
-    for name in names:
-        counts = [numbers[name, way] for way in ways]
-        yield f"{name:<{width}}  {sum(counts):>6}  " + "  ".join(f"{count:>11}" for count in counts)

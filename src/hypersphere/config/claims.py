@@ -30,7 +30,7 @@ from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, sho
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.validation import PositiveInt, Strict, unknown_key, validate
+from hypersphere.config.validation import PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
@@ -203,35 +203,24 @@ def read(file: Path) -> list[Claim]:
     """The rows of a paper's claims, each validated by itself; none without the file: nothing of it is judged."""
     if not file.exists():
         return []
-    required = [name for name, field in Claim.model_fields.items() if field.is_required()]
+    required = {name for name, field in Claim.model_fields.items() if field.is_required()}
     known = [name for name, field in Claim.model_fields.items() if not field.exclude]
-    lines = csv.reader(io.StringIO(files.read_text(file), newline=""), strict=True)
+    lines = csv.DictReader(io.StringIO(files.read_text(file), newline=""), strict=True)
     claims: dict[str, Claim] = {}
     try:
-        columns = next(lines, [])
-        for column in columns:
-            if column not in known:
-                raise HypersphereError(f"{file}: column {column!r}: {unknown_key(column, known)}")
-            if columns.count(column) > 1:
-                raise HypersphereError(f"{file}: column '{column}' is given twice")
-        for column in required:
-            if column not in columns:
-                raise HypersphereError(
-                    f"{file}: line 1: column {column} is missing; a file of claims begins with a header"
-                )
-        for fields in lines:
+        if not required <= {*(lines.fieldnames or ())} <= {*known}:
+            raise HypersphereError(f"{file}: line 1: the columns must be {', '.join(known)}")
+        for row in lines:
             where = f"line {lines.line_num}"
-            if len(fields) != len(columns):
-                counts = f"{counted(len(fields), 'field')}, where the header has {len(columns)}"
-                raise HypersphereError(f"{file}: {where}: {counts}")
-            row = dict(zip(columns, fields, strict=True))
+            if None in row or None in row.values():
+                raise HypersphereError(f"{file}: {where}: has another number of fields than the header")
             given = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
             claim = validate(Claim, given, file, f"{where} ({row['id'] or 'no id'})")
             if claim.id in claims:
                 raise HypersphereError(f"{file}: {where}: id: '{claim.id}' is given twice")
             claims[claim.id] = claim
     except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
+        raise HypersphereError(f"{file}: line {lines.reader.line_num}: not valid CSV ({error})") from None
     return list(claims.values())
 
 

@@ -289,7 +289,7 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
     """The rows of each table, as text, without those that are being added or that a killed process left half-added."""
     for _ in range(50):
         sizes = _sizes_before(folder)
-        contents = {name: _content(folder / f"{name}.csv") for name in TABLES}
+        contents = {name: path.read_bytes() if (path := folder / f"{name}.csv").exists() else b"" for name in TABLES}
         after = _sizes_before(folder)
         if sizes == after and (sizes is None or all(len(contents[name]) >= sizes[name] for name in TABLES)):
             break
@@ -306,20 +306,7 @@ def _sizes_before(folder: Path) -> dict[str, int] | None:
     path = folder / JOURNAL
     if not path.exists():
         return None
-    sizes = files.mapping(files.read_json(path))
-    if sizes.keys() != TABLES.keys() or not all(isinstance(size, int) and size >= 0 for size in sizes.values()):
-        raise HypersphereError(f"{path}: must hold a size for each of {', '.join(TABLES)}")
-    return sizes
-
-
-def _content(path: Path) -> bytes:
-    """A regular file's bytes; none if there is no such file."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise HypersphereError(f"{path}: is no file of its own but a link, a folder, a pipe or a device")
-    try:
-        return path.read_bytes() if path.exists() else b""
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    return files.mapping(files.read_json(path))
 
 
 def _rows(path: Path, content: bytes, columns: tuple[str, ...]) -> list[Row]:

@@ -18,12 +18,19 @@ from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
 
-CORRUPTIONS = (
-    *("snow", "frost", "fog", "brightness", "contrast"),
-    *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
-)
-"""The corruption of each class: the list that Nam et al. call type 0."""
-SEVERITY = 5
+ORIGINAL = "original"
+"""No corruption."""
+TYPES = {
+    0: (
+        *("snow", "frost", "fog", "brightness", "contrast"),
+        *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
+    ),
+    1: (
+        *("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
+        *("gaussian_blur", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur", ORIGINAL),
+    ),
+}
+"""The corruption of each class, by the names that Nam et al. give their two lists."""
 
 
 def corrupted_cifar(
@@ -32,6 +39,8 @@ def corrupted_cifar(
     *,
     conflicting_percent: PositiveFloat,
     base: Literal["cifar10", "digits"] = "cifar10",
+    type: Literal[0, 1] = 0,
+    severity: Literal[1, 2, 3, 4, 5] = 5,
     side: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
@@ -43,11 +52,14 @@ def corrupted_cifar(
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In
             the test split every class has all ten corruptions equally often.
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
+        type: 0: weather and digital corruptions; 1: noise, blur and none.
+        severity: from 1, the weakest, to 5.
         side: of an image, pixels, by area averages; 0: 32 from CIFAR-10, 12 from scikit-learn.
         train_per_class: training images per class; 0: all of CIFAR-10, or 240 from scikit-learn.
         test_per_class: test images per class; 0: all of CIFAR-10, or 100 from scikit-learn.
         seed: of all draws.
     """
+    corruptions = TYPES[type]
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
@@ -56,11 +68,11 @@ def corrupted_cifar(
         images: UInt8[np.ndarray, "K H W 3"], numbers: Int64[np.ndarray, "K"], bias: Int64[np.ndarray, "N"], part: str
     ) -> UInt8[np.ndarray, "K H W 3"]:
         made = images.copy()
-        for place, name in enumerate(CORRUPTIONS):
+        for place, name in enumerate(corruptions):
             chosen = np.flatnonzero(bias[numbers] == place)
-            if len(chosen):
-                made[chosen] = corrupt(images[chosen], name, SEVERITY, numbers[chosen], seed, part)
+            if name != ORIGINAL and len(chosen):
+                made[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, part)
         return made
 
     how = "corrupted after Hendrycks and Dietterich 2019"
-    return composing.biased(plain, CORRUPTIONS, conflicting_percent, seed, corrupted, how)
+    return composing.biased(plain, corruptions, conflicting_percent, seed, corrupted, how)

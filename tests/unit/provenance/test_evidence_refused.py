@@ -6,9 +6,7 @@ The records are real ones of ``evidence/laptop1``: three seeds of one run, one t
 import csv
 import dataclasses
 import io
-import os
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -206,31 +204,7 @@ def test_what_the_config_does_not_declare_is_not_taken_in(
 # Files
 
 
-def fifo(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def linked(path: Path) -> None:
-    shutil.move(path, path.with_name("elsewhere"))
-    path.symlink_to("elsewhere")
-
-
-def linked_to_a_device(path: Path) -> None:
-    path.unlink()
-    path.symlink_to("/dev/zero")
-
-
-def a_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
 FILES: list[tuple[Callable[[Path], object], str]] = [
-    (fifo, "is no file of its own"),
-    (linked, "is no file of its own"),
-    (linked_to_a_device, "is no file of its own"),
-    (a_folder, "is no file of its own"),
     (lambda path: path.write_bytes(path.read_bytes()[:-3] + b"\xff\n"), "not a table in UTF-8 text"),
     (lambda path: path.write_bytes(path.read_bytes() + b'"'), "not a table"),
     (lambda path: path.write_bytes(path.read_bytes()[:-4]), "altered|fields|digest|seal|must be|has no"),
