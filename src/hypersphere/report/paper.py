@@ -59,13 +59,15 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
-        "counts": dict(zip(("claims", "studied", "statements", "said"), map(_counts, apart(entries)), strict=True)),
+        "counts": dict(
+            zip(("claims", "studied", "statements", "said"), map(_counts, apart(entries).values()), strict=True)
+        ),
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
     }
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper])
+    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper]).values()
     document, plan = pages.document(results, paper.paper), results.plan
     names = [artifact.id for artifact in document.measured]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]

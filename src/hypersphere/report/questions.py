@@ -132,12 +132,13 @@ def _row(root: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
 
 def _together(about: Sequence[Claim], by_outcome: Mapping[Outcome, Sequence[Claim]]) -> dict[str, Any]:
     """The fields of a sentence that speak of all claims of a question (``TOGETHER``)."""
-    printed = [claim for claim in about if claim["kind"] == "comparison" and _is_number(claim["reported"])]
+    printed = [claim for claim in about if claim["kind"] == "comparison" and claims.prints_number(claim)]
     return {
         **{key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")},
         **{"unknown": len(by_outcome["cannot tell"]), "all": len(about)},
         "measured": sum(claim["rung"] != "nothing" for claim in about),
-        **{f"which_{key.removesuffix('s')}": _places(by_outcome[key]) for key in ("holds", "fails")},
+        "which_hold": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["holds"])),
+        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
         "ours": _ours(about),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
@@ -173,14 +174,6 @@ def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     """``−0.3 to +0.6``, of numbers that each have their decimals; empty for none."""
     shown = [words.signed(number, decimals) for number, decimals in sorted(numbers)]
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
-
-
-def _places(found: Sequence[Claim]) -> str:
-    return "; ".join(dict.fromkeys(claim["source"] for claim in found))
-
-
-def _is_number(text: str) -> bool:
-    return text not in ("", *claims.DIRECTIONS)
 
 
 def outcomes(answers: Sequence[str]) -> list[Outcome]:
