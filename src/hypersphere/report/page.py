@@ -371,7 +371,7 @@ def _choices(titles: dict[str, str], listed: Sequence[dict[str, Any]]) -> list[d
     offered: list[tuple[str, str, str, str, dict[str, str]]] = [
         ("document", "paper", "Document", "All documents", titles),
         ("kind", "answered_by", "Kind", "All kinds", kinds),
-        ("rung", "rung", "Evidence", "All evidence", {**RUNGS}),
+        ("rung", "rung", "Evidence", "All evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
         ("answer", "answer", "Answer", "All answers", answers),
         ("certainty", "certainty", "Certainty", "Any certainty", {grade: grade for grade in GRADES}),
         ("origin", "origin", "Origin", "All origins", claims.ORIGINS),

@@ -22,6 +22,8 @@ from hypersphere.report.claims import Entry, apart
 from hypersphere.report.results import Results
 
 SOURCE = "paper/supplement.typ"
+COUNTED = {"encoder": "claims", "study": "studied", "theorem": "statements", "sentence": "said"}
+"""The names of counts in the content, by what answers the claims."""
 TIMESTAMP = 0
 """Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
@@ -59,9 +61,7 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
-        "counts": dict(
-            zip(("claims", "studied", "statements", "said"), map(_counts, apart(entries).values()), strict=True)
-        ),
+        "counts": {COUNTED[kind]: _counts(answered) for kind, answered in apart(entries).items()},
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
     }
 

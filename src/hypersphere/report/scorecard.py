@@ -187,9 +187,7 @@ def numbers(results: Results) -> dict[str, Any]:
     names = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
     for kind, entries in claims.apart(claims.entries(results)).items():
         if counts := claims.counts(entries):
-            found[names[kind]] = {
-                one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts
-            }
+            found[names[kind]] = {one.origin: {word: number for word, _, number in one.verdicts} for one in counts}
     for name, paper in results.config.papers.items():
         cells: dict[str, Any] = {}
         for artifact in results.made(name):
