@@ -47,9 +47,7 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "decoupled_one_direction": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
     "distance_polarization": [
         Setting("{weight: 1}", keeps=UNPAIRED),
-        Setting(
-            "{weight: 0.1, lower: 0, reduction: sum, among: both_views}", keeps="turn norms swap order_one"
-        ),
+        Setting("{weight: 0.1, lower: 0, reduction: sum, among: both_views}", keeps="turn norms swap order_one"),
         Setting("{weight: 1, among: first_view}", keeps="turn norms order_one turn_one", differentiates="first"),
     ],
     "double_metric": [
