@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hypersphere.config import plan as planning
-from hypersphere.report import forest, page
+from hypersphere.report import page
 
 from . import made_up
 from .pages import browser
@@ -14,24 +14,6 @@ from .pages import browser
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
 
 REPOSITORY = Path(__file__).parents[3]
-NORMS = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
-NORMS |= {"baseline": "default", "dataset": "cifar10_lt", "metric": "knn_top1"}
-CLAIMS = [
-    made_up.stated("theorem.false", "theorem", "fails", reading="M2"),
-    made_up.stated("theorem.true", "theorem", "holds", certainty="moderate"),
-    made_up.stated("text.one", "sentence", "its table bears it", artifact="sentences"),
-    made_up.comparison("pos.gain", 1.25, -8.8, why="an arm is at the level of raw pixels", runs="one two"),
-    made_up.comparison("pos.small", 1.0, 0.5, 3.0, variant="ratio"),
-    made_up.comparison("pos.later", 2.0, variant="curv", origin="implied"),
-    made_up.comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
-]
-OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
-"""What an earlier protocol says of a claim that has better evidence."""
-FINDING = {
-    **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
-    **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
-    **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
-}
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +21,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of the made-up claims, by its address."""
     folder = tmp_path_factory.mktemp("report")
     plan = planning.make(REPOSITORY, {"scale": "laptop", "evidence_only": True})
-    table = made_up.table(CLAIMS)
-    forest.build(plan.config, table, folder)
-    page.build(plan, page.Tables(table, made_up.ladder([*CLAIMS, OLDER]), made_up.findings([FINDING])), folder)
-    return (folder / "index.html").as_uri()
+    return made_up.page(plan, folder).as_uri()
 
 
 @pytest.fixture
@@ -106,7 +85,7 @@ def test_filters_and_questions_find_their_claims_and_counts_follow(
 ) -> None:
     go(shown, f"#?{filters}")
     assert shown.run(browser.VISIBLE) == found
-    assert text(shown, "#matches") == f"{len(found)} of {len(CLAIMS)} claims"
+    assert text(shown, "#matches") == f"{len(found)} of {len(made_up.CLAIMS)} claims"
     counts = shown.run("[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)")
     assert [int(count.split()[0]) for count in counts] == [len(found)]
 
@@ -126,7 +105,7 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(shown: browser.
     assert shown.run(browser.VISIBLE) == ["cut.gain"]
     assert "2 of 4" in text(shown, "#none")
     shown.click("button[type=reset]")
-    assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
+    assert len(shown.run(browser.VISIBLE)) == len(made_up.CLAIMS)
     assert text(shown, "#none") == ""
 
 
@@ -147,19 +126,6 @@ def test_a_permalink_unfolds_its_claim_wherever_it_is(shown: browser.Tab, first:
     assert shown.run(f"{box}.getBoundingClientRect().top >= 0 && {box}.getBoundingClientRect().top < innerHeight")
 
 
-def test_an_unfolded_claim_has_its_evidence_and_where_to_look(shown: browser.Tab) -> None:
-    go(shown, "#pos.gain")
-    said = text(shown, "#pos\\\\.gain .proof")
-    for part in ("Welch", "[−9.8, −7.8]", "Holm", "[−10.8, −6.8]", "batches of 64 for 256", "raw pixels", "n = 3"):
-        assert part in said
-    assert said.index("−8.8") < said.index("−3.0") < said.index("never tuned")
-    assert "make reproduce SCALE=paper ONLY=margins/table2, about 120.0 GPU hours" in said
-    assert "objectives/positive_scaling.py" in said
-    go(shown, "#theorem.false")
-    assert "theta = (0)" in text(shown, "#theorem\\\\.false .proof")
-    assert "erratum M2" in text(shown, "#theorem\\\\.false .proof")
-
-
 def test_links_to_the_repository_are_files_of_it_and_others_are_on_the_page(shown: browser.Tab) -> None:
     links = shown.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
     files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
@@ -177,7 +143,7 @@ def test_no_colour_says_good_or_bad(shown: browser.Tab) -> None:
     colours = shown.run(
         f"{asked}.map((part) => getComputedStyle(part).color + getComputedStyle(part).backgroundColor).join())"
     )
-    assert len(colours) == len(CLAIMS)
+    assert len(colours) == len(made_up.CLAIMS)
     assert len(set(colours)) == 1
 
 
@@ -228,12 +194,12 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(shown:
             shown.run("[document.querySelector('.filters').hidden, document.querySelector('.ask').hidden]")
             == [True] * 2
         )
-        assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
+        assert len(shown.run(browser.VISIBLE)) == len(made_up.CLAIMS)
     finally:
         shown.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_claims_of_different_kinds_and_origins_are_counted_apart() -> None:
-    listed = page.tables.rows(made_up.table(CLAIMS))
+    listed = page.tables.rows(made_up.table(made_up.CLAIMS))
     totals: dict[str, Any] = {kind: page._counts(kind, listed)["total"] for kind in page.KINDS}
     assert totals == {"theorem": 2, "study": 0, "encoder": 3, "sentence": 1}

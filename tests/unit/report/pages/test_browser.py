@@ -169,10 +169,6 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
         page.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_it_prints(page: browser.Tab) -> None:
-    assert page.printed().startswith(b"%PDF")
-
-
 @pytest.fixture
 def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
     """A page whose curve has the slider of the margins paper, and the table of its study."""
