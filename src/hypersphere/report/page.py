@@ -48,7 +48,7 @@ ANSWERS = {
 """Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
 BY_KIND = {
     "theorem": {
-        "holds": ("met no counterexample, which is no proof", "met no counterexample, which is no proof"),
+        "holds": ("met no counterexample (no proof)", "met no counterexample (no proof)"),
         "fails": ("fails by a counterexample", "fail by a counterexample"),
     },
     "encoder": {

@@ -7,7 +7,6 @@ A function named ``is_...`` or ``has_...`` asserts what its name says of a loss.
 import math
 from collections.abc import Callable, Sequence
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -84,8 +83,6 @@ def difficult(case: str) -> tuple[Tensor, Tensor]:
     a, b = DIFFICULT[case]
     return torch.tensor(a, dtype=torch.float32), torch.tensor(b, dtype=torch.float32)
 
-
-HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 
 # arithmetic on lists of Python floats
 
