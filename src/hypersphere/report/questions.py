@@ -196,14 +196,13 @@ def _filled(
     parts = []
     for text, name, _, _ in Formatter().parse(sentence):
         parts.append(text)
-        if name in together and str(together[name]):
-            parts.append(str(together[name]))
-        elif name in together:
-            raise KeyError(f"{{{name}}}: its claims have none")
-        elif name is not None:
-            other, _, field = name.rpartition(".")
-            of = also[other] if other else leading
-            if not of.get(field):
-                raise KeyError(f"{{{field}}}: the claim {of['claim']} has none")
-            parts.append(of[field])
+        if name is None:
+            continue
+        other, _, field = name.rpartition(".")
+        of = also[other] if other else together if name in together else leading
+        shown = str(of.get(field, ""))
+        if not shown:
+            whose = f"the claim {of['claim']} has none" if "claim" in of else "its claims have none"
+            raise KeyError(f"{{{field}}}: {whose}")
+        parts.append(shown)
     return "".join(parts)

@@ -1,10 +1,11 @@
 """Counterexamples to the norms paper's statements once more, in plain Python floats, and how far Theorem 3.4 is off."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
+from torch import Tensor
 
 from hypersphere.theory.embedding_norms import STATEMENTS
 from hypersphere.theory.statement import examine
