@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import plan as planning
 from hypersphere.report import page
 
 from . import made_up
@@ -16,20 +15,12 @@ pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no C
 REPOSITORY = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of the made-up claims, by its address."""
-    folder = tmp_path_factory.mktemp("report")
-    plan = planning.make(REPOSITORY, {"scale": "laptop", "evidence_only": True})
-    return made_up.page(plan, folder).as_uri()
-
-
 @pytest.fixture
-def shown(tab: browser.Tab, address: str) -> browser.Tab:
+def shown(tab: browser.Tab, report_page: Path) -> browser.Tab:
     """The page from its start, in a wide and light window."""
     tab.media(prefers_color_scheme="light")
     tab.resize(1280)
-    tab.open(address)
+    tab.open(report_page.as_uri())
     return tab
 
 
@@ -42,11 +33,6 @@ def go(shown: browser.Tab, to: str) -> None:
 def text(shown: browser.Tab, selector: str) -> str:
     """What a reader sees of an element; nothing of a hidden one."""
     return str(shown.run(f"(({{hidden, innerText}}) => hidden ? '' : innerText)(document.querySelector('{selector}'))"))
-
-
-def test_it_needs_no_network_and_its_script_does_not_complain(shown: browser.Tab, address: str) -> None:
-    assert shown.requests() == [address]
-    assert shown.complaints() == []
 
 
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(shown: browser.Tab) -> None:
@@ -117,15 +103,6 @@ def test_claims_are_sorted_by_discrepancy_and_go_back(shown: browser.Tab) -> Non
     assert shown.run(browser.VISIBLE) == before
 
 
-@pytest.mark.parametrize("first", ["#?kind=theorem", "#?sort=apart"])
-def test_a_permalink_unfolds_its_claim_wherever_it_is(shown: browser.Tab, first: str) -> None:
-    go(shown, first)
-    go(shown, "#pos.gain")
-    box = "document.getElementById('pos.gain')"
-    assert shown.run(f"{box}.open && document.activeElement.parentNode === {box}")
-    assert shown.run(f"{box}.getBoundingClientRect().top >= 0 && {box}.getBoundingClientRect().top < innerHeight")
-
-
 def test_links_to_the_repository_are_files_of_it_and_others_are_on_the_page(shown: browser.Tab) -> None:
     links = shown.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
     files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
@@ -160,43 +137,6 @@ def test_the_keyboard_skips_searches_and_unfolds(shown: browser.Tab) -> None:
     shown.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
     shown.press("Enter")
     assert shown.run("document.getElementById('cut.gain').open")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(shown: browser.Tab, scheme: str) -> None:
-    shown.media(prefers_color_scheme=scheme)
-    shown.resize(390)
-    shown.run("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert shown.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    ink, paper, plate = shown.run(
-        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, "
-        "getComputedStyle(document.querySelector('.plate')).backgroundColor]"
-    )
-    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
-    assert (brightness[0] > brightness[1]) is (scheme == "dark")
-    assert plate == "rgb(255, 255, 255)"
-
-
-def test_print_has_the_claims_as_lines(shown: browser.Tab) -> None:
-    shown.run("document.getElementById('pos.gain').open = true")
-    shown.media("print")
-    parts = "['.lead', '.plate', '.claim > summary', '.filters', '.ask', '.proof']"
-    seen = shown.run(f"{parts}.map((one) => document.querySelector(one).offsetHeight > 0)")
-    assert seen == [True, True, True, False, False, False]
-    assert shown.printed().startswith(b"%PDF")
-
-
-def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(shown: browser.Tab, address: str) -> None:
-    shown.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        shown.open(address)
-        assert (
-            shown.run("[document.querySelector('.filters').hidden, document.querySelector('.ask').hidden]")
-            == [True] * 2
-        )
-        assert len(shown.run(browser.VISIBLE)) == len(made_up.CLAIMS)
-    finally:
-        shown.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_claims_of_different_kinds_and_origins_are_counted_apart() -> None:
