@@ -1,11 +1,8 @@
 """The report's page in a real Chromium, made from a few made-up claims. Without one these tests are skipped."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from hypersphere.report import page
 
 from . import made_up
 from .pages import browser
@@ -137,9 +134,3 @@ def test_the_keyboard_skips_searches_and_unfolds(shown: browser.Tab) -> None:
     shown.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
     shown.press("Enter")
     assert shown.run("document.getElementById('cut.gain').open")
-
-
-def test_claims_of_different_kinds_and_origins_are_counted_apart() -> None:
-    listed = page.tables.rows(made_up.table(made_up.CLAIMS))
-    totals: dict[str, Any] = {kind: page._counts(kind, listed)["total"] for kind in page.KINDS}
-    assert totals == {"theorem": 2, "study": 0, "encoder": 3, "sentence": 1}
