@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import coordinates, rules
+from hypersphere.config import coordinates, registry, rules
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SENTENCES
@@ -61,8 +61,6 @@ DIRECTIONS = {
     **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
     "unclear": "direction unclear",
 }
-PARTS = ("objective", "logits", "regulariser", "gradient", "initialisation")
-"""Of a run: what stands in src/hypersphere/objectives/."""
 
 
 @dataclass(frozen=True)
@@ -158,16 +156,16 @@ class Shown:
 
     @cached_property
     def _parts(self) -> dict[tuple[str, ...], list[str]]:
-        """The files of src/hypersphere/objectives that a method and variant of a document use when published."""
+        """The files of objectives that a method and variant of a document use when published."""
         published = planning.make(self.plan.config.root, {"scale": "paper"})
         found: dict[tuple[str, ...], list[str]] = {}
-        for cell in (cell for cell in published.cells if cell.run):
+        for cell in published.cells:
+            if cell.run is None:
+                continue
             key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
             if key not in found:
-                parts = (getattr(cell.run, part) for part in PARTS)
-                found[key] = [
-                    f"{part.name}.py" for part in parts if part and (_OBJECTIVES / f"{part.name}.py").is_file()
-                ]
+                parts = (part for part in cell.run.components if part[0] in registry.OBJECTIVES)
+                found[key] = [place for kind, name in parts if (place := registry.components(kind)[name].place)]
         return found
 
     def line(self, row: dict[str, Any]) -> Line:
@@ -215,18 +213,13 @@ class Shown:
             return exact_code(self.root, paper, row["study"]) + table
         recorded = [Link(f"records, {scale}", self._records(scale)) for scale in dict.fromkeys(scales) if scale]
         parts = self._parts.get((paper, row["method"], row["variant"]), [])
-        return recorded + [
-            Link(f"objectives/{name}", f"{self.root}/src/hypersphere/objectives/{name}") for name in parts
-        ]
+        return recorded + [Link("/".join(place.split("/")[-2:]), f"{self.root}/{place}") for place in parts]
 
     def _records(self, scale: str) -> str:
         """The records of a scale in the repository, or the claims of one that was finished here."""
         recorded = f"{FOLDER}/{scale}/runs.csv"
         here = (self.plan.config.root / recorded).is_file()
         return f"{self.root}/{recorded}" if here else f"../{scale}/claims.csv"
-
-
-_OBJECTIVES = Path(__file__).parents[1] / "objectives"
 
 
 def _where(paper: Paper, row: dict[str, Any], named: bool) -> str:

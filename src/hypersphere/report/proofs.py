@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
-from hypersphere.provenance.digests import run_modules
 from hypersphere.report.claims import Entry
 from hypersphere.report.words import NOT_RUN
 
@@ -86,8 +86,9 @@ class Proofs:
     def code(self, claim: Entry) -> list[Link]:
         """The losses, and what changes their logits or gradients, of the runs behind a claim."""
         runs = [self.plan.runs[name] for name in claim.runs if name in self.plan.runs]
-        used = sorted({module for run in runs for module in run_modules(run) if ".objectives." in module})
-        return [Link(name.rpartition(".")[2], f"{self._root}/src/{name.replace('.', '/')}.py") for name in used]
+        used = sorted({part for run in runs for part in run.components if part[0] in registry.OBJECTIVES})
+        places = [(name, registry.components(kind)[name].place) for kind, name in used]
+        return [Link(name, f"{self._root}/{place}") for name, place in places if place]
 
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
@@ -101,7 +102,7 @@ class Proofs:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, exact_code(self._root, name, paper.studied[name].study)[0]]
+            return [*files, *exact_code(self._root, name, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
@@ -156,13 +157,15 @@ def hosted(root: Path) -> str:
 
 
 def exact_code(root: str, paper: str, study: str = "") -> list[Link]:
-    """The code and the test of an exact study, or without one of a document's statements."""
-    if not study:
-        code, test = f"theory/{paper}.py", f"theory/test_{paper}_statements.py"
-    else:
-        code, test = f"simulations/{study}/compute.py", f"simulations/test_{study}.py"
-    found = [Link("study" if study else "statement", f"{root}/src/hypersphere/{code}")]
-    found.append(Link("test", f"{root}/tests/unit/{test}"))
+    """The code and the test of an exact study, or without one of a document's statements; nothing of a plug-in's that
+    is outside the checkout."""
+    code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
+    if study:
+        code, name = registry.components("simulations")[study].place, study
+        plug_in = code.partition("src/")[0]
+        tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
+    found = [Link("study" if study else "statement", f"{root}/{code}"), Link("test", f"{root}/{tests}/test_{name}.py")]
+    found = found if code else []
     if study == SENTENCES:
         found.append(Link("what is checked of the sentence", f"{root}/paper/sentences/{paper}.yaml"))
     return found
