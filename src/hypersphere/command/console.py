@@ -27,6 +27,8 @@ from hypersphere.wording import counted
 
 TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
 """Rules that only collect files, and the name under which Snakemake counts all jobs."""
+REPORT = "results/report/index.html"
+"""What ``make report`` asks for, and nothing else."""
 TAIL = 12
 """Lines of a failed job's log that are shown."""
 MOST = 6
@@ -40,12 +42,12 @@ KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution 
 class Handler(logging.Handler):
     """Turns Snakemake's log events into lines on standard error."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, report: bool = False) -> None:
         super().__init__()
-        self.plan, self.started = plan, time.time()
+        self.plan, self.started, self.report = plan, time.time(), report
         self.jobs: dict[int, tuple[str, list[Path], float]] = {}
         """Label, log files and start of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.failed, self.whole, self.report = 0, 0, set[int](), True, False
+        self.total, self.done, self.failed, self.whole = 0, 0, set[int](), True
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
@@ -55,7 +57,6 @@ class Handler(logging.Handler):
             stats = about.get("stats", {})
             self.total = sum(count for rule, count in stats.items() if rule not in TARGETS)
             self.whole = "record" not in stats  # of which no page follows
-            self.report = "write_report" in stats and not stats.keys() & set(TARGETS[:3])
             _say(f"{counted(self.total, 'job')} to do; the output of each goes to a file under logs/")
         elif event == "job_info" and about["rule_name"] not in TARGETS:
             logs = [Path(log) for log in about.get("log") or []]
@@ -184,7 +185,7 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
                 if about.dryrun_exec:
                     _foresee(workflow, plan)
                 else:
-                    _begin(logger, plan, about.local_exec)
+                    _begin(logger, plan, about.local_exec, set(workflow.dag_settings.targets) == {REPORT})
             except HypersphereError as error:
                 sys.exit(f"hypersphere: {error}")
             except Exception:  # the profile silences Snakemake, which would say nothing at all
@@ -195,10 +196,10 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
     workflow.execute = executing
 
 
-def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
+def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> None:
     """Before jobs run: show the console, check what they need, and forget what is lost."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
-        logger.addHandler(Handler(plan))
+        logger.addHandler(Handler(plan, report))
     if note := recovery.join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
     recovery.check_writable(plan)

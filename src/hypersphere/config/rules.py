@@ -94,6 +94,11 @@ class Verdict(StrEnum):
         verdict.outcome = outcome
         return verdict
 
+    @classmethod
+    def of(cls, word: str) -> Self:
+        """The verdict of a file, by its word."""
+        return next(verdict for verdict in cls if verdict == word)
+
     @property
     def tone(self) -> Literal["agree", "disagree", "neutral"]:
         """Its colour at the published scale."""

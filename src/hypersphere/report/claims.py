@@ -12,11 +12,11 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SENTENCES
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Verdict
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
 from hypersphere.provenance import tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
-from hypersphere.report.results import AGREE, DISAGREE, Results, has_no_scale, settles
+from hypersphere.report.results import Results, has_no_scale, settles
 from hypersphere.wording import counted
 
 DIRECTIONS = ("larger", "equal")
@@ -90,16 +90,6 @@ class Entry:
     """The exact study that answers it, if any."""
 
 
-class Apart(NamedTuple):
-    """Claims by what answers them, in the order of ``KINDS``."""
-
-    measured: list[Entry]
-    studied: list[Entry]
-    stated: list[Entry]
-    said: list[Entry]
-    """Sentences that only their own document's table speaks of."""
-
-
 class Count(NamedTuple):
     """The number of claims of one origin, by verdict."""
 
@@ -111,10 +101,7 @@ class Count(NamedTuple):
 
 def tone(config: Config, row: dict[str, Any]) -> str:
     """``agree``, ``disagree`` or ``neutral``. Below the published scale, measured claims are always neutral."""
-    verdict = row["verdict"]
-    if not has_no_scale(row) and not settles(config):
-        return "neutral"
-    return "agree" if verdict in AGREE else "disagree" if verdict in DISAGREE else "neutral"
+    return Verdict.of(row["verdict"]).tone if has_no_scale(row) or settles(config) else "neutral"
 
 
 def entries(results: Results) -> list[Entry]:
@@ -150,6 +137,18 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
 
 
+def certainty_in_words(certainty: Certainty) -> list[dict[str, str]]:
+    """The rules of certainty (config/certainty.yaml): each rung, its grade, and what lowers it."""
+    rows = []
+    for rung, rule in certainty.rungs.items():
+        lowered = []
+        for grade in GRADES:
+            why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
+            lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
+        rows.append({"rung": RUNGS[rung], "grade": rule.grade, "lowered": ". ".join(lowered) or "–"})
+    return rows
+
+
 def kind_of(claim: Entry) -> str:
     """What answers a claim: a key of ``KINDS``."""
     if claim.kind == "theorem":
@@ -157,9 +156,9 @@ def kind_of(claim: Entry) -> str:
     return "encoder" if not claim.study else "sentence" if claim.study == SENTENCES else "study"
 
 
-def apart(claims: list[Entry]) -> Apart:
-    """Claims by what answers them."""
-    return Apart(*([claim for claim in claims if kind_of(claim) == kind] for kind in KINDS))
+def apart(claims: list[Entry]) -> dict[str, list[Entry]]:
+    """Claims by what answers them, in the order of ``KINDS``."""
+    return {kind: [claim for claim in claims if kind_of(claim) == kind] for kind in KINDS}
 
 
 def counts(claims: list[Entry]) -> list[Count]:
@@ -176,10 +175,10 @@ def counts(claims: list[Entry]) -> list[Count]:
 
 def in_words(claims: list[Entry]) -> Iterator[str]:
     """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
-    for kind, answered in zip(KINDS.values(), apart(claims), strict=True):
+    for kind, answered in apart(claims).items():
         for count in counts(answered):
             said = ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
-            yield f"{count.total} {kind.claims}, {ORIGINS[count.origin]}: {said}"
+            yield f"{count.total} {KINDS[kind].claims}, {ORIGINS[count.origin]}: {said}"
 
 
 def _entry(config: Config, row: dict[str, Any]) -> Entry:
@@ -230,6 +229,11 @@ def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
     return words.point(paper, point, point)
 
 
+def prints_number(row: Mapping[str, Any]) -> bool:
+    """Whether a document prints a number, and not only that something is larger or equal."""
+    return row["reported"] not in ("", *DIRECTIONS)
+
+
 def published(row: Mapping[str, Any], decimals: int, compares: bool) -> str:
     """What a document prints, in words; a dash if it prints no number."""
     if not row["reported"]:
@@ -263,7 +267,7 @@ def _ours(row: dict[str, Any], decimals: int, compares: bool) -> str:
 def _reading(row: dict[str, Any]) -> str:
     if row["origin"] == "ours" and row["reading"] == PRINTED:
         return "ours"
-    if row["verdict"] in DISAGREE and not row["study"] and row["unstated"] not in ("", "0"):
+    if Verdict.of(row["verdict"]).tone == "disagree" and not row["study"] and row["unstated"] not in ("", "0"):
         return f"under our reading: {row['reading']}"
     return str(row["reading"])
 

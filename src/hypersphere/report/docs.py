@@ -21,7 +21,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import words
 from hypersphere.report.claims import DIRECTIONS
-from hypersphere.report.questions import Numbers, decimals_of, leads, spanned
+from hypersphere.report.questions import decimals_of, leads, numbers, spanned
 from hypersphere.statistics.known import REPORT, is_level
 from hypersphere.wording import counted, renewed
 
@@ -112,10 +112,10 @@ def _tells_nothing(one: Row) -> bool:
 
 
 def _cells(one: Row) -> tuple[str, ...]:
-    numbers = Numbers(one).known
+    shown = numbers(one)
     holm = words.interval(one["low"], one["high"], decimals_of(one))
     direction = one["direction"] + (" (level)" if is_level(one) else "")
-    return (*(numbers[name] for name in ("printed", "effect", "interval")), holm, numbers["n"], direction)
+    return (*(shown[name] for name in ("printed", "effect", "interval")), holm, shown["n"], direction)
 
 
 def _names(paper: Paper, shown: Sequence[Row]) -> Iterator[str]:

@@ -44,7 +44,6 @@ OUTCOMES = {
         Outcome("waiting", "Not run", "was not run", "were not run"),
     )
 }
-OUTCOME_OF: dict[str, str] = {verdict: verdict.outcome for verdict in Verdict}
 MARKS = {"holds": "✓", "fails": "✕", "borne": "=", "contradicted": "≠", "open": "~", "unjudged": "?", "measured": "○"}
 MARKS |= {"waiting": ""}
 """The sign of each outcome in the grid, so that it does not depend on colour."""
@@ -108,7 +107,7 @@ class Example(NamedTuple):
 
 def outcome_of(claim: Entry) -> str:
     """A key of ``OUTCOMES``."""
-    return OUTCOME_OF[claim.verdict]
+    return Verdict.of(claim.verdict).outcome
 
 
 def address(**filters: str) -> str:

@@ -3,7 +3,6 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.provenance import tables
 from hypersphere.report import figures, style, words
+from hypersphere.report.claims import prints_number
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -86,13 +86,7 @@ def drawn(claim: Claim) -> bool:
 
 def compared(claim: Claim) -> bool:
     """Whether a claim prints a difference, in any unit, of which trained encoders give an interval."""
-    return (
-        claim["kind"] == "comparison"
-        and claim["answered_by"] == "encoder"
-        and claim["reported"] not in ("", "larger", "equal")
-        and not math.isnan(claim["low_unadjusted"])
-        and claim["n"] >= 2
-    )
+    return known.has_interval(claim) and prints_number(claim)
 
 
 def direction(claim: Claim) -> str:

@@ -14,5 +14,5 @@ def build(plan: Plan) -> None:
     findings = questions.answered(plan.config, claims)
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
-    page.build(plan, page.Tables(claims, ladder, findings), folder)
+    page.build(plan, claims, ladder, findings, folder)
     pdf.build(plan, folder)

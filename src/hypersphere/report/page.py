@@ -4,18 +4,15 @@ It shows the tables of results/report/ and computes no statistics. Claims of dif
 apart, and no colour says good or bad.
 """
 
-import base64
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-from PIL import Image
 
 from hypersphere.config import coordinates, registry, rules
 from hypersphere.config import plan as planning
@@ -24,11 +21,11 @@ from hypersphere.config.claims import PRINTED, SENTENCES
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS
+from hypersphere.config.rules import GRADES, RUNGS
 from hypersphere.provenance import tables
 from hypersphere.report import claims, forest, pages, questions, words
 from hypersphere.report.findings import address
-from hypersphere.report.proofs import Link, Proofs, hosted, of_study
+from hypersphere.report.proofs import Link, Proofs, exact_code, hosted
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -51,7 +48,7 @@ ANSWERS = {
 """Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
 BY_KIND = {
     "theorem": {
-        "holds": ("met no counterexample, which is no proof", "met no counterexample, which is no proof"),
+        "holds": ("met no counterexample (no proof)", "met no counterexample (no proof)"),
         "fails": ("fails by a counterexample", "fail by a counterexample"),
     },
     "encoder": {
@@ -64,14 +61,6 @@ DIRECTIONS = {
     **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
     "unclear": "direction unclear",
 }
-
-
-class Tables(NamedTuple):
-    """The tables of results/report/ that the page shows."""
-
-    claims: pd.DataFrame
-    ladder: pd.DataFrame
-    findings: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -95,38 +84,30 @@ class Line:
     facts: list[tuple[str, str]]
     links: list[Link]
 
-    @property
-    def id(self) -> str:
-        """The claim's name."""
-        return str(self.row["id"])
 
-    @property
-    def reading(self) -> str:
-        """As printed, or by which errata."""
-        return str(self.row["reading"])
+def build(plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, folder: Path) -> None:
+    """Write index.html, of the tables of results/report/, beside the pictures of the forest."""
+    pages.render("report.html", context(plan, table, ladder, findings, folder), folder / "index.html")
 
 
-def build(plan: Plan, given: Tables, folder: Path) -> None:
-    """Write index.html beside the pictures of the forest."""
-    pages.render("report.html", context(plan, given, folder), folder / "index.html")
-
-
-def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
+def context(
+    plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, folder: Path
+) -> dict[str, Any]:
     """The values of the template."""
-    config, listed = plan.config, tables.rows(given.claims)
+    config, listed = plan.config, tables.rows(table)
     proofs = Proofs(plan, pages.ledger(config), frozenset(row["id"] for row in listed))
-    shown = Shown(plan, given.ladder)
+    shown = Shown(plan, ladder)
     lines = {row["id"]: shown.line(row) for row in listed}
-    asked = [_question(row, lines) for row in tables.rows(given.findings)]
+    asked = [{**row, "claims": [lines[name] for name in row["about"].split()]} for row in tables.rows(findings)]
     titles = {name: paper.title for name, paper in config.papers.items()}
     order = {"several": "Across the documents", **titles}
-    lead = questions.leads(asked)
+    printed = [row["paper"] for row in listed if row["origin"] == "printed"]
     chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
     return {
         "titles": titles,
-        "lead": lead,
+        "lead": questions.leads(asked),
         "forests": _forests(plan, listed, folder),
-        "criteria": tables.rows(known.criteria(given.claims)),
+        "criteria": tables.rows(known.criteria(table)),
         "counts": [_counts(kind, listed) for kind in KINDS],
         "other_origins": [
             (said, sum(row["origin"] == origin for row in listed)) for origin, said in claims.ORIGINS.items()
@@ -134,16 +115,16 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
         "questions": [
             (title, found) for name, title in order.items() if (found := [q for q in asked if q["paper"] == name])
         ],
-        "settling": _settling(plan, given.claims),
+        "settling": _settling(plan, table),
         "hours": HOURS,
         "papers": [_paper(shown, paper, lines) for paper in config.papers.values()],
-        "documents": [titles[name] for name in titles if any(_of(row, name, "printed") for row in listed)],
-        "printed": sum(row["origin"] == "printed" for row in listed),
+        "documents": [title for name, title in titles.items() if name in printed],
+        "printed": len(printed),
         "choices": _choices(titles, listed),
         "rungs": RUNGS,
         "errata": proofs.errata_by_kind(),
         "proofs": proofs,
-        "certainty": _rules(certainty),
+        "certainty": claims.certainty_in_words(certainty),
         "enough": certainty.enough_runs,
         "confidence": words.confidence(config),
         "equivalence": f"{100 * chosen.equivalence:g} %",
@@ -152,10 +133,6 @@ def context(plan: Plan, given: Tables, folder: Path) -> dict[str, Any]:
         "few": FEW,
         "nothing": NOTHING,
     }
-
-
-def _of(row: dict[str, Any], paper: str, origin: str) -> bool:
-    return bool((row["paper"], row["origin"]) == (paper, origin))
 
 
 @dataclass(frozen=True)
@@ -229,16 +206,11 @@ class Shown:
         """Proof, study or records of a claim, and the code of what it is about."""
         paper, results = row["paper"], f"../{self.plan.config.results.name}"
         if row["kind"] == "theorem":
-            test = f"{self.root}/tests/unit/theory/test_{paper}_statements.py"
-            statement = Link("statement", f"{self.root}/src/hypersphere/theory/{paper}.py")
-            return [statement, Link("test", test), Link("all draws", f"{results}/theory.csv")]
+            return [*exact_code(self.root, paper), Link("all draws", f"{results}/theory.csv")]
         if row["study"]:
-            found = of_study(self.root, row["study"])
-            if row["study"] == SENTENCES:
-                found.append(Link("what is checked of the sentence", f"{self.root}/paper/sentences/{paper}.yaml"))
-            elif row["artifact"] in self.plan.config.studied(paper):
-                found.append(Link("its table", f"{results}/simulations/{paper}/{row['artifact']}.csv"))
-            return found
+            tabled = row["study"] != SENTENCES and row["artifact"] in self.plan.config.studied(paper)
+            table = [Link("its table", f"{results}/simulations/{paper}/{row['artifact']}.csv")] if tabled else []
+            return exact_code(self.root, paper, row["study"]) + table
         recorded = [Link(f"records, {scale}", self._records(scale)) for scale in dict.fromkeys(scales) if scale]
         parts = self._parts.get((paper, row["method"], row["variant"]), [])
         return recorded + [Link("/".join(place.split("/")[-2:]), f"{self.root}/{place}") for place in parts]
@@ -324,11 +296,6 @@ def _facts(row: dict[str, Any], subject: str, decimals: int) -> list[tuple[str, 
     return [(name, str(text)) for name, text in found.items() if text]
 
 
-def _question(row: dict[str, Any], lines: dict[str, Line]) -> dict[str, Any]:
-    """A finding with its claims."""
-    return {**row, "claims": [lines[name] for name in row["about"].split()]}
-
-
 def _counts(kind: str, listed: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """How the printed claims of a kind are answered: each number with what it counts and the page filtered to it."""
     shown = [row for row in listed if row["answered_by"] == kind and row["origin"] == "printed"]
@@ -392,43 +359,22 @@ def _paper(shown: Shown, paper: Paper, lines: dict[str, Line]) -> dict[str, Any]
 
 def _choices(titles: dict[str, str], listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What each filter offers, of what there is."""
-    offered: dict[str, dict[str, str]] = {
-        "document": titles,
-        "kind": {name: claims.KINDS[name].heading for name in KINDS},
-        "rung": {str(rung): heading for rung, heading in RUNGS.items()},
-        "answer": {answer: answer for answer in ANSWERS if answer},
-        "certainty": {grade: grade for grade in GRADES},
-        "origin": claims.ORIGINS,
-    }
-    columns = {"document": "paper", "kind": "answered_by"}
-    every = {
-        "document": "All documents",
-        "kind": "All kinds",
-        "rung": "All evidence",
-        "answer": "All answers",
-        "certainty": "Any certainty",
-        "origin": "All origins",
-    }
-    labels = {"document": "Document", "kind": "Kind", "rung": "Evidence", "answer": "Answer"}
-    labels |= {"certainty": "Certainty", "origin": "Origin"}
-    found = []
-    for name, options in offered.items():
-        present = {row[columns.get(name, name)] for row in listed}
-        kept = [(value, text) for value, text in options.items() if value in present]
-        found.append({"name": name, "label": labels[name], "all": every[name], "options": kept})
-    return found
-
-
-def _rules(certainty: rules.Certainty) -> list[dict[str, Any]]:
-    """The rules of certainty in words: each rung, its grade, and what lowers it."""
-    return [
-        {
-            "rung": RUNGS[rung],
-            "grade": one.grade,
-            "lowered": [f"{grade} at most: {SHORTCOMINGS[name]}" for name, grade in one.at_most.items()],
-        }
-        for rung, one in certainty.rungs.items()
+    kinds = {name: claims.KINDS[name].heading for name in KINDS}
+    answers = {answer: answer for answer in ANSWERS if answer}
+    offered: list[tuple[str, str, str, str, dict[str, str]]] = [
+        ("document", "paper", "Document", "All documents", titles),
+        ("kind", "answered_by", "Kind", "All kinds", kinds),
+        ("rung", "rung", "Evidence", "All evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
+        ("answer", "answer", "Answer", "All answers", answers),
+        ("certainty", "certainty", "Certainty", "Any certainty", {grade: grade for grade in GRADES}),
+        ("origin", "origin", "Origin", "All origins", claims.ORIGINS),
     ]
+    found = []
+    for name, column, label, every, options in offered:
+        present = {row[column] for row in listed}
+        kept = [(value, text) for value, text in options.items() if value in present]
+        found.append({"name": name, "label": label, "all": every, "options": kept})
+    return found
 
 
 def _forests(plan: Plan, listed: Sequence[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
@@ -442,17 +388,9 @@ def _forests(plan: Plan, listed: Sequence[dict[str, Any]], folder: Path) -> list
         found.append(
             {
                 "file": f"{name}.svg",
-                "data": picture(folder / f"{name}.png"),
+                "data": pages.webp(folder / f"{name}.png"),
                 "alt": f"Printed effect and ours for {counted(len(compared), 'comparison')}: {said}. Numbers: Claims.",
                 "same": len(rows) == len(every),
             }
         )
     return found[1:] if found[0]["same"] else found
-
-
-def picture(file: Path) -> str:
-    """A picture as an address: WebP without loss, which keeps letters sharp and takes a third of the bytes."""
-    written = io.BytesIO()
-    with Image.open(file) as image:
-        image.convert("RGB").save(written, "WEBP", lossless=True, method=4)
-    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode('ascii')}"

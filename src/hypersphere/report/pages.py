@@ -1,10 +1,13 @@
 """Parts that pages share: templates, artifacts with results, artifacts that were not run, errata."""
 
+import base64
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
+from PIL import Image
 
 from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
 from hypersphere.config.project import Config
@@ -17,6 +20,26 @@ from hypersphere.wording import counted
 
 TEMPLATES = Path(__file__).parent / "templates"
 NOT_DRAWN = "measured, but not drawn yet"
+
+
+def webp(file: Path, width: int | None = None, **quality: Any) -> str:
+    """A png as an address of WebP, at most ``width`` pixels wide.
+
+    Without a ``quality`` nothing is lost: letters stay sharp, in a third of the bytes.
+    """
+    written = io.BytesIO()
+    with Image.open(file) as image:
+        shown = image.convert("RGB")
+        if width is not None:
+            wide = min(width, image.width)
+            shown = shown.resize((wide, round(image.height * wide / image.width)), Image.Resampling.LANCZOS)
+        shown.save(written, "WEBP", **(quality or {"lossless": True, "method": 4}))
+    return embedded("webp", written.getvalue())
+
+
+def embedded(kind: str, content: bytes) -> str:
+    """A picture as the address of an image, in the page itself."""
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def render(template: str, values: Mapping[str, Any], file: Path) -> None:

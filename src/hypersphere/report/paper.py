@@ -22,6 +22,8 @@ from hypersphere.report.claims import Entry, apart
 from hypersphere.report.results import Results
 
 SOURCE = "paper/supplement.typ"
+COUNTED = {"encoder": "claims", "study": "studied", "theorem": "statements", "sentence": "said"}
+"""The names of counts in the content, by what answers the claims."""
 TIMESTAMP = 0
 """Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
@@ -59,13 +61,13 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
-        "counts": dict(zip(("claims", "studied", "statements", "said"), map(_counts, apart(entries)), strict=True)),
+        "counts": {COUNTED[kind]: _counts(answered) for kind, answered in apart(entries).items()},
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
     }
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper])
+    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper]).values()
     document, plan = pages.document(results, paper.paper), results.plan
     names = [artifact.id for artifact in document.measured]
     compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]

@@ -1,8 +1,7 @@
 """report.pdf: the paper on what is known, set from paper/report.typ and the tables of results/report."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypersphere.config.claims import load_errata
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Verdict
+from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
@@ -23,7 +22,7 @@ from hypersphere.report import claims, figures, forest, pages, paper, questions,
 from hypersphere.report.artifact import Context
 from hypersphere.report.page import HOURS
 from hypersphere.report.results import Results
-from hypersphere.statistics.known import is_level, settling
+from hypersphere.statistics.known import has_interval, is_level, settling
 from hypersphere.wording import counted
 
 SOURCE = "paper/report.typ"
@@ -65,7 +64,10 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
     named = {name: part.short for name, part in parts.items()}
-    failed = {name: [claim for claim in known if claim["paper"] == name and _fails(claim)] for name in documents}
+    by_id, failed = {claim["id"]: claim for claim in known}, list[Any]()
+    for name, about in documents.items():
+        rows = [_statement(claim, mended) for claim in known if claim["paper"] == name and _fails(claim)]
+        failed += [about.title, *rows] if rows else []
     return {
         "about": _about(config.root),
         "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config)))},
@@ -80,17 +82,17 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
         "evidence": _evidence(known, named),
         "papers": [
             _section(plan, documents[name], part, known, findings)
-            | {"gravest": _statements(known, part.gravest, mended)}
+            | {"gravest": [_statement(by_id[one], mended) for one in part.gravest]}
             for name, part in parts.items()
         ],
-        "failed": _grouped(failed, documents, lambda claim: _statement(claim, mended)),
+        "failed": failed,
         "audit": _audit(plan, documents, named, known),
         "contradicted": [
             {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
             for claim in _printed(known)
             if claim["answer"] == Verdict.CONTRADICTED
         ],
-        "ladder": _ladder(config.root),
+        "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
         "scales": _scales(config.root, known),
         "settling": _settling(config.papers, named, known, settling(read, HOURS)),
         "differences": _differences(documents, known),
@@ -241,12 +243,8 @@ def _section(plan: Plan, about: Paper, part: Part, known: Sequence[Claim], findi
 
 
 def _compared(claim: Claim) -> bool:
-    """Whether a claim is a comparison of encoders, of which there is an interval; people see no claims of our own."""
-    return (
-        (claim["kind"], claim["answered_by"]) == ("comparison", "encoder")
-        and claim["origin"] in ("printed", "implied")
-        and not math.isnan(claim["low_unadjusted"])
-    )
+    """Whether it is shown with its interval; people see no claims of our own."""
+    return has_interval(claim) and claim["origin"] in ("printed", "implied")
 
 
 def _effect(about: Paper, claim: Claim) -> dict[str, str]:
@@ -299,18 +297,6 @@ def _statement(claim: Claim, mended: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _statements(known: Sequence[Claim], names: Sequence[str], mended: Mapping[str, str]) -> list[dict[str, str]]:
-    by_id = {claim["id"]: claim for claim in known}
-    return [_statement(by_id[name], mended) for name in names]
-
-
-def _grouped(
-    listed: Mapping[str, Sequence[Claim]], documents: Mapping[str, Paper], row: Callable[[Claim], Any]
-) -> list[Any]:
-    """The rows of a table, each document's after its title."""
-    return [one for name, own in listed.items() if own for one in (documents[name].title, *map(row, own))]
-
-
 # The audit, the method, and what would settle the rest
 
 
@@ -333,19 +319,6 @@ def _audit(
         if claim["study"] in OF_PRINTED_NUMBERS and claim["metric"] == "share" and claim["measured"]
     ]
     return {"found": found, "answers": answers}
-
-
-def _ladder(root: Path) -> list[list[str]]:
-    """The rungs with their grades, and what lowers them (config/certainty.yaml)."""
-    certainty = rules.load_certainty(root)
-    rows = []
-    for rung, said in RUNGS.items():
-        rule, lowered = certainty.rungs[rung], []
-        for grade in GRADES:
-            why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
-            lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
-        rows.append([said, rule.grade, ". ".join(lowered) or "–"])
-    return rows
 
 
 def _scales(root: Path, known: Sequence[Claim]) -> list[dict[str, str]]:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import ERRATUM_KINDS
+from hypersphere.config.claims import ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
@@ -30,15 +30,6 @@ class Link(NamedTuple):
 
     text: str
     href: str
-
-
-class Read(Protocol):
-    """A claim in one reading."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def reading(self) -> str: ...
 
 
 @dataclass
@@ -76,16 +67,16 @@ class Proofs:
             found |= dict.fromkeys([*answer(claim), printed])
         return list(found)
 
-    def errata(self, claim: Read) -> list[Link]:
+    def errata(self, claim: str, reading: str) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
-        names = [*NAMES.findall(claim.reading), claim.id]
+        names = [*NAMES.findall(reading), claim]
         listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
 
     def gravity(self, claim: Entry) -> int:
         """How bad the worst erratum is that a claim shows: 0 for the gravest, larger than any for none."""
         kinds = {entry["id"]: entry["kind"] for group in self.ledger for entry in group["entries"]}
-        ranks = [list(ERRATUM_KINDS).index(kinds[link.href[1:]]) for link in self.errata(claim)]
+        ranks = [list(ERRATUM_KINDS).index(kinds[link.href[1:]]) for link in self.errata(claim.id, claim.reading)]
         return min(ranks, default=len(ERRATUM_KINDS))
 
     def runs(self, claim: Entry) -> list[Link]:
@@ -111,7 +102,7 @@ class Proofs:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, *of_study(self._root, paper.studied[name].study)[:1]]
+            return [*files, *exact_code(self._root, name, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
@@ -136,11 +127,7 @@ class Proofs:
         return groups
 
     def _theorem(self, claim: Entry) -> list[Link]:
-        return [
-            Link("theory.csv", "theory.csv"),
-            Link("statement", f"{self._root}/src/hypersphere/theory/{claim.paper}.py"),
-            Link("test", f"{self._root}/tests/unit/theory/test_{claim.paper}_statements.py"),
-        ]
+        return [Link("theory.csv", "theory.csv"), *exact_code(self._root, claim.paper)]
 
     def _study(self, claim: Entry) -> list[Link]:
         folder, found = f"simulations/{claim.paper}", []
@@ -148,11 +135,7 @@ class Proofs:
             made = claim.artifact in self.plan.config.studied(claim.paper)
             found = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
             found.append(Link("answers", f"{folder}/answers.csv"))
-        found += of_study(self._root, claim.study)
-        if claim.study == "sentences":
-            sentences = f"{self._root}/paper/sentences/{claim.paper}.yaml"
-            found.append(Link("what is checked of the sentence", sentences))
-        return found
+        return [*found, *exact_code(self._root, claim.paper, claim.study)]
 
     def _measured(self, claim: Entry) -> list[Link]:
         declared = Link("how it is set up", f"{self._root}/config/papers/{claim.paper}.yaml")
@@ -173,11 +156,16 @@ def hosted(root: Path) -> str:
     return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
 
-def of_study(root: str, name: str) -> list[Link]:
-    """The code of an exact study and its test; nothing of one outside the checkout."""
-    place = registry.components("simulations")[name].place
-    if not place:
-        return []
-    plug_in = place.partition("src/")[0]
-    tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
-    return [Link("study", f"{root}/{place}"), Link("test", f"{root}/{tests}/test_{name}.py")]
+def exact_code(root: str, paper: str, study: str = "") -> list[Link]:
+    """The code and the test of an exact study, or without one of a document's statements; nothing of a plug-in's that
+    is outside the checkout."""
+    code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
+    if study:
+        code, name = registry.components("simulations")[study].place, study
+        plug_in = code.partition("src/")[0]
+        tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
+    found = [Link("study" if study else "statement", f"{root}/{code}"), Link("test", f"{root}/{tests}/test_{name}.py")]
+    found = found if code else []
+    if study == SENTENCES:
+        found.append(Link("what is checked of the sentence", f"{root}/paper/sentences/{paper}.yaml"))
+    return found

@@ -37,37 +37,30 @@ UNTRIED = "met no counterexample"
 """The answer of a statement that held on random draws, which is no proof."""
 
 
-class Numbers:
-    """The numbers of one claim, as a sentence shows them; one that the claim does not have is an error."""
-
-    def __init__(self, claim: Claim) -> None:
-        decimals = decimals_of(claim)
-        compares = claim["kind"] == "comparison"
-        measured = _measured(claim)
-        interval = [claim["low_unadjusted"], claim["high_unadjusted"]]
-        low, high = interval if not math.isnan(interval[0]) else (claim["low"], claim["high"])
-        untried = claim["rung"] == "proof" and claim["answer"] == "holds"
-        self.claim = claim["id"]
-        self.known: dict[str, str] = {
-            "printed": claims.published(claim, decimals, compares),
-            "effect": "" if math.isnan(measured) or not compares else words.signed(measured, decimals),
-            "size": "" if math.isnan(measured) or not compares else words.number(abs(measured), decimals),
-            "value": "" if math.isnan(measured) or compares else words.number(measured, decimals),
-            "interval": "" if math.isnan(low) else words.interval(low, high, decimals, sign=compares),
-            "n": "" if math.isnan(claim["n"]) else f"{int(claim['n'])}",
-            "k": "" if math.isnan(claim["n"]) or math.isnan(measured) else f"{round(measured * claim['n'] / 100)}",
-            "draws": "" if math.isnan(claim["draws"]) else f"{int(claim['draws'])}",
-            "counterexample": claims.counterexample(claim["counterexample"]),
-            "statement": claim["sentence"].rstrip("."),
-            "place": claim["source"],
-            "answer": UNTRIED if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
-            "certainty": claim["certainty"],
-        }
-
-    def __getattr__(self, name: str) -> str:
-        if name not in self.known or not self.known[name]:
-            raise KeyError(f"{{{name}}}: the claim {self.claim} has none")
-        return self.known[name]
+def numbers(claim: Claim) -> dict[str, str]:
+    """What a sentence can show of one claim; empty: it has none."""
+    decimals = decimals_of(claim)
+    compares = claim["kind"] == "comparison"
+    measured = _measured(claim)
+    interval = [claim["low_unadjusted"], claim["high_unadjusted"]]
+    low, high = interval if not math.isnan(interval[0]) else (claim["low"], claim["high"])
+    untried = claim["rung"] == "proof" and claim["answer"] == "holds"
+    return {
+        "claim": claim["id"],
+        "printed": claims.published(claim, decimals, compares),
+        "effect": "" if math.isnan(measured) or not compares else words.signed(measured, decimals),
+        "size": "" if math.isnan(measured) or not compares else words.number(abs(measured), decimals),
+        "value": "" if math.isnan(measured) or compares else words.number(measured, decimals),
+        "interval": "" if math.isnan(low) else words.interval(low, high, decimals, sign=compares),
+        "n": "" if math.isnan(claim["n"]) else f"{int(claim['n'])}",
+        "k": "" if math.isnan(claim["n"]) or math.isnan(measured) else f"{round(measured * claim['n'] / 100)}",
+        "draws": "" if math.isnan(claim["draws"]) else f"{int(claim['draws'])}",
+        "counterexample": claims.counterexample(claim["counterexample"]),
+        "statement": claim["sentence"].rstrip("."),
+        "place": claim["source"],
+        "answer": UNTRIED if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
+        "certainty": claim["certainty"],
+    }
 
 
 def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -112,9 +105,9 @@ def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
         for answer in questions.OUTCOMES
     }
     together = _together(list(about.values()), by_outcome)
-    fields = {**together, **{key: Numbers(listed[at]) for key, at in one.also.items()}}
+    also = {key: numbers(listed[at]) for key, at in one.also.items()}
     try:
-        sentence = _filled(one.says[result], fields, Numbers(leading))
+        sentence = _filled(one.says[result], together, also, numbers(leading))
     except KeyError as error:
         raise HypersphereError(f"{file}: {name}: says.{result}: {error.args[0]}") from None
     decided = by_outcome[result] or list(about.values())
@@ -131,12 +124,13 @@ def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
 
 def _together(about: Sequence[Claim], by_outcome: Mapping[Outcome, Sequence[Claim]]) -> dict[str, Any]:
     """The fields of a sentence that speak of all claims of a question (``TOGETHER``)."""
-    printed = [claim for claim in about if claim["kind"] == "comparison" and _is_number(claim["reported"])]
+    printed = [claim for claim in about if claim["kind"] == "comparison" and claims.prints_number(claim)]
     return {
         **{key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")},
         **{"unknown": len(by_outcome["cannot tell"]), "all": len(about)},
         "measured": sum(claim["rung"] != "nothing" for claim in about),
-        **{f"which_{key.removesuffix('s')}": _places(by_outcome[key]) for key in ("holds", "fails")},
+        "which_hold": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["holds"])),
+        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
         "ours": _ours(about),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
@@ -150,22 +144,20 @@ def _ours(about: Sequence[Claim]) -> str:
     seen = {name: measure.seen for name, measure in MEASURES.items()}
     named = (WHERE[claim["rung"]].format(seen=seen.get(claim["metric"], "real images")) for claim in found)
     where = " and ".join(dict.fromkeys(named))
-    numbers = [claim for claim in found if not math.isnan(_measured(claim))]
-    if not numbers:
+    known = [claim for claim in found if not math.isnan(_measured(claim))]
+    if not known:
         first, *others = (claim["why"].split("; ") for claim in found)
         shared = "; ".join(reason for reason in first if all(reason in other for other in others))
         return f"{where} give no number" + (f" ({shared})" if shared else "")
-    level = sum(is_level(claim) for claim in numbers)
-    if len(numbers) == 1:
-        one = Numbers(numbers[0])
-        shown = " ".join(
-            filter(None, (one.known["effect"] or one.known["value"], one.known["interval"], f"(n = {one.n})"))
-        )
+    level = sum(is_level(claim) for claim in known)
+    if len(known) == 1:
+        one = numbers(known[0])
+        shown = " ".join(filter(None, (one["effect"] or one["value"], one["interval"], f"(n = {one['n']})")))
         weak = f", but {SHORTCOMINGS['level']}" if level else ""
     else:
-        shown = spanned([(_measured(claim), decimals_of(claim)) for claim in numbers])
+        shown = spanned([(_measured(claim), decimals_of(claim)) for claim in known])
         weak = f", but in {level} of them {SHORTCOMINGS['level']}" if level else ""
-    among = f" in {len(numbers)} of {len(about)} comparisons" if len(about) > 1 else ""
+    among = f" in {len(known)} of {len(about)} comparisons" if len(about) > 1 else ""
     return f"{where} give {shown}{among}{weak}"
 
 
@@ -173,14 +165,6 @@ def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     """``−0.3 to +0.6``, of numbers that each have their decimals; empty for none."""
     shown = [words.signed(number, decimals) for number, decimals in sorted(numbers)]
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
-
-
-def _places(found: Sequence[Claim]) -> str:
-    return "; ".join(dict.fromkeys(claim["source"] for claim in found))
-
-
-def _is_number(text: str) -> bool:
-    return text not in ("", *claims.DIRECTIONS)
 
 
 def outcomes(answers: Sequence[str]) -> list[Outcome]:
@@ -205,16 +189,20 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
     return "cannot tell"
 
 
-def _filled(sentence: str, fields: Mapping[str, Any], leading: Numbers) -> str:
-    """The sentence with its numbers; a name that is none of ``fields`` is of the leading claim."""
+def _filled(
+    sentence: str, together: Mapping[str, Any], also: Mapping[str, Mapping[str, str]], leading: Mapping[str, str]
+) -> str:
+    """The sentence with its numbers: of all claims, of another claim (``other.effect``), or of the leading one."""
     parts = []
     for text, name, _, _ in Formatter().parse(sentence):
         parts.append(text)
-        if name is not None:
-            first, _, rest = name.partition(".")
-            of = fields[first] if first in fields else getattr(leading, first)
-            shown = str(getattr(of, rest) if rest else of)
-            if not shown:
-                raise KeyError(f"{{{name}}}: its claims have none")
-            parts.append(shown)
+        if name is None:
+            continue
+        other, _, field = name.rpartition(".")
+        of = also[other] if other else together if name in together else leading
+        shown = str(of.get(field, ""))
+        if not shown:
+            whose = f"the claim {of['claim']} has none" if "claim" in of else "its claims have none"
+            raise KeyError(f"{{{field}}}: {whose}")
+        parts.append(shown)
     return "".join(parts)

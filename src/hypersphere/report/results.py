@@ -16,11 +16,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
-AGREE = tuple(verdict for verdict in Verdict if verdict.tone == "agree")
-DISAGREE = tuple(verdict for verdict in Verdict if verdict.tone == "disagree")
-SETTLED = tuple(verdict for verdict in Verdict if verdict.settles)
-"""Verdicts for or against a published claim."""
-
 
 def settles(config: Config) -> bool:
     """Whether numbers of this scale count: it is the published one, with none of its numbers changed."""
@@ -48,7 +43,7 @@ class Results:
         """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
         for row in tables.rows(table):
-            if row["verdict"] in SETTLED and not has_no_scale(row) and not settles(self.config):
+            if Verdict.of(row["verdict"]).settles and not has_no_scale(row) and not settles(self.config):
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"

@@ -1,12 +1,8 @@
 """scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
-import base64
-import io
 import math
 from pathlib import Path
 from typing import Any
-
-from PIL import Image
 
 from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
@@ -174,18 +170,10 @@ def _table(grid: Grid) -> dict[str, Any]:
 
 def picture(svg: Path) -> str:
     """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
-    ways = [("svg+xml", svg.read_bytes())]
-    if svg.with_suffix(".png").is_file():
-        written = io.BytesIO()
-        with Image.open(svg.with_suffix(".png")) as image:
-            width = min(WIDTH, image.width)
-            small = image.convert("RGB").resize(
-                (width, round(image.height * width / image.width)), Image.Resampling.LANCZOS
-            )
-            small.save(written, "WEBP", quality=QUALITY, method=6)
-        ways.append(("webp", written.getvalue()))
-    kind, chosen = min(ways, key=lambda way: len(way[1]))
-    return f"data:image/{kind};base64,{base64.b64encode(chosen).decode('ascii')}"
+    ways, png = [pages.embedded("svg+xml", svg.read_bytes())], svg.with_suffix(".png")
+    if png.is_file():
+        ways.append(pages.webp(png, WIDTH, quality=QUALITY, method=6))
+    return min(ways, key=len)
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -196,11 +184,10 @@ def numbers(results: Results) -> dict[str, Any]:
     ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
     found: dict[str, Any] = {}
-    for kind, entries in zip(
-        ("claims", "exact studies", "theorems", "sentences"), claims.apart(claims.entries(results)), strict=True
-    ):
+    names = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
+    for kind, entries in claims.apart(claims.entries(results)).items():
         if counts := claims.counts(entries):
-            found[kind] = {one.origin: {verdict: number for verdict, _, number in one.verdicts} for one in counts}
+            found[names[kind]] = {one.origin: {word: number for word, _, number in one.verdicts} for one in counts}
     for name, paper in results.config.papers.items():
         cells: dict[str, Any] = {}
         for artifact in results.made(name):

@@ -165,7 +165,7 @@ def climbed(ladder: Sequence[Row]) -> list[Row]:
 def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
     """The evidence of theorems and exact studies."""
     for row in tables.rows(claims.exact(plan)):
-        verdict = _verdict(row)
+        verdict = Verdict.of(row["verdict"])
         rung: Rung = "proof" if row["kind"] == "theorem" else "own_table" if row["study"] == SENTENCES else "exact"
         missing: list[Shortcoming] = []
         if verdict in (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM) and rung == "proof":
@@ -202,6 +202,12 @@ def is_level(row: Mapping[str, Any]) -> bool:
     return LEVEL in row["why"]
 
 
+def has_interval(row: Mapping[str, Any]) -> bool:
+    """Whether trained encoders give an interval for a comparison."""
+    of_encoders = (row["kind"], row["answered_by"]) == ("comparison", "encoder")
+    return of_encoders and not math.isnan(row["low_unadjusted"])
+
+
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
     """Whether the images are of another set than the named one; a part of it, or smaller images of it, are its own."""
     used, named = (config.datasets.get(str(row[key])) for key in ("measured_on", "dataset"))
@@ -231,7 +237,7 @@ def answer(row: Mapping[str, Any]) -> str:
 
     The answer to a comparison without a clear direction, and to a number of another setting, cannot be told.
     """
-    verdict = _verdict(row)
+    verdict = Verdict.of(row["verdict"])
     if verdict.outcome in ("borne", "contradicted"):
         return str(verdict)
     if verdict.outcome == "measured":
@@ -242,10 +248,6 @@ def answer(row: Mapping[str, Any]) -> str:
         printed = 1.0 if row["reported"] == "larger" else float(row["reported"])
         return "opposite" if max(printed * row["low"], printed * row["high"]) < 0 else "fails"
     return {"holds": "holds", "fails": "fails"}.get(verdict.outcome, "holds" if verdict.settles else CANNOT_TELL)
-
-
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    return next(verdict for verdict in Verdict if verdict == row["verdict"])
 
 
 def _known(

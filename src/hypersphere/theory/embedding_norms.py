@@ -270,24 +270,6 @@ def _acute_and_apart(s: Step) -> Tensor:
     return _acute(s) & (s.sine > 0)
 
 
-class Largest(NamedTuple):
-    excess: float
-    """Relative excess over the bound of Theorem 3.4; negative if it is exceeded nowhere."""
-    angle: float
-    step: float
-
-
-def largest_excess(angles: Tensor, steps: Tensor) -> Largest:
-    """Over a grid of angles phi and steps a = gamma/rho²: change / bound - 1 = -a (cos + a s²) / (1 + a² s²).
-
-    It is positive exactly where a < -cos(phi) / sin²(phi), so only at obtuse angles, and always below a.
-    """
-    c, s, a = angles.cos()[:, None], angles.sin()[:, None], steps[None]
-    excess = -a * (c + a * s**2) / (1 + (a * s) ** 2)
-    row, column = divmod(int(excess.argmax()), len(steps))
-    return Largest(float(excess[row, column]), float(angles[row]), float(steps[column]))
-
-
 _OBTUSE = given(z=[[[2, 1], [-2, 1]], [[1, 0], [-0.6, 0.8]]], gamma=[1, 0.25])
 _ANY_ANGLE = given(z=[RIGHT_ANGLE, [[2, 1], [-2, 1]], [[1, 0], [1, 0]], [[1, 0], [-1, 0]]], gamma=[1, 1, 1, 1])
 _ACUTE = given(z=[RIGHT_ANGLE, [[2, 0], [0, 2]], [[1, 0], [0.6, 0.8]], [[1, 0], [1, 0]]], gamma=[1, 1, 0.5, 1])

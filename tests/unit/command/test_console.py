@@ -206,6 +206,12 @@ def test_after_the_report_alone_the_scale_is_made_next(planned: Planned) -> None
     ]
 
 
+def test_the_report_names_the_same_command_with_nothing_to_do(planned: Planned, said: Callable[[], str]) -> None:
+    for report, command in ((True, "make reproduce"), (False, "make verify")):
+        Handler(planned(), report).emit(_record("Nothing to be done (all requested files are present)."))
+        assert f"next   {command}" in said()
+
+
 def test_of_chosen_artifacts_their_own_files_and_verdicts_are_named_and_how_to_make_the_rest(planned: Planned) -> None:
     """claims.csv of the scale is not made then: one that exists may be of other results."""
     plan = planned(config={"only": ["p/table"]})

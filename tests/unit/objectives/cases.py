@@ -45,7 +45,7 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "decoupled_one_direction": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
     "distance_polarization": [
         Setting("{weight: 1}", keeps=UNPAIRED),
-        Setting("{weight: 0.1, reduction: sum, among: both_views}", keeps="turn norms swap order_one"),
+        Setting("{weight: 0.1, lower: 0, reduction: sum, among: both_views}", keeps="turn norms swap order_one"),
         Setting("{weight: 1, among: first_view}", keeps="turn norms order_one turn_one", differentiates="first"),
     ],
     "double_metric": [
@@ -160,6 +160,12 @@ def _sharpened(objective: str, t: float) -> dict[str, float]:
     names = registry.schema("objectives", objective).model_fields
     sharp = {name: t for name in names if name.endswith("temperature") or name == "epsilon"}
     return sharp | ({"t": 1 / t} if "t" in names else {})  # uniformity's t is the inverse of a temperature
+
+
+def parameters_of(case: Case, logits: bool = False) -> dict[str, Any]:
+    """The parameters that a case sets, of its loss or of its map to logits."""
+    setting = case.logits_setting if logits else case.setting and case.setting.parameters
+    return dict(yaml.safe_load(setting or "{}"))
 
 
 def build(case: Case, t: float | None = None) -> testing.Loss:

@@ -7,7 +7,6 @@ A function named ``is_...`` or ``has_...`` asserts what its name says of a loss.
 import math
 from collections.abc import Callable, Sequence
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -51,8 +50,6 @@ def simplex(count: int, side: float | None = None) -> Tensor:
     pole = torch.full((count, 1), math.sqrt(1 - ratio**2), dtype=torch.float64)
     return torch.cat([pole, ratio * centred], dim=1)
 
-
-HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 
 # arithmetic on lists of Python floats
 

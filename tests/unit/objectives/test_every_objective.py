@@ -1,7 +1,7 @@
 """The contract of every loss: from YAML to a component, trained for 20 steps, and what all of them keep.
 
-Each property is tried in every setting of ``cases.py``. What is particular to a loss (its equation, cases by hand, its
-relatives, agreement with a library) is in its own file.
+Each property is tried in every setting of ``cases.py``, the value against ``oracles.py``. Libraries are in
+``test_libraries.py``; what is particular to a loss or to its paper is with the losses of its family.
 """
 
 import itertools
@@ -16,6 +16,7 @@ from hypersphere import testing
 from hypersphere.config import registry
 from hypersphere.testing import ORDER, leaves
 
+from . import oracles
 from .cases import (
     LOGITS,
     OBJECTIVES,
@@ -23,6 +24,7 @@ from .cases import (
     build,
     cases,
     drawn,
+    parameters_of,
     tensors,
 )
 from .shared import draw, has_gradient_of_value, rotation
@@ -38,6 +40,22 @@ LEARNT = [case for case in CASES if case.logits_setting in (None, *(settings[0] 
 """Of each map one setting: a positive that is pulled much harder than negatives are pushed need not lower the value."""
 ORDINARY = [case for case in CASES if case.logits_setting in (None, *PLAIN) or "negatives: none" not in str(case)]
 """Without negatives a positive's probability is 1, and the weights 1/(1 - q) are the largest that a dtype has."""
+
+
+@every_case
+@pytest.mark.parametrize(("n", "d"), [(2, 3), (5, 4), (7, 2)])
+def test_value_is_that_of_the_equation(case: Case, n: int, d: int) -> None:
+    """Against the loss's oracle, a loop in Python floats."""
+    batches, others = drawn(case, n, d)
+    given = dict(zip(case.batches, (batch.tolist() for batch in batches), strict=True))
+    given |= {name: tensor.tolist() for name, tensor in others.items()} | parameters_of(case)
+    if case.logits:
+        logits = partial(oracles.LOGITS[case.logits], **parameters_of(case, logits=True))
+        given["to_logits"] = logits
+    if case.objective not in oracles.LOSSES:
+        pytest.fail(f"{case.objective} has no oracle: write one in {oracles.__file__}")
+    expected = oracles.LOSSES[case.objective](**given)
+    assert build(case)(batches, others).item() == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.trained

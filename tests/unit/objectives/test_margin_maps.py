@@ -1,31 +1,57 @@
-"""What all maps of the margins paper from cosines to logits have in common: which values they leave alone, and whose
-weights are whose. Their numerics are in the table of every objective."""
+"""The maps of the margins paper from cosines to logits: their values, the weights of their gradients, their limits.
 
+Their numerics are in the table of every objective.
+"""
+
+import math
+import os
 from functools import partial
+from typing import Any, Literal
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from hypersphere.config import registry
+from hypersphere.objectives.attenuation_type_i import attenuation_type_i
+from hypersphere.objectives.attenuation_type_ii import attenuation_type_ii
+from hypersphere.objectives.cosine_logits import cosine_logits
+from hypersphere.objectives.curvature import curvature, gamma
+from hypersphere.objectives.curvature_as_printed import curvature_as_printed
+from hypersphere.objectives.generalised_info_nce import generalised_info_nce, info_nce_of_logits
+from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.objectives.pairs import Negatives
+from hypersphere.objectives.positive_scaling import positive_scaling
+from hypersphere.objectives.ratio_scaling import ratio_scaling
 
-from .shared import Map, cosine_gradient, cosines_and_targets
+from . import oracles
+from .oracles import bend
+from .shared import Map, cosine_gradient, cosines_and_targets, draw, softmax, weighted
 
-CASES = {
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "cosine": ("cosine_logits", {}),
     "both margins": ("margin_logits", {"angular": 0.5, "subtractive": 0.4}),
+    "large margin": ("margin_logits", {"angular": 3.1}),
     "monotone margin": ("margin_logits", {"angular": 0.5, "beyond_pi": "monotone"}),
+    "large monotone margin": ("margin_logits", {"angular": 3.1, "subtractive": 0.8, "beyond_pi": "monotone"}),
     "positive": ("positive_scaling", {"s": 20.0}),
+    "positive, less": ("positive_scaling", {"s": 0.5}),
     "curvature": ("curvature", {"c": 0.7, "s": 20.0}),
     "curvature, steep": ("curvature", {"c": 1 / 3}),
+    "curvature, flat": ("curvature", {"c": 5.0, "s": 40.0}),
     "curvature, pseudo-code's curve": ("curvature", {"c": 2.5, "curve": "algorithm_3"}),
     "algorithm 3": ("curvature_as_printed", {"c": 0.7, "s": 20.0}),
     "ratio": ("ratio_scaling", {"angular": 1.6}),
     "ratio, past pi": ("ratio_scaling", {"angular": 3.1}),
     "ratio, row": ("ratio_scaling", {"angular": 3.1, "scope": "row"}),
+    "ratio, off": ("ratio_scaling", {"angular": 0.0, "scope": "row"}),
     "type I": ("attenuation_type_i", {"alpha": 1.0}),
+    "type I, part": ("attenuation_type_i", {"alpha": 0.25}),
     "type I, off": ("attenuation_type_i", {"alpha": 0.0}),
     "type II": ("attenuation_type_ii", {"alpha": 1.0}),
+    "type II, part": ("attenuation_type_ii", {"alpha": 0.9}),
     "type II, off": ("attenuation_type_ii", {"alpha": 0.0}),
 }
 CHANGING_VALUES = {"margin_logits", "curvature_as_printed"}
@@ -43,6 +69,27 @@ def test_every_map_of_the_paper_is_here() -> None:
     names = {name for name, _ in CASES.values()}
     assert names <= set(registry.names("logits"))
     assert len(names) == 8
+
+
+@every_map
+def test_values_are_those_of_the_equations(case: str) -> None:
+    """Eq. 2 and 4, and Alg. 3's misprint, in Python floats; 40 anchors reach past pi."""
+    (name, parameters), (cosines, targets) = CASES[case], cosines_and_targets(40)
+    rows = zip(cosines.tolist(), targets.tolist(), strict=True)
+    expected = [
+        [oracles.LOGITS[name](c, p, temperature=0.25, **parameters) for c, p in zip(*row, strict=True)] for row in rows
+    ]
+    found = build(case, 0.25)(cosines, targets)
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if name in oracles.WEIGHTS])
+@pytest.mark.parametrize("beta", [0.3, 1.0])
+def test_gradients_carry_the_weight_of_the_equation(case: str, beta: float) -> None:
+    """Eq. 8 to 13; the maps that change values are judged by gradcheck, or below."""
+    (name, parameters), (cosines, targets) = CASES[case], cosines_and_targets()
+    expected = weighted(cosines, targets, 0.25, partial(oracles.WEIGHTS[name], temperature=0.25, **parameters), beta)
+    torch.testing.assert_close(cosine_gradient(build(case, 0.25), cosines, targets, beta), expected)
 
 
 @every_map
@@ -74,3 +121,322 @@ def test_gradient_of_the_weights_is_stopped(case: str) -> None:
     jacobian = torch.autograd.functional.jacobian(lambda c: build(case, 0.25)(c, targets), cosines)
     off = jacobian.reshape(6, 6) - torch.diag(jacobian.reshape(6, 6).diagonal())
     assert off.abs().max() == 0
+
+
+@pytest.mark.parametrize(("c", "s"), [(0.7, 1.0), (1.0, 20.0), (2.5, 40.0)])
+def test_values_and_gradients_are_those_of_the_pseudo_code(c: float, s: float) -> None:
+    """In Python floats: the positive's value is cos/(pi·t), and q is that of the smaller logit."""
+    t, (cosines, targets) = 0.25, cosines_and_targets()
+    to_logits = partial(curvature_as_printed, temperature=t, c=c, s=s)
+    logits, found = to_logits(cosines, targets), cosine_gradient(to_logits, cosines, targets)
+    for i, (row, p) in enumerate(zip(cosines.tolist(), targets.tolist(), strict=True)):
+        values = [x / t / (math.pi if y else 1) for x, y in zip(row, p, strict=True)]
+        q = softmax(values)
+        for j, x in enumerate(row):
+            scale = s * (1 - math.acos(x) / math.pi) ** (1 / c) if p[j] else 1
+            assert logits[i, j].item() == pytest.approx(values[j], abs=1e-12)
+            assert found[i, j].item() == pytest.approx(scale * (q[j] - p[j]) / t, rel=1e-9, abs=1e-12)
+
+
+def test_the_misprint_changes_the_negatives_too_and_vanishes_without_them() -> None:
+    """Against the same curve with its value kept: App. E says that only gradients are modified."""
+    cosines, targets = cosines_and_targets()
+    printed = partial(curvature_as_printed, temperature=0.25, c=0.7, s=20.0)
+    meant = partial(curvature, temperature=0.25, c=0.7, s=20.0, curve="algorithm_3")
+    difference = (cosine_gradient(printed, cosines, targets) - cosine_gradient(meant, cosines, targets)).abs()
+    assert difference[targets == 0].max() > 0.1
+    assert difference[targets == 1].max() > 0.1
+    ones = torch.ones_like(targets[:, :1])
+    alone = [cosine_gradient(to_logits, cosines[:, :1], ones, beta=0) for to_logits in (printed, meant)]
+    torch.testing.assert_close(alone[0], alone[1])
+
+
+def test_scaled_positives_without_negatives_are_a_learning_rate() -> None:
+    """Sec. 5.2, on BYOL."""
+    z_a, z_b = (z.requires_grad_() for z in draw(6, 4))
+    found = []
+    for to_logits in (partial(positive_scaling, temperature=0.25, s=3.0), partial(cosine_logits, temperature=0.25)):
+        loss = generalised_info_nce(z_a, z_b, to_logits, negatives="none", beta=0)
+        found.append(torch.autograd.grad(loss, z_a)[0])
+    torch.testing.assert_close(found[0], 3 * found[1])
+
+
+def with_margin(row: list[float], p: list[int], t: float, m1: float) -> list[float]:
+    return [math.cos(math.acos(c) + m1 * y) / t for c, y in zip(row, p, strict=True)]
+
+
+@pytest.mark.parametrize("m1", [0.4, 3.1])
+def test_row_has_the_margins_own_probabilities(m1: float) -> None:
+    """Lemma 4.2: (p - q~)·ratio = p - q, q the softmax with the margin; computed here from that softmax alone."""
+    cosines, targets = cosines_and_targets()
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=m1, scope="row"), cosines, targets)
+    for i, (row, p) in enumerate(zip(cosines.tolist(), targets.int().tolist(), strict=True)):
+        q = softmax(with_margin(row, p, 0.25, m1))
+        expected = torch.tensor([(q[j] - p[j]) / 0.25 for j in range(len(row))], dtype=torch.float64)
+        torch.testing.assert_close(found[i], expected)
+
+
+def test_the_two_scopes_differ_in_the_negatives_only() -> None:
+    """Erratum M4: on the row it weights an anchor's loss, on the positives it is an s that depends on the data."""
+    cosines, targets = cosines_and_targets()
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    row, positives = (cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=1.6, scope=s), cosines, targets)
+                      for s in ("row", "positives"))  # fmt: skip
+    torch.testing.assert_close(row[targets == 1], positives[targets == 1])
+    assert torch.equal(positives[targets == 0], plain[targets == 0])
+    assert (row - positives)[targets == 0].abs().max() > 0.1
+    torch.testing.assert_close(row.sum(dim=1), torch.zeros(5, dtype=torch.float64), atol=1e-12, rtol=0)
+    assert positives.sum(dim=1).abs().min() > 1e-3  # control: no longer the gradient of a softmax
+
+
+@pytest.mark.parametrize(("theta", "expected"), [(0.3, 2183), (2.5, 0.001824)])
+def test_near_pi_the_ratio_is_almost_exp_of_twice_the_cosine(theta: float, expected: float) -> None:
+    """Erratum M10, worked by hand without negatives: exp((cos(theta) - cos(theta + 3.1))/0.25)."""
+    cosine, one = torch.tensor([[theta]], dtype=torch.float64).cos(), torch.ones(1, 1, dtype=torch.float64)
+    found = -cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=3.1), cosine, one, beta=0).item() * 0.25
+    assert found == pytest.approx(math.exp((math.cos(theta) - math.cos(theta + 3.1)) / 0.25), rel=1e-9)
+    assert found == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("m1", [0.4, 1.6, 3.1])
+def test_bounded_by_the_negatives_share(m1: float) -> None:
+    """With any margin the sum keeps its negatives: ratio <= 1/(1 - q~), so that |(p - q~)·ratio| <= 1."""
+    cosines, targets = cosines_and_targets(200)
+    found = cosine_gradient(partial(ratio_scaling, temperature=0.1, angular=m1), cosines, targets)
+    assert found[targets == 1].abs().max() <= (1 + 1e-6) / 0.1
+
+
+Curve = Literal["equation_10", "algorithm_3"]
+
+CURVES: list[Curve] = ["equation_10", "algorithm_3"]
+
+
+@pytest.mark.parametrize(("c", "equation", "algorithm"), [
+    (0.7, 0.506, 0.663), (0.5, 0.25, 0.563), (2.5, 0.987, 0.891), (5.0, 1.000, 0.944), (1.0, 0.75, 0.75),
+])  # fmt: skip
+def test_the_two_curves_differ_except_at_1(c: float, equation: float, algorithm: float) -> None:
+    """Erratum M1: at theta = 45 degrees, worked with a calculator."""
+    x = torch.tensor(0.25, dtype=torch.float64)
+    for curve, expected in zip(CURVES, (equation, algorithm), strict=True):
+        assert gamma(x, c, curve).item() == pytest.approx(expected, abs=5e-4)
+        assert gamma(x, c, curve).item() == pytest.approx(bend(0.25, c, curve), rel=1e-12)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("c", [1e-3, 1 / 3, 0.7, 1.0, 2.5, 5.0, 1e3])
+def test_curves_fall_from_1_to_0_convex_below_c_1_and_concave_above(c: float, curve: Curve) -> None:
+    y = gamma(torch.linspace(0, 1, 101, dtype=torch.float64), c, curve)
+    assert y[0] == 1
+    assert y[-1] == 0
+    assert (y.diff() <= 0).all()
+    bend = y.diff().diff()
+    assert (bend >= -1e-12).all() if c <= 1 else (bend <= 1e-12).all()
+
+
+@pytest.mark.parametrize("c", [1 / 3, 2.5])
+def test_equation_10_is_its_own_inverse_and_algorithm_3_is_not(c: float) -> None:
+    """x^c + y^c = 1 is symmetric in x and y."""
+    x = torch.linspace(0.05, 0.95, 19, dtype=torch.float64)
+    twice = {curve: gamma(gamma(x, c, curve), c, curve) for curve in CURVES}
+    torch.testing.assert_close(twice["equation_10"], x)
+    assert (twice["algorithm_3"] - x).abs().max() > 0.05
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_a_curve_of_large_c_is_plain(curve: Curve) -> None:
+    """Sec. 5.3: at c = infinity the curve does nothing."""
+    cosines, targets = cosines_and_targets()
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    found = cosine_gradient(partial(curvature, temperature=0.25, c=1e4, curve=curve), cosines, targets)
+    torch.testing.assert_close(found, plain, rtol=1e-3, atol=0)
+    bent = cosine_gradient(partial(curvature, temperature=0.25, c=1.0, curve=curve), cosines, targets)
+    assert (bent - plain).abs().max() > 0.1
+
+
+def test_byol_takes_the_curve_with_targets_all_ones() -> None:
+    """App. E; by hand: anchor i pulls along -(k - cos·q)/(||q||·t·n), times the curve at its own angle."""
+    z_a, z_b = draw(6, 4)
+    z_a.requires_grad_()
+    to_logits = partial(curvature, temperature=0.25, c=2.5)
+    loss = generalised_info_nce(z_a, z_b, to_logits, negatives="none", beta=0)
+    (found,) = torch.autograd.grad(loss, z_a)
+    q, k = F.normalize(z_a.detach(), dim=1), F.normalize(z_b, dim=1)
+    for i in range(6):
+        cosine = math.fsum((q[i] * k[i]).tolist())
+        pull = bend(math.acos(cosine) / math.pi, 2.5, "equation_10") / (z_a[i].norm().item() * 0.25 * 6)
+        torch.testing.assert_close(found[i], -pull * (k[i] - cosine * q[i]))
+    plain = generalised_info_nce(z_a, z_b, partial(cosine_logits, temperature=0.25), negatives="none", beta=0)
+    assert loss.item() == plain.item()
+
+
+def type_i(alpha: float, t: float = 0.25) -> partial[torch.Tensor]:
+    return partial(attenuation_type_i, temperature=t, alpha=alpha)
+
+
+def test_alpha_0_is_plain_where_the_pseudo_code_divides_0_by_0() -> None:
+    """Erratum M5."""
+    cosines, targets = cosines_and_targets()
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    torch.testing.assert_close(cosine_gradient(type_i(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
+    q = (cosines / 0.25).softmax(dim=1)
+    assert (targets / (targets - 0.0 * q)).sum(dim=1).isnan().all()  # Alg. 5's line, on the same batch
+    torch.testing.assert_close((targets / (targets - 0.5 * q)).sum(dim=1), (1 / (1 - 0.5 * (q * targets).sum(dim=1))))
+
+
+def decoupled(z_a: torch.Tensor, z_b: torch.Tensor, t: float, negatives: str) -> torch.Tensor:
+    """Yeh et al. 2022: -cos(i, j)/t + log of the sum over k other than i and j, anchor by anchor."""
+    n, z = len(z_a), torch.cat([z_a, z_b])
+    terms = []
+    for i in range(2 * n if negatives == "both_views" else n):
+        j = (i + n) % (2 * n)
+        candidates = range(2 * n) if negatives == "both_views" else range(n, 2 * n)
+        cosine = {k: z[i] @ z[k] / z[i].norm() / z[k].norm() / t for k in candidates}
+        terms.append(-cosine[j] + sum(cosine[k].exp() for k in candidates if k not in (i, j)).log())
+    return sum(terms) / len(terms)
+
+
+@pytest.mark.parametrize("negatives", ["both_views", "other_view"])
+@pytest.mark.parametrize("t", [0.1, 0.25, 2.0])
+def test_type_i_at_alpha_1_has_the_gradient_of_the_decoupled_loss(negatives: Negatives, t: float) -> None:
+    """Erratum M14; the values differ, and at alpha = 0.9 so do the gradients."""
+    z_a, z_b = (z.requires_grad_() for z in draw(5, 3))
+    wanted = torch.autograd.grad(decoupled(z_a, z_b, t, negatives), (z_a, z_b))
+    loss = generalised_info_nce(z_a, z_b, type_i(1.0, t), negatives=negatives)
+    found = torch.autograd.grad(loss, (z_a, z_b))
+    torch.testing.assert_close(found, wanted)
+    assert abs(loss - decoupled(z_a, z_b, t, negatives)) > 1e-3
+    other = torch.autograd.grad(generalised_info_nce(z_a, z_b, type_i(0.9, t), negatives=negatives), z_a)[0]
+    assert (other - wanted[0]).abs().max() > 1e-4
+
+
+def test_type_i_at_alpha_1_agrees_with_lightly() -> None:
+    """lightly 1.6.0: the gradient of DCLLoss, whose value is another."""
+    from lightly.loss import DCLLoss
+
+    z_a, z_b = (z.requires_grad_() for z in draw(6, 4))
+    found = torch.autograd.grad(generalised_info_nce(z_a, z_b, type_i(1.0), negatives="both_views"), (z_a, z_b))
+    torch.testing.assert_close(found, torch.autograd.grad(DCLLoss(temperature=0.25)(z_a, z_b), (z_a, z_b)))
+
+
+ALPHAS = {0.2: 0.551, 0.4: 0.798, 0.6: 0.909, 0.7: 0.939, 0.8: 0.959, 0.072: 0.25}
+
+
+@pytest.mark.parametrize("m2", ALPHAS)
+def test_type_i_is_a_subtractive_margin_alone(m2: float) -> None:
+    """Sec. 5.5 at m1 = 0 (erratum M13): the same gradients, other values; not so with an angular margin."""
+    alpha = 1 - math.exp(-m2 / 0.25)
+    assert alpha == pytest.approx(ALPHAS[m2], abs=6e-4)
+    cosines, targets = cosines_and_targets()
+    margin = partial(margin_logits, temperature=0.25, subtractive=m2)
+    found = cosine_gradient(type_i(alpha), cosines, targets)
+    torch.testing.assert_close(found, cosine_gradient(margin, cosines, targets))
+    values = [info_nce_of_logits(to_logits(cosines, targets), targets, 1) for to_logits in (type_i(alpha), margin)]
+    assert abs(values[0] - values[1]) > 1e-2
+    with_angle = partial(margin_logits, temperature=0.25, subtractive=m2, angular=0.3)
+    assert (found - cosine_gradient(with_angle, cosines, targets)).abs().max() > 1e-2
+
+
+def test_a_probability_of_1_stays_finite_where_alpha_is_1() -> None:
+    """The decoupled loss would still pull with 1/t; in float32 the plain loss has rounded its 1 - q to 0."""
+    cosines, targets = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0, 0.0]])
+    found = cosine_gradient(type_i(1.0, 1e-3), cosines, targets)
+    assert found.isfinite().all()
+    assert found.abs().max() <= 1e3
+
+
+def type_ii(alpha: float, t: float = 0.25) -> partial[torch.Tensor]:
+    return partial(attenuation_type_ii, temperature=t, alpha=alpha)
+
+
+def test_alpha_0_is_plain_where_the_pseudo_code_multiplies_infinity_by_0() -> None:
+    """Erratum M5."""
+    cosines, targets = cosines_and_targets()
+    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
+    torch.testing.assert_close(cosine_gradient(type_ii(0.0), cosines, targets), plain, rtol=1e-14, atol=0)
+    assert (cosine_gradient(type_ii(0.5), cosines, targets) - plain).abs().max() > 1e-2
+    logits = cosines / 0.25
+    scales = 1 / (targets - 0.0 * logits.softmax(dim=1))  # Alg. 6's lines, on the same batch
+    printed = (1 - targets) * logits + targets * ((1 - scales) * logits + scales * logits)
+    assert printed[targets == 0].isnan().all()
+
+
+def test_type_ii_is_the_gradient_of_no_loss() -> None:
+    """A gradient has a symmetric Jacobian; at alpha = 1 the pull does not depend on the negatives, but they on it."""
+    cosines, targets = cosines_and_targets(1, 3)
+
+    def asymmetry(to_logits: partial[torch.Tensor]) -> float:
+        columns = []
+        for j in range(3):
+            step = torch.zeros_like(cosines)
+            step[0, j] = 1e-5
+            ahead, behind = (cosine_gradient(to_logits, cosines + sign * step, targets) for sign in (1, -1))
+            columns.append((ahead - behind)[0] / 2e-5)
+        jacobian = torch.stack(columns)
+        return (jacobian - jacobian.T).abs().max().item()
+
+    assert asymmetry(partial(cosine_logits, temperature=0.25)) < 1e-6  # control
+    assert asymmetry(type_ii(1.0)) > 0.01
+
+
+Beyond = Literal["printed", "monotone"]
+
+BEYOND: list[Beyond] = ["printed", "monotone"]
+
+
+@pytest.mark.parametrize("beyond", BEYOND)
+def test_soft_targets_take_their_share_of_the_margins(beyond: Beyond) -> None:
+    """Eq. 4 is written for any p."""
+    found = margin_logits(
+        torch.tensor([[0.3]], dtype=torch.float64), torch.tensor([[0.4]], dtype=torch.float64),
+        temperature=0.5, angular=0.5, subtractive=0.2, beyond_pi=beyond,
+    )  # fmt: skip
+    assert found.item() == pytest.approx(oracles.margin_logits(0.3, 0.4, 0.5, 0.5, 0.2, beyond), abs=1e-12)
+
+
+def slope(theta: float, beyond: Beyond) -> float:
+    """d logit / d theta over -sin(theta): the multiplier of Theorem 4.1."""
+    angle = torch.tensor([[theta]], dtype=torch.float64, requires_grad=True)
+    logit = margin_logits(angle.cos(), torch.ones(1, 1).double(), temperature=1.0, angular=0.5, beyond_pi=beyond)
+    (found,) = torch.autograd.grad(logit.sum(), angle)
+    return found.item() / -math.sin(theta)
+
+
+def test_past_pi_the_printed_margin_pushes_positives_away() -> None:
+    """Erratum M10, by hand: sin(3.5)/sin(3.0) = -2.49; the guard's slope is that of the cosine, 1."""
+    assert slope(3.0, "printed") == pytest.approx(math.sin(3.5) / math.sin(3.0), rel=1e-9)
+    assert slope(3.0, "printed") == pytest.approx(-2.49, abs=0.005)
+    assert slope(3.0, "monotone") == pytest.approx(1, rel=1e-9)
+    assert slope(2.6, "printed") == pytest.approx(slope(2.6, "monotone"), rel=1e-12)  # 3.1 is not past pi
+    assert slope(2.6, "printed") > 0
+
+
+@pytest.mark.parametrize(("m1", "guarded"), [(0.1, True), (0.5, True), (1.6, True), (2.3, True), (2.4, False)])
+def test_monotone_falls_with_the_angle_and_printed_does_not(m1: float, guarded: bool) -> None:
+    """By hand: at theta = pi - m1 the guard jumps from -1 to -(cos m1 + m1·sin m1), upwards past m1 = 2.331."""
+    assert (math.cos(m1) + m1 * math.sin(m1) > 1) == guarded
+    cosines = torch.linspace(0, math.pi, 1001, dtype=torch.float64).cos()[:, None]
+    steps = {}
+    for beyond in BEYOND:
+        logits = margin_logits(cosines, torch.ones_like(cosines), temperature=1.0, angular=m1, beyond_pi=beyond)
+        steps[beyond] = logits.diff(dim=0).max().item()
+    assert (steps["monotone"] < 0) == guarded
+    assert steps["printed"] > 0
+
+
+@pytest.mark.parametrize(("name", "theirs", "ours"), [
+    ("ArcFaceLoss", {"margin": math.degrees(0.5)}, {"angular": 0.5, "beyond_pi": "monotone"}),
+    ("CosFaceLoss", {"margin": 0.35}, {"subtractive": 0.35}),
+])  # fmt: skip
+def test_margins_agree_with_pytorch_metric_learning(name: str, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    """2.9.0: class vectors are our other view, class i is image i, scale is 1/t, ArcFace's margin is in degrees."""
+    from pytorch_metric_learning import losses
+
+    z_a, z_b = draw(8, 3)
+    z_b[0] = -z_a[0]  # a positive past pi
+    loss = getattr(losses, name)(num_classes=8, embedding_size=3, scale=4, **theirs)
+    loss.W.data = z_b.T.clone()
+    found = generalised_info_nce(z_a, z_b, partial(margin_logits, temperature=0.25, **ours), negatives="other_view")
+    torch.testing.assert_close(found, loss(z_a, torch.arange(8)))
+    if "beyond_pi" in ours:  # control: the printed rule is another loss
+        printed = partial(margin_logits, temperature=0.25, angular=0.5)
+        assert abs(generalised_info_nce(z_a, z_b, printed, negatives="other_view") - found) > 1e-3

@@ -13,6 +13,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
 from hypersphere.statistics import known
 
+from . import made_up
 from .pages import browser
 
 ROOT = Path(__file__).parents[3]
@@ -39,6 +40,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     findings = questions.answered(root, claims)
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
     return Recorded(plan.config, claims, findings)
+
+
+@pytest.fixture(scope="session")
+def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report's page of made-up claims on the released documents."""
+    plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
+    return made_up.page(plan, tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,15 @@
 """Made-up rows of results/report/{claims,ladder,criteria,findings}.csv, on documents of the released config."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
+from hypersphere.report import forest
+from hypersphere.report import page as report_page
 
 EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
 """A row that says nothing."""
@@ -66,3 +70,31 @@ def ladder(rows: list[dict[str, Any]]) -> pd.DataFrame:
 def findings(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows of findings.csv as they are read."""
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
+
+
+NORMS = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
+NORMS |= {"baseline": "default", "dataset": "cifar10_lt", "metric": "knn_top1"}
+CLAIMS = [
+    stated("theorem.false", "theorem", "fails", reading="M2"),
+    stated("theorem.true", "theorem", "holds", certainty="moderate"),
+    stated("text.one", "sentence", "its table bears it", artifact="sentences"),
+    comparison("pos.gain", 1.25, -8.8, why="an arm is at the level of raw pixels", runs="one two"),
+    comparison("pos.small", 1.0, 0.5, 3.0, variant="ratio"),
+    comparison("pos.later", 2.0, variant="curv", origin="implied"),
+    comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
+]
+OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
+"""What an earlier protocol says of a claim that has better evidence."""
+FINDING = {
+    **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
+    **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
+    **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
+}
+
+
+def page(plan: Plan, folder: Path) -> Path:
+    """The page of these claims, in a folder."""
+    listed = table(CLAIMS)
+    forest.build(plan.config, listed, folder)
+    report_page.build(plan, listed, ladder([*CLAIMS, OLDER]), findings([FINDING]), folder)
+    return folder / "index.html"

@@ -24,11 +24,10 @@ def rows(config: Config, *claims: dict[str, object]) -> list[forest.Row]:
     return forest.rows(config, tables.rows(made_up.table(list(claims))))
 
 
-def test_rows_are_printed_differences_of_accuracy_with_an_interval_and_two_runs(config: Config) -> None:
+def test_rows_are_printed_differences_of_accuracy_with_an_interval(config: Config) -> None:
     left_out = [
         made_up.comparison("no_number", "larger", 1.0),
         made_up.comparison("not_run", 1.0),
-        made_up.comparison("one_run", 1.0, 2.0, n=1.0),
         made_up.comparison("score", 2.0, 40.0, metric="score"),
         made_up.comparison("a_sentence", 2.0, 1.0, answered_by="sentence"),
     ]

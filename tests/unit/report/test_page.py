@@ -1,12 +1,8 @@
 """The report's page in a real Chromium, made from a few made-up claims. Without one these tests are skipped."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from hypersphere.config import plan as planning
-from hypersphere.report import forest, page
 
 from . import made_up
 from .pages import browser
@@ -14,43 +10,14 @@ from .pages import browser
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
 
 REPOSITORY = Path(__file__).parents[3]
-NORMS = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
-NORMS |= {"baseline": "default", "dataset": "cifar10_lt", "metric": "knn_top1"}
-CLAIMS = [
-    made_up.stated("theorem.false", "theorem", "fails", reading="M2"),
-    made_up.stated("theorem.true", "theorem", "holds", certainty="moderate"),
-    made_up.stated("text.one", "sentence", "its table bears it", artifact="sentences"),
-    made_up.comparison("pos.gain", 1.25, -8.8, why="an arm is at the level of raw pixels", runs="one two"),
-    made_up.comparison("pos.small", 1.0, 0.5, 3.0, variant="ratio"),
-    made_up.comparison("pos.later", 2.0, variant="curv", origin="implied"),
-    made_up.comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
-]
-OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
-"""What an earlier protocol says of a claim that has better evidence."""
-FINDING = {
-    **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
-    **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
-    **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
-}
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of the made-up claims, by its address."""
-    folder = tmp_path_factory.mktemp("report")
-    plan = planning.make(REPOSITORY, {"scale": "laptop", "evidence_only": True})
-    table = made_up.table(CLAIMS)
-    forest.build(plan.config, table, folder)
-    page.build(plan, page.Tables(table, made_up.ladder([*CLAIMS, OLDER]), made_up.findings([FINDING])), folder)
-    return (folder / "index.html").as_uri()
 
 
 @pytest.fixture
-def shown(tab: browser.Tab, address: str) -> browser.Tab:
+def shown(tab: browser.Tab, report_page: Path) -> browser.Tab:
     """The page from its start, in a wide and light window."""
     tab.media(prefers_color_scheme="light")
     tab.resize(1280)
-    tab.open(address)
+    tab.open(report_page.as_uri())
     return tab
 
 
@@ -63,11 +30,6 @@ def go(shown: browser.Tab, to: str) -> None:
 def text(shown: browser.Tab, selector: str) -> str:
     """What a reader sees of an element; nothing of a hidden one."""
     return str(shown.run(f"(({{hidden, innerText}}) => hidden ? '' : innerText)(document.querySelector('{selector}'))"))
-
-
-def test_it_needs_no_network_and_its_script_does_not_complain(shown: browser.Tab, address: str) -> None:
-    assert shown.requests() == [address]
-    assert shown.complaints() == []
 
 
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(shown: browser.Tab) -> None:
@@ -106,7 +68,7 @@ def test_filters_and_questions_find_their_claims_and_counts_follow(
 ) -> None:
     go(shown, f"#?{filters}")
     assert shown.run(browser.VISIBLE) == found
-    assert text(shown, "#matches") == f"{len(found)} of {len(CLAIMS)} claims"
+    assert text(shown, "#matches") == f"{len(found)} of {len(made_up.CLAIMS)} claims"
     counts = shown.run("[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)")
     assert [int(count.split()[0]) for count in counts] == [len(found)]
 
@@ -126,7 +88,7 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(shown: browser.
     assert shown.run(browser.VISIBLE) == ["cut.gain"]
     assert "2 of 4" in text(shown, "#none")
     shown.click("button[type=reset]")
-    assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
+    assert len(shown.run(browser.VISIBLE)) == len(made_up.CLAIMS)
     assert text(shown, "#none") == ""
 
 
@@ -136,28 +98,6 @@ def test_claims_are_sorted_by_discrepancy_and_go_back(shown: browser.Tab) -> Non
     assert shown.run(browser.VISIBLE)[:3] == ["cut.gain", "pos.gain", "pos.small"]
     shown.click("button[type=reset]")
     assert shown.run(browser.VISIBLE) == before
-
-
-@pytest.mark.parametrize("first", ["#?kind=theorem", "#?sort=apart"])
-def test_a_permalink_unfolds_its_claim_wherever_it_is(shown: browser.Tab, first: str) -> None:
-    go(shown, first)
-    go(shown, "#pos.gain")
-    box = "document.getElementById('pos.gain')"
-    assert shown.run(f"{box}.open && document.activeElement.parentNode === {box}")
-    assert shown.run(f"{box}.getBoundingClientRect().top >= 0 && {box}.getBoundingClientRect().top < innerHeight")
-
-
-def test_an_unfolded_claim_has_its_evidence_and_where_to_look(shown: browser.Tab) -> None:
-    go(shown, "#pos.gain")
-    said = text(shown, "#pos\\\\.gain .proof")
-    for part in ("Welch", "[−9.8, −7.8]", "Holm", "[−10.8, −6.8]", "batches of 64 for 256", "raw pixels", "n = 3"):
-        assert part in said
-    assert said.index("−8.8") < said.index("−3.0") < said.index("never tuned")
-    assert "make reproduce SCALE=paper ONLY=margins/table2, about 120.0 GPU hours" in said
-    assert "objectives/positive_scaling.py" in said
-    go(shown, "#theorem.false")
-    assert "theta = (0)" in text(shown, "#theorem\\\\.false .proof")
-    assert "erratum M2" in text(shown, "#theorem\\\\.false .proof")
 
 
 def test_links_to_the_repository_are_files_of_it_and_others_are_on_the_page(shown: browser.Tab) -> None:
@@ -177,7 +117,7 @@ def test_no_colour_says_good_or_bad(shown: browser.Tab) -> None:
     colours = shown.run(
         f"{asked}.map((part) => getComputedStyle(part).color + getComputedStyle(part).backgroundColor).join())"
     )
-    assert len(colours) == len(CLAIMS)
+    assert len(colours) == len(made_up.CLAIMS)
     assert len(set(colours)) == 1
 
 
@@ -194,46 +134,3 @@ def test_the_keyboard_skips_searches_and_unfolds(shown: browser.Tab) -> None:
     shown.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
     shown.press("Enter")
     assert shown.run("document.getElementById('cut.gain').open")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(shown: browser.Tab, scheme: str) -> None:
-    shown.media(prefers_color_scheme=scheme)
-    shown.resize(390)
-    shown.run("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert shown.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    ink, paper, plate = shown.run(
-        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, "
-        "getComputedStyle(document.querySelector('.plate')).backgroundColor]"
-    )
-    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
-    assert (brightness[0] > brightness[1]) is (scheme == "dark")
-    assert plate == "rgb(255, 255, 255)"
-
-
-def test_print_has_the_claims_as_lines(shown: browser.Tab) -> None:
-    shown.run("document.getElementById('pos.gain').open = true")
-    shown.media("print")
-    parts = "['.lead', '.plate', '.claim > summary', '.filters', '.ask', '.proof']"
-    seen = shown.run(f"{parts}.map((one) => document.querySelector(one).offsetHeight > 0)")
-    assert seen == [True, True, True, False, False, False]
-    assert shown.printed().startswith(b"%PDF")
-
-
-def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(shown: browser.Tab, address: str) -> None:
-    shown.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        shown.open(address)
-        assert (
-            shown.run("[document.querySelector('.filters').hidden, document.querySelector('.ask').hidden]")
-            == [True] * 2
-        )
-        assert len(shown.run(browser.VISIBLE)) == len(CLAIMS)
-    finally:
-        shown.call("Emulation.setScriptExecutionDisabled", value=False)
-
-
-def test_claims_of_different_kinds_and_origins_are_counted_apart() -> None:
-    listed = page.tables.rows(made_up.table(CLAIMS))
-    totals: dict[str, Any] = {kind: page._counts(kind, listed)["total"] for kind in page.KINDS}
-    assert totals == {"theorem": 2, "study": 0, "encoder": 3, "sentence": 1}

@@ -332,16 +332,6 @@ def test_runs_that_all_diverged_are_not_a_measurement(make_world: Make, level: s
         assert row["n_diverged"] == "3"
 
 
-def test_one_run_an_arm_is_inconclusive(make_world: Make) -> None:
-    world = make_world(seeds=[0])
-    world.say("table5", at(), [51.0])
-    world.say("table5", at(variant="cut3"), [56.0])
-    world.measure("table5")
-    found = world.judged(claim("d"), gain("g"))
-    assert [row["verdict"] for row in found.values()] == ["inconclusive"] * 2
-    assert (found["g"]["measured"], found["d"]["low_power"]) == ("5", "True")
-
-
 def test_all_runs_of_the_scale_are_listed_beside_the_claims(world: World) -> None:
     world.write()
     world.measure("table5")

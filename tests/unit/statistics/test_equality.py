@@ -95,14 +95,6 @@ def test_no_effect_below_the_published_scale_has_only_a_direction(make_world: Ma
     assert (row["verdict"], row["direction"]) == ("quick only", "same")
 
 
-def test_one_run_an_arm_shows_no_absence(make_world: Make) -> None:
-    world = make_world(seeds=[0])
-    world.say("table5", at(), [51.0])
-    world.say("table5", at(variant="cut3"), [51.0])
-    world.measure("table5")
-    assert world.judged(no_effect(), *PRINTED)["none"]["verdict"] == "inconclusive"
-
-
 def test_two_arms_of_an_exact_study() -> None:
     row = {**no_effect(), "setting": "", "level": 85.0, "reported": 0.1, "reported_std": None, "reported_n": None}
     said = Claim.model_validate(row)

@@ -51,17 +51,3 @@ def test_nothing_is_judged_from_mixed_runs(
     small = made(make_world, "laptop", how)
     assert (small["g"]["verdict"], small["g"]["direction"]) == ("laptop only", "unclear")
     assert why in small["g"]["why"]
-
-
-def test_a_number_of_one_run_is_not_judged(make_world: Make) -> None:
-    """However tight the other rows are, whose spread it would borrow."""
-    world = make_world(seeds=[0, 1, 2], level="paper")
-    world.say("table5", at(), [51.0, None, None])
-    for method, variant in (("simclr", "cut3"), ("simsiam", "default"), ("simsiam", "cut9")):
-        world.say("table5", at(method=method, variant=variant), [51.0, 51.1, 51.2])
-    statistics = world.root / "config" / "statistics.yaml"
-    statistics.write_text(statistics.read_text().replace("most_diverged: 0.2", "most_diverged: 0.9"))
-    world.measure("table5")
-    row = world.judged(claim("d"))["d"]
-    assert (row["n"], row["verdict"]) == ("1", "inconclusive")
-    assert "one run has no spread" in row["why"]

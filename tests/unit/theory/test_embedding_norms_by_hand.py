@@ -1,12 +1,13 @@
 """Counterexamples to the norms paper's statements once more, in plain Python floats, and how far Theorem 3.4 is off."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
+from torch import Tensor
 
-from hypersphere.theory.embedding_norms import STATEMENTS, largest_excess
+from hypersphere.theory.embedding_norms import STATEMENTS
 from hypersphere.theory.statement import examine
 
 F64 = torch.float64
@@ -136,6 +137,24 @@ def test_equation_8_by_hand() -> None:
 
 
 # By how much Theorem 3.4 fails.
+
+
+class Largest(NamedTuple):
+    excess: float
+    """Relative excess over the bound of Theorem 3.4; negative if it is exceeded nowhere."""
+    angle: float
+    step: float
+
+
+def largest_excess(angles: Tensor, steps: Tensor) -> Largest:
+    """Over a grid of angles phi and steps a = gamma/rho²: change / bound - 1 = -a (cos + a s²) / (1 + a² s²).
+
+    It is positive exactly where a < -cos(phi) / sin²(phi), so only at obtuse angles, and always below a.
+    """
+    c, s, a = angles.cos()[:, None], angles.sin()[:, None], steps[None]
+    excess = -a * (c + a * s**2) / (1 + (a * s) ** 2)
+    row, column = divmod(int(excess.argmax()), len(steps))
+    return Largest(float(excess[row, column]), float(angles[row]), float(steps[column]))
 
 
 def test_largest_excess_is_that_of_the_update_itself() -> None:

@@ -47,12 +47,6 @@ def packed(table: pd.DataFrame, slider: studies.Slider) -> dict[str, Any]:
     return said | {"panels": panels}
 
 
-def finding(context: Context) -> str:
-    """What the figure shows, in a sentence with its numbers; empty if its study names nothing."""
-    drawing: studies.Drawing = studies.made(context)
-    return drawing.finding
-
-
 def draw(context: Context) -> Figure:
     """The drawing under its finding and what is measured, and over a line on its size."""
     drawing: studies.Drawing = studies.made(context)

@@ -113,14 +113,6 @@ def test_names_stand_below_an_axis_that_has_no_numbers(make: Any, draw: Any) -> 
     assert [list(one.get_xdata()) for one in marked(axis)] == [[0, 1]] * 4
 
 
-def test_data_that_all_panels_share_are_in_the_small_line_by_what_was_measured(make: Any, draw: Any) -> None:
-    made = make()
-    shared = "Everywhere: SimCLR, stand_in (for FIRST-10)."
-    assert shared in made.show("sweep").notes
-    assert shared in words_of(draw(made, "sweep")[0])
-    assert "stand_in" not in words_of(draw(make("paper"), "sweep")[0])
-
-
 def test_few_seeds_bands_do_not_swallow_the_lines(make: Any, draw: Any) -> None:
     made = make()
     for row in made.tables["sets"]["summary"]["coordinates"]:

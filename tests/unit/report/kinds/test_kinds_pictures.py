@@ -68,11 +68,6 @@ def test_a_cell_without_pictures_has_no_panel_and_a_figure_without_any_says_so(m
     assert [text.get_text() for text in axis.texts] == ["not run"]
 
 
-def test_the_small_print_says_whose_pictures_they_are(make: Any) -> None:
-    note = " ".join(make().show("faces").notes)
-    assert "Shown: 24 pictures of seed 4, as the encoder sees images; numbers below: embedding norm." in note
-
-
 def test_files_have_equal_bytes_and_another_pixel_is_seen(make: Any) -> None:
     first, second, other = (files(make(folder=name), change) for name, change in (("a", 0), ("b", 0), ("c", 1)))
     assert first == second

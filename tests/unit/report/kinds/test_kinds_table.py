@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import re
 from typing import Any
 
 import pytest
@@ -14,12 +13,6 @@ from hypersphere.report import writer
 from hypersphere.report.artifact import FIELDS, Grid, Text
 
 CUT = "method=simclr;variant=cut;dataset=first;measure=knn_top1"
-
-
-def columns(grid: Grid) -> list[tuple[str, ...]]:
-    """The headings over each column of cells."""
-    rows = [[head.text for head in heads for _ in range(head.span)] for heads in grid.head]
-    return list(zip(*rows, strict=True))
 
 
 def line(grid: Grid, *labels: str) -> list[Text]:
@@ -34,28 +27,6 @@ def laid(made: Any, name: str) -> Grid:
     return grid
 
 
-def test_a_cell_is_mean_std_n_effect_and_holm_interval_and_the_published_number_stands_beside_it(make: Any) -> None:
-    grid = laid(make("paper"), "scores")
-    assert grid.corner == ("Method", "Variant")
-    assert columns(grid)[:3] == [
-        ("FIRST-10", "ours"),
-        ("FIRST-10", "published"),
-        ("Second-100", "ours"),
-    ]
-    plain, cut = (line(grid, "SimCLR", name) for name in ("default", "cut <c=3> | *"))
-    assert plain[:2] == [Text("60.0 ± 0.9 (5)", "baseline"), Text("61.25 ± 0.3")]
-    assert cut[:2] == [Text("64.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"), Text("64.5", "+3.2")]
-
-
-def test_a_published_number_beside_a_stand_in_is_labelled_as_of_its_own_data(make: Any) -> None:
-    table = make().show("scores")
-    assert table.grid is not None
-    assert [(head.text, head.note) for head in table.grid.head[-1]][:2] == [("ours", ""), ("published", "on FIRST-10")]
-    assert columns(table.grid)[0] == ("stand_in (for FIRST-10)", "ours")
-    assert line(table.grid, "SimCLR", "cut <c=3> | *")[1] == Text("64.5", "+3.2")
-    assert "published images, encoder and schedule." in " ".join(table.notes)
-
-
 def test_the_quick_scale_shows_no_interval_and_says_so(make: Any) -> None:
     table = make(level="quick").show("scores")
     assert line(table.grid, "SimCLR", "cut <c=3> | *")[0] == Text("64.0 ± 0.9 (5)", "+4.0")
@@ -66,91 +37,6 @@ def test_an_interval_wider_than_the_measures_range_is_not_shown(make: Any) -> No
     made = make()
     made.change("scores", "effects", CUT, low_holm=-60.0, high_holm=60.0)
     assert line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")[0].second == "+4.0, no interval"
-
-
-def test_where_every_published_number_is_of_other_images_the_notes_say_so(make: Any) -> None:
-    table = make().show("squares")
-    said = "are of other data: the verdicts list them."
-    assert said in " ".join(table.notes)
-    assert said not in " ".join(make("paper").show("squares").notes)
-
-
-def test_a_column_of_which_nothing_was_run_is_left_out_and_counted(make: Any) -> None:
-    table = make().show("scores")
-    assert table.grid is not None
-    assert not any("Unloaded" in heads[0] for heads in columns(table.grid))
-    assert "Not run, of 12: 4 cells (nothing stands for unloaded at this scale)." in " ".join(table.notes)
-
-
-def test_controls_stand_at_the_end(make: Any) -> None:
-    grid = laid(make("paper"), "scores")
-    controls = [one for one in grid.lines if one.control]
-    assert grid.lines[-3:] == tuple(controls)
-    assert [(one.labels[1], one.cells[0].main, one.cells[1].main) for one in controls] == [
-        ("chance", "10.0", "–"),
-        ("raw pixels", "41.2", "–"),
-        ("untrained encoder", "35.5 ± 0.8 (5)", "–"),
-    ]
-
-
-def test_where_rows_are_datasets_each_has_its_controls(make: Any) -> None:
-    grid = laid(make(), "turned")
-    assert [one.labels[0] for one in grid.lines if one.control][:2] == [
-        "chance, stand_in (for FIRST-10)",
-        "chance, Second-100",
-    ]
-    assert line(grid, "Second-100") == [
-        Text("37.0 ± 0.9 (5)", "baseline"),
-        Text("41.0 ± 0.9 (5)", "+4.0 [+2.5, +5.5]"),
-    ]
-
-
-def test_where_rows_are_digits_each_control_says_which(make: Any) -> None:
-    controls = [one.labels for one in laid(make(), "digits").lines if one.control]
-    assert [labels[-1] for labels in controls] == ["label digit_1", "label digit_2"] * 3
-    assert ["chance" in labels[0] for labels in controls] == [True, True, False, False, False, False]
-
-
-def test_paths_and_readings_are_labels_and_headings_and_what_is_fixed_is_said(make: Any) -> None:
-    table = make().show("settings")
-    assert table.grid is not None
-    assert [one.labels for one in table.grid.lines[:3]] == [("τ = 0.1",), ("τ = 0.5",), ("τ = 1",)]
-    assert [heads[:2] for heads in columns(table.grid)] == [
-        ("kNN accuracy (%)", "epoch 10 (here 5)"),
-        ("kNN accuracy (%)", "epoch 20 (here 10)"),
-        ("linear probe (%)", "epoch 10 (here 5)"),
-        ("linear probe (%)", "epoch 20 (here 10)"),
-    ]
-    assert "Everywhere: SimCLR, default, stand_in (for FIRST-10)." in table.notes
-    assert "at the last epoch" not in " ".join(table.notes)
-
-
-def test_a_transfer_names_both_datasets_and_what_stands_for_them(make: Any) -> None:
-    grid = laid(make(), "moved")
-    assert [head.text for head in grid.head[0]] == [
-        "stand_in → Second-100 (for FIRST-10 → Second-100)",
-        "Second-100 → stand_in (for Second-100 → FIRST-10)",
-    ]
-
-
-def test_a_table_without_baseline_compares_nothing(make: Any) -> None:
-    assert {cell.second for one in laid(make(), "moved").lines for cell in one.cells} == {""}
-
-
-@pytest.mark.parametrize("ending", ["md", "tex"])
-def test_every_table_says_scale_n_device_protocol_and_that_it_is_no_reproduction(make: Any, ending: str) -> None:
-    folder = make().build("scores", "moved") / "tables" / "made_up"
-    for name in ("scores", "moved"):
-        text = (folder / f"{name}.{ending}").read_text(encoding="utf-8")
-        for part in ("small", "Not a reproduction", "n = 5", "device cpu", "10 epochs, batch 32", "resnet8"):
-            assert part in text
-
-
-def test_the_published_scale_names_no_stand_in_and_does_not_say_that_it_is_no_reproduction(make: Any) -> None:
-    text = (make("paper").build("scores") / "tables" / "made_up" / "scores.md").read_text(encoding="utf-8")
-    assert "Not a reproduction" not in text
-    assert "stand_in" not in text
-    assert "no loader for unloaded yet" in text
 
 
 def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
@@ -202,9 +88,3 @@ def test_a_missing_or_altered_tidy_table_is_refused_and_nothing_is_written(make:
         writer.build(results, "made_up", "scores")
     assert caught.value.proofs == (tidy_manifest(path),)
     assert not (made.plan.config.results / "tables").exists()
-
-
-def test_no_label_becomes_html(make: Any) -> None:
-    text = (make().build("scores") / "tables" / "made_up" / "scores.md").read_text(encoding="utf-8")
-    assert "cut &lt;c=3&gt; &#124; &#42;" in text
-    assert len({len(re.findall(r"\|", row)) for row in text.splitlines() if row.startswith("|")}) == 1

@@ -31,11 +31,6 @@ def at(page: browser.Tab, quick: Any, hash_: str) -> browser.Tab:
     return page
 
 
-def test_nothing_is_asked_for_and_nobody_complains(page: browser.Tab, quick: Any) -> None:
-    assert page.requests() == [(quick.folder / "scorecard.html").as_uri()]
-    assert page.complaints() == []
-
-
 def test_a_number_filters_the_claims_and_stands_in_the_address(page: browser.Tab) -> None:
     page.click(".matrix .total a[href*='verdict=fails']")
     assert page.run(browser.VISIBLE) == ["alpha.one"]
@@ -98,20 +93,6 @@ def test_claims_are_sorted_and_go_back_to_their_places(page: browser.Tab) -> Non
     assert page.run(browser.VISIBLE) == before
 
 
-def test_a_permalink_unfolds_its_claim_wherever_it_is(page: browser.Tab, quick: Any) -> None:
-    at(page, quick, "#alpha.faces")
-    claim = "document.getElementById('alpha.faces')"
-    assert page.run(f"{claim}.open && {claim}.closest('.idle').open")
-    assert page.run(f"{claim}.getBoundingClientRect().top >= 0 && {claim}.getBoundingClientRect().top < innerHeight")
-    assert page.run(f"{claim}.querySelector('.proof a[href=\"#alpha.faces\"]') !== null")
-
-
-def test_a_permalink_shows_a_claim_that_was_filtered_away(page: browser.Tab, quick: Any) -> None:
-    at(page, quick, "#?origin=ours").run("location.hash = '#alpha.cut'")
-    page.settle()
-    assert "alpha.cut" in page.run(browser.VISIBLE)
-
-
 def test_every_file_that_a_link_names_is_where_it_says(page: browser.Tab, quick: Any) -> None:
     """Of the fixture's results; links to the repository lead two folders up, where the project is."""
     links = set(
@@ -144,33 +125,6 @@ def test_figures_and_tables_open_large_and_escape_closes_them(page: browser.Tab)
     assert page.run("document.querySelector('#large').open") is False
     page.click(".files button")
     assert page.run("document.querySelectorAll('#large-body table tr').length") == 5
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_window_needs_no_sideways_scrolling(page: browser.Tab, scheme: str) -> None:
-    page.media(prefers_color_scheme=scheme)
-    page.resize(390)
-    page.run("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert page.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    ink, paper = page.run("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
-    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
-    assert (brightness[0] > brightness[1]) is (scheme == "dark")
-    page.media()
-
-
-def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: browser.Tab, quick: Any) -> None:
-    page.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        at(page, quick, "#alpha.one")
-        assert page.run("document.querySelector('.filters').hidden")
-        assert page.run("document.querySelector('noscript').innerText.includes('need the script')")
-        assert len(page.run(browser.VISIBLE)) == 14
-    finally:
-        page.call("Emulation.setScriptExecutionDisabled", value=False)
-
-
-def test_it_prints(page: browser.Tab) -> None:
-    assert page.printed().startswith(b"%PDF")
 
 
 @pytest.fixture
@@ -214,16 +168,4 @@ def test_paper_shows_the_drawing_of_a_slider(moving: tuple[browser.Tab, pd.DataF
     assert page.run(seen) == [True, False]
     page.media("print")
     assert page.run(seen) == [False, True]
-    page.media()
-
-
-def test_print_has_claims_as_lines_and_leaves_the_rest_to_the_paper(page: browser.Tab) -> None:
-    page.media("print")
-    parts = "['#grid', '.claim > summary', '.proof', '#shown']"
-    assert page.run(f"{parts}.map((one) => document.querySelector(one).offsetHeight > 0)") == [
-        True,
-        True,
-        False,
-        False,
-    ]
     page.media()

@@ -17,33 +17,6 @@ def of(world: Any) -> dict[str, Any]:
     return dict(content[world.plan.config.scale_name])
 
 
-@pytest.mark.parametrize("scale", ["quick", "published"])
-def test_every_mean_is_there_with_its_n_and_what_it_was_measured_on(request: pytest.FixtureRequest, scale: str) -> None:
-    """The means that the fixture made up; a control is no mean of runs."""
-    on = {"measured_on": "digits"}
-    expected = {DEFAULT: {"mean": 60.0, "n": 2, **on}, CUT: {"mean": 64.0, "n": 2, **on}}
-    assert of(request.getfixturevalue(scale))["alpha"] == {"table1": expected | {CHANCE: {"mean": 10.0, "n": 0, **on}}}
-
-
-def test_a_paper_without_numbers_is_not_named(quick: Any) -> None:
-    assert "beta" not in of(quick)
-
-
-def test_claims_are_counted_by_whose_they_are_and_by_verdict(quick: Any, published: Any) -> None:
-    """Counted by hand in the fixture's claims."""
-    apart = {"implied": {"quick only": 1}, "corrected": {"quick only": 1}, "ours": {"quick only": 1}}
-    assert of(quick)["claims"] == {"printed": {"quick only": 2, "not run": 2}, **apart}
-    assert of(published)["claims"]["printed"] == {"reproduced": 2, "not run": 2}
-    for world in (quick, published):
-        assert of(world)["theorems"] == {
-            "printed": {"refuted": 1},
-            "corrected": {"no counterexample (erratum)": 1},
-        }
-        assert of(world)["sentences"] == {"printed": {"its table bears it": 1}}
-        studied = ("exact", "diverged as published", "no counterexample", "cannot be judged")
-        assert of(world)["exact studies"] == {"printed": dict.fromkeys(studied, 1)}
-
-
 def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> None:
     """The control: the file is written from the tidy tables and says what they say."""
     moved = make(shift=0.5)
