@@ -149,40 +149,6 @@ def test_a_dry_run_imports_no_torch(fresh: Checkout, tmp_path: Path) -> None:
     assert fresh.jobs(PYTHONPATH=str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("setting", "sentence"),
-    [
-        ("scale=quikc", r"scale: 'quikc' is not one of .*quick"),
-        ("epochs=-1", r"epochs: .*(greater than 0|published)"),
-        ("foo=1", r"foo is not a setting; allowed: .*epochs"),
-        ("seeds=[]", r"seeds\.tables: "),
-        ("only=[nonesuch]", r"only: 'nonesuch' is not one of .*embedding_norms"),
-    ],
-)
-def test_bad_config_is_one_sentence_and_writes_nothing(fresh: Checkout, setting: str, sentence: str) -> None:
-    done = fresh.snakemake("--cores", "1", settings=(setting,))
-    text = done.stdout + done.stderr
-    assert done.returncode != 0
-    said = [line for line in text.splitlines() if line.startswith("hypersphere: ")]
-    assert len(said) == 1
-    assert re.search(sentence, said[0]), said[0]
-    assert "Traceback" not in text
-    assert "Error in" not in text
-    for folder in ("results", "logs", "data/processed"):
-        assert not (fresh.root / folder).exists()
-
-
-def test_snakemake_lint_is_clean(fresh: Checkout) -> None:
-    done = fresh.snakemake("--lint", settings=())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Lints for" not in done.stdout + done.stderr
-
-
-def test_snakefmt_is_clean(fresh: Checkout) -> None:
-    done = fresh.run("snakefmt", "--check", "--line-length", "120", "Snakefile", "workflow")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:
     """docs/conda.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
     for file in (fresh.root / "workflow" / "rules").glob("*.smk"):
