@@ -139,15 +139,6 @@ def test_images_lie_beside_their_mean(plan: Plan) -> None:
     }
 
 
-def test_what_is_current_is_not_touched(plan: Plan) -> None:
-    marker = plan.evaluated_marker(plan.batches[0].id)
-    before = marker.read_bytes()
-    assert again(plan) == set()
-    marker.unlink()
-    assert again(plan) == set()
-    assert marker.read_bytes() == before
-
-
 def test_equal_bytes_on_rerun(plan: Plan) -> None:
     before = {name: content for name, (_, content) in written(plan).items()}
     shutil.rmtree(plan.config.results / "evaluations")
@@ -476,13 +467,6 @@ def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pyt
     ]
     assert apart == len(asked)
     assert together == len(set(asked)) < apart
-
-
-def test_a_probe_that_repeats_training_depends_on_more_of_the_run() -> None:
-    """Two runs of equal weights and other views are measured apart by it, and together by others."""
-    plain, repeats = (Protocol.model_validate({"probe": {"name": name}}) for name in ("linear", "contrastive"))
-    assert evaluate._decides(plain) == {"encoder", "method"}
-    assert evaluate._decides(repeats) > {"encoder", "method", "views", "views_b", "objective"}
 
 
 def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,12 +178,6 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert module.describe(torch.device("cpu")) == "cpu"
 
 
-def test_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert module.devices("auto") == module.devices("cuda") == [torch.device("cuda", 0), torch.device("cuda", 1)]
-    assert module.devices("cpu") == [torch.device("cpu")]
-
-
 # What an error says of the machine, in the words that torch, numpy and the system give such errors.
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")

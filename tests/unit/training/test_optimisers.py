@@ -39,15 +39,6 @@ def groups(method: Method, **fields: Any) -> dict[int, dict[str, Any]]:
     return dict(found)
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-@pytest.mark.parametrize(("method", "constant"), [("simclr", 0), ("simsiam", 5)])
-def test_every_parameter_is_in_one_group(make_run: MakeRun, method: str, constant: int, name: str) -> None:
-    model = build_method(make_run(method))
-    found = groups(model, **OPTIMISERS[name])
-    assert found.keys() == {id(parameter) for parameter in model.parameters()}
-    assert sum(group["constant"] for group in found.values()) == constant
-
-
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_biases_and_normalisations_do_not_decay(make_run: MakeRun, method: str) -> None:
     """Told here by the kind of module and the name; both of SimSiam's rates have both kinds."""
@@ -91,12 +82,6 @@ def test_a_transformers_token_and_positions_decay(transformer: nn.Module) -> Non
     assert decayed == names.keys() - bare
     assert {"class_token", "encoder.pos_embedding", "conv_proj.weight"} <= decayed
     assert {"encoder.ln.weight", "encoder.layers.encoder_layer_0.self_attention.in_proj_bias"} <= bare
-
-
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_a_target_is_in_no_group(transformer: nn.Module, name: str) -> None:
-    found = groups(Plain(transformer), **OPTIMISERS[name])
-    assert found.keys() == {id(parameter) for parameter in transformer.parameters()}
 
 
 def test_the_predictor_stays_at_the_peak(make_run: MakeRun) -> None:
@@ -271,18 +256,3 @@ def test_lars_without_weight_decay_adapts_all_the_same_and_a_zero_weight_takes_t
     for weight, old in zip(weights, before, strict=True):
         scale = 0.02 * old.norm() / old.numel() ** 0.5 if old.any() else 1.0
         torch.testing.assert_close(weight.detach(), old - 0.3 * scale * torch.ones_like(old))
-
-
-def test_lars_counts_its_steps_for_nothing(make_run: MakeRun) -> None:
-    """The count in its groups is not in a resume state: another one gives the same bits."""
-    found = []
-    for count in (0, 1000):
-        ours, _, optimiser, _ = two_lars(make_run())
-        for group in optimiser.param_groups:
-            group["step"] = count
-        for number in range(3):
-            for p, gradient in zip(ours, gradients((p.shape for p in ours), number), strict=True):
-                p.grad = gradient
-            optimiser.step()
-        found.append(ours)
-    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))

@@ -238,9 +238,3 @@ def test_a_state_of_another_architecture_is_refused(
     other = make_run("simclr", method=change) if change else make_run("simsiam")
     assert execute(other, images, folder).starts == [0]
     assert "its tensors are not those of the run's model" in capsys.readouterr().out
-
-
-def test_the_progress_says_where_and_from_what(broken: Broken) -> None:
-    _, folder, _ = broken(5)
-    progress = checkpoint.read_progress(folder)
-    assert (progress.step, progress.identity, progress.starts, len(progress.history)) == (5, IDENTITY, [0], 2)
