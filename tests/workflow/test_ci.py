@@ -158,14 +158,15 @@ def choice(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("cover")
 
 
-def test_the_chosen_artifacts_exercise_all_that_the_others_do(choice: ModuleType) -> None:
-    """With less than half of the training."""
+def test_the_chosen_artifacts_exercise_all_but_what_is_dear(choice: ModuleType) -> None:
+    """With a third of the training; what is left out is in artifacts of dozens of runs alone."""
     plan = planning.make(REPOSITORY, choice.SETTINGS)
     smaller = planning.make(REPOSITORY, choice.SETTINGS | {"leaves_out": choice.left_out(plan)})
     every, chosen = (set().union(*(choice.exercised(made, key) for key in made.artifacts)) for made in (plan, smaller))
-    assert chosen == every
+    dear = {key for key in plan.artifacts if len(plan.runs_of(*key)) >= choice.DEAR}
+    assert every - chosen <= set().union(*(choice.exercised(plan, key) for key in dear))
     assert smaller.artifacts.keys() >= choice.NEEDED
-    assert len(smaller.runs) < len(plan.runs) / 2
+    assert len(smaller.runs) < len(plan.runs) / 3
 
 
 def test_of_two_artifacts_the_one_with_fewer_further_runs_is_chosen(choice: ModuleType) -> None:

@@ -1,8 +1,5 @@
 """The basic block against torchvision's: the same names, bits and gradients, without the import of torchvision."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import nn
@@ -32,11 +29,3 @@ def test_the_block_is_torchvisions(channels_out: int, stride: int) -> None:
         assert one.grad.abs().max() > 0, name
         assert torch.equal(one.grad, other.grad), name
     assert all(torch.equal(one, other) for one, other in zip(ours.buffers(), theirs.buffers(), strict=True))
-
-
-@pytest.mark.parametrize(("encoder", "expected"), [("resnet8", "False"), ("resnet", "True")])
-def test_small_encoders_do_not_import_torchvision(encoder: str, expected: str) -> None:
-    """It takes as long as many a quick run. The control: torchvision's own ResNets need it."""
-    code = f"import sys, hypersphere.encoders.{encoder}; print('torchvision' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == expected
