@@ -39,8 +39,8 @@ PROJECT = ROOT / "tests" / "project"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first, so that no worker is left alone with one; otherwise in their order."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Long tests first, then those of pipelines, so that no worker is left alone with one; otherwise in their order."""
+    items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
 
 
 def _missing_tests(names: list[str]) -> list[str]:

@@ -19,6 +19,8 @@ from hypersphere.config import plan as planning
 
 from .conftest import RUNS, Checkout, another, differing, rules
 
+pytestmark = pytest.mark.long
+
 
 def rot(path: Path) -> None:
     """Change one bit in the middle, and leave size and modification time as they were."""
@@ -70,7 +72,6 @@ def harm(place: Checkout, harms: dict[str, tuple[Callable[[Path], object], str]]
     return {path: words for path, (_, words) in found.items()}
 
 
-@pytest.mark.long
 def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -> None:
     name = finished.run_folder("simsiam-cut9-upright-s1").name
     done = finished.hypersphere("verify", "--rerun", name)
@@ -82,7 +83,6 @@ def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_b
     assert counts.items() >= {("trained and probed again", "1 of 1"), ("markers", "5 of 5")}
 
 
-@pytest.mark.long
 def test_any_harm_to_any_kind_of_file_is_named_and_one_rebuild_mends_it(copy: Checkout, finished: Checkout) -> None:
     """`verify --mend` forgets what is damaged, and only that."""
     words = harm(copy, HARMED)
@@ -96,7 +96,6 @@ def test_any_harm_to_any_kind_of_file_is_named_and_one_rebuild_mends_it(copy: Ch
     assert differing(copy.content(), finished.content()) == set()
 
 
-@pytest.mark.long
 def test_what_follows_is_made_again_and_compared_and_verify_changes_nothing(copy: Checkout) -> None:
     for name in REBUILT:
         rot(copy.results / name)
@@ -123,7 +122,6 @@ AT_ONCE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.long
 def test_what_is_lost_or_truncated_and_small_files_that_rot_are_made_again_at_once(
     copy: Checkout, finished: Checkout
 ) -> None:
@@ -257,7 +255,6 @@ def mounted(place: Checkout, script: str, settings: str = "") -> tuple[str, list
 WIDE: dict[str, Any] = {"overrides": [{"set": {"encoder": {"name": "resnet8", "width": 16}}}]}
 
 
-@pytest.mark.long
 def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> None:
     """The untrained encoder takes 0.3 MB, the resume state 0.8: there the disk is full."""
     assert place.hypersphere("prepare", "upright").returncode == 0
@@ -285,7 +282,6 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> 
 COMMANDS = ("pretrain RUN", "evaluate --pixels upright", "claims", "artifact embedding_norms table5", "prepare turned")
 
 
-@pytest.mark.long
 def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout, copy: Checkout) -> None:
     """Results and data are mounted over themselves, read-only; a run and a dataset lack their manifest."""
     run = copy.run_folder("simclr-default-upright-s0")

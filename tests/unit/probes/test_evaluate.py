@@ -221,12 +221,6 @@ def test_a_point_more_costs_the_protocols_that_are_asked_it(root: Path, plan: Pl
     assert set(answers(more, more.batches[0].runs[0], "knn")["epoch"]) == {0, 2, 3, 4}
 
 
-def test_a_point_less_leaves_nothing_of_it(root: Path, plan: Plan) -> None:
-    fewer = after(root, "    x: *rows\n    fixed: {split: test}", "    x: *rows\n    fixed: {split: test, epoch: 0}")
-    assert again(fewer) == NORM - {"norms.0004.upright.csv"}
-    assert written(fewer).keys() == KNN | LINEAR | NORM - {"norms.0004.upright.csv"}
-
-
 TWO_LAYERS = """  table5_mlp:
     draw: table
     title: Two layers

@@ -274,18 +274,6 @@ def test_other_images_are_told_apart_as_pairs_say(quantity: str) -> None:
     assert found.n == 210
 
 
-def test_of_its_own_images_none_is_foreign() -> None:
-    assert set(told(world(120, by="both")).values.values()) == {50.0}
-
-
-def test_smaller_norms_are_foreign_and_larger_ones_are_not() -> None:
-    home = world(50)
-    elsewhere = foreign(home)
-    for norm, expected in ((0.1, 100), (1e3, 0)):
-        elsewhere.norms = np.full(90, norm)
-        assert told(elsewhere).values["ood_norm_auroc"] == expected
-
-
 def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
     """By corruption, by severity and together; the clean test images of that set are the encoder's own."""
     home = world(70)

@@ -1,6 +1,5 @@
 """Devices are shared out by file locks. Two are simulated: nothing here needs a GPU."""
 
-import gc
 import os
 import tempfile
 import threading
@@ -141,31 +140,6 @@ def test_gpus_that_are_counted_and_say_nothing_of_themselves_are_a_sentence(
         assert "cuda:0 does not answer (CUDA unknown error - this may be due to a); it is" in capsys.readouterr().out
     with module.acquire("cpu") as device:  # the control
         assert device == torch.device("cpu")
-
-
-def test_memory_is_given_back_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("cache"))
-    monkeypatch.setattr(gc, "collect", lambda: calls.append("garbage"))
-    module.free(torch.device("cpu"))
-    assert calls == ["garbage"]
-    module.free(torch.device("cuda", 0))
-    assert calls == ["garbage", "garbage", "cache"]  # in this order: what is garbage still holds its memory
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("one.\ntwo", "one"), ("\n  a   b \n", "a b"), ("", "RuntimeError"), ("no stop", "no stop")],
-)
-def test_an_errors_first_line(text: str, expected: str) -> None:
-    assert module.first_line(RuntimeError(text)) == expected
-
-
-def test_a_job_that_fails_gives_its_device_back(two_gpus: list[torch.device]) -> None:
-    with pytest.raises(RuntimeError, match="ours"), module.acquire("auto"):
-        raise RuntimeError("ours")
-    with module.acquire("auto") as device:
-        assert device == two_gpus[0]
 
 
 def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

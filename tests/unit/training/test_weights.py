@@ -188,11 +188,6 @@ def test_weights_come_back_to_the_bit(path: Path) -> None:
     assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
 
 
-def test_weights_can_be_read_by_whoever_may_read_other_files(path: Path) -> None:
-    (path.parent / "other").touch()
-    assert path.stat().st_mode == (path.parent / "other").stat().st_mode
-
-
 def test_values_and_precision_are_kept_and_memory_is_in_order() -> None:
     words = torch.tensor([[1, -2, 3], [0x7FC00001, 5, 6]], dtype=torch.int32)  # a NaN, and numbers near 0, among them
     tensors = {"turned": words.view(torch.float32).T.requires_grad_(), "count": torch.tensor(3)}
