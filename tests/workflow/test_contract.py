@@ -118,7 +118,7 @@ def test_nothing_to_do_on_a_second_run(finished: Checkout) -> None:
 def test_plan_says_that_nothing_would_run_and_which_runs_there_are(finished: Checkout) -> None:
     done = finished.hypersphere("plan", "--verbose")
     assert done.returncode == 0, done.stderr
-    assert "nothing would run: every result is up to date" in done.stdout
+    assert "nothing would run" in done.stdout
     assert len(re.findall(r"^  finished +\S+$", done.stdout, flags=re.MULTILINE)) == RUNS
     assert "to train" not in done.stdout
 

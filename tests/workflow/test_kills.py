@@ -89,7 +89,7 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
         second = place.snakemake("--cores", "1", marker, settings=LONG)
         said = second.stdout + second.stderr
         assert second.returncode != 0
-        assert f"another Snakemake is at work here: process {process.pid} of " in said
+        assert f"at work here: process {process.pid} of " in said
         assert "Traceback" not in said
         assert any(locks.iterdir())
         assert len(trainers(place.root)) == 1

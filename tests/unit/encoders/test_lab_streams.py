@@ -86,21 +86,21 @@ def test_a_streams_loss_reaches_its_backbone_alone() -> None:
     [
         (
             {"backbone": "resnet18", "width": 8},
-            "^encoder: lab_streams: width: resnet18's is fixed; convnet, resnet8 and resnet10 take one$",
+            "lab_streams: width: resnet18's is fixed",
         ),
         (
             {"backbone": "resnet50", "width": 8},
-            "^encoder: lab_streams: width: resnet50's is fixed; convnet, resnet8 and resnet10 take one$",
+            "lab_streams: width: resnet50's is fixed",
         ),
         (
             {"backbone": "resnet8", "stem": "max_pool"},
-            "^encoder: lab_streams: stem: resnet8 has none; resnet18 and resnet50 have one$",
+            "lab_streams: stem: resnet8 has none",
         ),
         (
             {"backbone": "convnet", "stem": "max_pool"},
-            "^encoder: lab_streams: stem: convnet has none; resnet18 and resnet50 have one$",
+            "lab_streams: stem: convnet has none",
         ),
-        ({"backbone": "resnet10", "stem": "imagenet"}, "^encoder: lab_streams: stem: resnet10 has none; .*$"),
+        ({"backbone": "resnet10", "stem": "imagenet"}, "lab_streams: stem: resnet10 has none"),
     ],
 )
 def test_what_a_backbone_does_not_have_is_refused(parameters: dict[str, Any], sentence: str) -> None:

@@ -92,9 +92,9 @@ def test_vit_knows_where_a_patch_was(randomise: Callable[[nn.Module], nn.Module]
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"patch": 3}, r"^encoder: vit: patch must divide image_size 8 \(given: 3\)$"),
-        ({"patch": 16}, r"^encoder: vit: patch must divide image_size 8 \(given: 16\)$"),
-        ({"heads": 5}, r"^encoder: vit: heads must divide width 12 \(given: 5\)$"),
+        ({"patch": 3}, r"vit: patch must divide .*3"),
+        ({"patch": 16}, r"vit: patch must divide .*16"),
+        ({"heads": 5}, r"vit: heads must divide .*5"),
     ],
 )
 def test_vit_says_what_does_not_divide(changes: dict[str, int], sentence: str) -> None:
@@ -104,5 +104,5 @@ def test_vit_says_what_does_not_divide(changes: dict[str, int], sentence: str) -
 
 @pytest.mark.parametrize(("height", "width"), [(12, 12), (8, 12), (12, 8), (4, 4)])
 def test_vit_refuses_images_of_another_size(height: int, width: int) -> None:
-    with pytest.raises(HypersphereError, match=f"^encoder: vit: image_size is 8, but images are {height} x {width}$"):
+    with pytest.raises(HypersphereError, match=f"image_size is 8, .*{height} x {width}$"):
         tiny()(torch.rand(1, 3, height, width))

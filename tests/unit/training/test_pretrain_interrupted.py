@@ -170,7 +170,7 @@ def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
     """The control: three epochs were done, and the encoder after the first cannot be had from there."""
     folder, whole = interrupted
     pretrain(keeping(tiny_plan, 0, 1, 2), runs[:1])
-    assert "without a snapshot of epoch 1; starting over" in capsys.readouterr().out
+    assert "without a snapshot of epoch 1" in capsys.readouterr().out
     assert read_manifest(folder)["started_at_steps"] == [0]
     new = contents(folder)
     assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
