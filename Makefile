@@ -17,7 +17,7 @@ SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report evidence restore plan verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence restore plan verify mend archive check-archive test test-fast test-long test-tools test-results lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ reproduce: $(READY) ## rebuild every table, figure and scorecard, and then the r
 
 report: $(READY) ## what is known of every claim, in results/report: from proofs, exact studies and records; nothing is trained
 	@snakemake --cores all results/report/index.html --config $(CHOSEN)
+
+site: $(READY) ## the documentation as a site without a server, results/site/index.html, with the report if it was made
+	@NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 
 evidence: $(READY) ## tables, figures and scorecard from the records in evidence/<scale>/ alone; nothing is trained
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true

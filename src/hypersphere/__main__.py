@@ -20,8 +20,11 @@ def run() -> int:
     """
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)
-    from hypersphere.command.cli import main
-
+    try:
+        from hypersphere.command.cli import main
+    except ModuleNotFoundError as error:
+        print(f"hypersphere: {error.name} is not installed; pip install 'hypersphere[pipeline]'", file=sys.stderr)
+        return 2
     return main()
 
 

@@ -94,7 +94,7 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
         targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
         assert {word for word in words[1:] if "=" not in word} <= set(targets)
     elif words[0] == "hypersphere" and not words[1].startswith("--"):
-        allowed = cli._parser()[1][words[1]]._option_string_actions
+        allowed = cli.parser()[1][words[1]]._option_string_actions
         assert {word for word in words if word.startswith("--")} <= allowed.keys()
     given = settings(command)
     only = given.pop("only", [])

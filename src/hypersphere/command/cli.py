@@ -8,7 +8,7 @@ import argparse
 import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,6 +105,17 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line)
     if arguments.csv is not None:
         cost.write(costs, Path(arguments.csv))
+
+
+@command(
+    "one step of every distinct run with two random images on the CPU, and the memory that each will need",
+    option("--verbose", action="store_true", help="list every step, not only those that fail"),
+)
+def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import rehearse
+
+    for line in rehearse.lines(plan, arguments.verbose):
+        print(line, flush=True)
 
 
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
@@ -415,11 +426,11 @@ def find_artifacts(plan: Plan, words: Sequence[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
+def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and the parsers of the commands by name."""
-    parser = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    top = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
+    top.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, one in COMMANDS.items():
         epilog = EPILOG if one.of_plan else None
         subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=epilog)
@@ -427,7 +438,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
             subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)
-    return parser, subparsers.choices
+    return top, subparsers.choices
 
 
 def _version() -> str:
@@ -444,15 +455,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
     """
-    parser, commands = _parser()
+    top, commands = parser()
     words = sys.argv[1:] if arguments is None else arguments
     if not words:
-        parser.print_help()
+        top.print_help()
         return 0
     if not words[0].startswith("-") and words[0] not in commands:
         print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
         return 2
-    parsed = parser.parse_args(words)
+    parsed = top.parse_args(words)
     stop.exit_in_order()
     try:
         called = COMMANDS[parsed.command]

@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 
-from pydantic import PositiveInt
 from torch import nn
+
+from hypersphere.arguments import PositiveInt
 
 STAGES = 3
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.encoders.convnet import plain_network
 from hypersphere.encoders.resnet import stemmed_resnet
 from hypersphere.encoders.stages import basic_resnet

@@ -1,8 +1,8 @@
 """Half of a ResNet-18, at any width."""
 
-from pydantic import PositiveInt
 from torch import nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.encoders.stages import basic_resnet
 
 

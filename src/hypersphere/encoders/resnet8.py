@@ -1,8 +1,8 @@
 """A ResNet small enough to learn in CPU seconds."""
 
-from pydantic import PositiveInt
 from torch import nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.encoders.stages import basic_resnet
 
 

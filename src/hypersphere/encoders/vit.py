@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 from torchvision.models.vision_transformer import MLPBlock, VisionTransformer
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.errors import HypersphereError
 
 

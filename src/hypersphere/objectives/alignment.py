@@ -1,9 +1,9 @@
 """Alignment: the expected power of the distance between the two views of an image."""
 
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import unit
 
 

@@ -1,9 +1,9 @@
 """Alignment and uniformity: their weighted sum, as one loss."""
 
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity
 

@@ -1,10 +1,9 @@
 """Plain logits whose positives' gradient does not fade as their probability nears 1."""
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveFloat
 from hypersphere.objectives.surgery import attenuation, scale_positives
 
 

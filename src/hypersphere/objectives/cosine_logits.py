@@ -1,8 +1,9 @@
 """Plain logits: cosine over temperature."""
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
+
+from hypersphere.arguments import PositiveFloat
 
 
 def cosine_logits(

@@ -4,9 +4,9 @@ import math
 from typing import Literal
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.geometry import angles
 from hypersphere.objectives.surgery import scale_positives
 

@@ -3,9 +3,9 @@
 import math
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.curvature import gamma
 from hypersphere.objectives.geometry import angles
 

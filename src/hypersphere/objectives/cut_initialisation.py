@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 import torch
-from pydantic import PositiveFloat
 from torch import nn
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.errors import HypersphereError
 
 

@@ -5,10 +5,9 @@ import math
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveFloat
 from hypersphere.errors import HypersphereError
 from hypersphere.objectives.pairs import pairs
 

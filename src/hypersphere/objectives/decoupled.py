@@ -1,9 +1,9 @@
 """Decoupled contrastive loss: NT-Xent without the positive in the denominator."""
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.pairs import pairs
 
 

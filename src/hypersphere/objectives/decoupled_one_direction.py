@@ -2,9 +2,9 @@
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.pairs import without_diagonal
 

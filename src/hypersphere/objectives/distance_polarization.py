@@ -4,10 +4,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import NonNegativeFloat
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, NonNegativeFloat
 from hypersphere.errors import HypersphereError
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.pairs import without_diagonal

@@ -5,9 +5,9 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import distances, unit
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.pairs import without_diagonal

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from jaxtyping import Float
-from pydantic import NonNegativeFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat
 from hypersphere.objectives.pairs import pairs
 
 

@@ -3,10 +3,9 @@
 import math
 
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.debiased import both_views, corrected
 
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import sines
 
 

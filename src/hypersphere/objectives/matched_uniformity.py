@@ -4,10 +4,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.surgery import scale_gradient
 from hypersphere.objectives.uniformity import uniformity

@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.geometry import cosines, unit
 
 

@@ -5,9 +5,9 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.geometry import cosines, unit
 from hypersphere.objectives.pairs import without_diagonal
 

@@ -5,9 +5,9 @@ import math
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import unit
 
 

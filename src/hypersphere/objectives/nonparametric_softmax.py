@@ -3,9 +3,9 @@
 from typing import Literal
 
 from jaxtyping import Float, Int
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import cosines, unit
 
 

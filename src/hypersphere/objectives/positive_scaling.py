@@ -1,9 +1,9 @@
 """Plain logits whose positives' gradient is multiplied by a constant."""
 
 from jaxtyping import Float
-from pydantic import PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.surgery import scale_positives
 
 

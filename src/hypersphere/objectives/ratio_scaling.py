@@ -3,9 +3,9 @@
 from typing import Literal
 
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.objectives.surgery import ratio_of_sums, scale_gradient, scale_positives
 

@@ -1,9 +1,9 @@
 """Swapped prediction (SwAV): each view predicts the other view's code over prototypes."""
 
 from jaxtyping import Float
-from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.objectives.sinkhorn import codes
 
 

@@ -4,9 +4,9 @@ import math
 
 import torch
 from jaxtyping import Float
-from pydantic import NonNegativeFloat, PositiveFloat
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.pairs import without_diagonal
 

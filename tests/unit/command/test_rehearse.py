@@ -1,0 +1,51 @@
+"""One step of every distinct run: what it finds before anything is rented, and what memory it foretells."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hypersphere.command import rehearse
+from hypersphere.config import plan as planning
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+
+ROOT = Path(__file__).parents[3]
+ONLY = {"scale": "quick", "only": ["margins/table4"]}
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    plan = planning.make(ROOT, ONLY)
+    return next(iter(plan.runs_of("margins", "table4").values()))
+
+
+def test_runs_that_differ_in_their_seed_alone_take_one_step_together() -> None:
+    plan = planning.make(ROOT, ONLY | {"seeds": [0, 1]})
+    together, without = rehearse.groups(plan)
+    assert not without
+    assert all({run.seed for run in runs} == {0, 1} for _, runs in together)
+    assert sum(len(runs) for _, runs in together) == len(plan.runs_of("margins", "table4"))
+
+
+def test_memory_grows_with_the_batch_by_what_an_image_needs(run: Run) -> None:
+    seen = rehearse.step(run, 24, 16)
+    assert not seen.problem
+    assert (
+        seen.of_image > 3 * 24 * 24 * 4 * 2
+    )  # at least the pixels of both views in float32, which the first layer keeps
+    twice = run.model_copy(update={"batch": run.batch.model_copy(update={"micro": 2 * run.batch.micro})})
+    assert seen.memory(twice) - seen.memory(run) == seen.of_image * run.batch.micro
+
+
+def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_with_an_error(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    too_small = rehearse.step(run, 8, 16)
+    assert "blur_kernel" in too_small.problem  # a window of 23 pixels does not fit
+    monkeypatch.setattr(rehearse, "step", lambda *_: too_small)
+    monkeypatch.setattr(rehearse, "ProcessPoolExecutor", lambda **_: ThreadPoolExecutor(1))
+    said: list[str] = []
+    with pytest.raises(HypersphereError, match="4 runs would fail"):
+        said.extend(rehearse.lines(planning.make(ROOT, ONLY)))  # what came before the error stays
+    assert sum("blur_kernel" in line for line in said) == 4

@@ -1,0 +1,104 @@
+"""The losses and encoders in somebody else's code: from the wheel, with the core's libraries alone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from hypersphere import objectives
+from hypersphere.config import registry
+from hypersphere.encoders.resnet import resnet
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "losses_elsewhere.md"
+KINDS: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
+WITHOUT = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {refused}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Refuse())
+"""
+"""Python in which some libraries are not installed."""
+
+
+def test_every_objective_is_a_function_of_the_package() -> None:
+    listed = sorted(name for kind in KINDS for name in registry.names(kind))
+    assert sorted(objectives.__all__) == listed
+    assert all(getattr(objectives, name).__name__ == name for name in listed)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the sources and unpacked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [
+        sys.executable,
+        "-c",
+        "from setuptools.build_meta import build_wheel; build_wheel(__import__('sys').argv[1])",
+    ]
+    source = folder / "source"
+    shutil.copytree(
+        ROOT / "src" / "hypersphere", source / "src" / "hypersphere", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, source / name)
+    subprocess.run([*build, str(folder)], cwd=source, check=True, capture_output=True)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as file:
+        file.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+def of_extras() -> set[str]:
+    """The modules of libraries that only extras of the package ask for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [one for extra in project["optional-dependencies"].values() for one in extra]
+    extras = {re.split(r"[^\w-]", one)[0].lower() for one in listed}
+    modules = metadata.packages_distributions()
+    return {module for module, owners in modules.items() if {owner.lower() for owner in owners} & extras} - {
+        "setuptools"
+    }
+
+
+def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> None:
+    refused = of_extras()
+    assert {"pandas", "pydantic", "scipy", "torchvision", "yaml"} <= refused
+    losses = "".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[:2])
+    program = WITHOUT.format(refused=refused) + losses + "assert encoder.weight.grad.abs().sum() > 0\n"
+    program += "import hypersphere; print(hypersphere.__file__)"
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(wheel))
+    assert (wheel / "hypersphere" / "py.typed").exists()
+
+
+def test_the_command_says_what_to_install_where_only_the_core_is(wheel: Path) -> None:
+    program = WITHOUT.format(refused=of_extras()) + "from hypersphere.__main__ import run; sys.exit(run())"
+    run = [sys.executable, "-c", program, "plan"]
+    done = subprocess.run(run, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "hypersphere[pipeline]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_weights_load_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = resnet(depth=18, stem="cifar").eval()
+    save_file(trained.state_dict(), tmp_path / "encoder.safetensors")
+    monkeypatch.chdir(tmp_path)
+    block = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[2]
+    names: dict[str, object] = {"torch": torch}
+    exec(block, names)
+    loaded = names["encoder"]
+    assert isinstance(loaded, torch.nn.Module)
+    image = torch.rand(1, 3, 32, 32)
+    assert torch.equal(loaded(image), trained(image))
