@@ -45,7 +45,7 @@ def exercised(plan: Plan, key: Key) -> set[tuple[str, str]]:
 
 
 def cover(features: Mapping[Key, set[tuple[str, str]]], runs: Mapping[Key, set[str]], needed: set[Key]) -> set[Key]:
-    """Artifacts that together have all features that are not too dear: greedily, by new features for each further run."""
+    """Artifacts that together have all features but the dear ones: greedily, by new features for each further run."""
     chosen = set(needed)
     while True:
         have = set().union(*(features[key] for key in chosen))

@@ -1,5 +1,7 @@
 """The task of a contrastive loss: which of many views is the other one of an image?"""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from pydantic import PositiveInt
@@ -34,7 +36,8 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
         ``contrastive_top1``, the percentage of anchors whose positive has a higher logit than every negative (a tie is
         a miss); and ``entropy``, the mean of the distributions', in nats, at most the logarithm of the candidates.
     """
-    run, given = frozen.run, {}
+    run = frozen.run
+    given: dict[str, Any] = {}
     for part in (run.objective, run.logits):
         given |= part.parameters if part is not None else {}
     if "temperature" not in given:

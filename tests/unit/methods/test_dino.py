@@ -13,20 +13,14 @@ from torch import Tensor, nn
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.dino import dino
 from hypersphere.objectives.self_distillation import self_distillation
-from hypersphere.training import optimisation
 
-from .shared import described, identity, make_batch, make_parts, make_run, step
+from .shared import descend, described, identity, make_batch, make_parts, step
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import DINOLoss
 from lightly.models.modules.heads import DINOProjectionHead
 
 LOSS = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
-FIELDS: Any = (
-    {"name": "dino", "hidden": 8, "bottleneck": 4, "prototypes": 5},
-    {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.04},
-)
-RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
 
 
 def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
@@ -136,20 +130,6 @@ def test_each_view_has_its_own_batch_statistics_in_student_and_teacher() -> None
     assert [int(norm.num_batches_tracked) for norm in norms.values()] == [6, 6]  # type: ignore[arg-type]
     means = [norm.running_mean for norm in norms.values()]
     assert (means[0] - means[1]).abs().max() > 1e-4  # type: ignore[operator]
-
-
-def descend(method: Method, fractions: list[float]) -> list[Tensor]:
-    """The prototypes after each step of an optimiser with momentum and weight decay."""
-    optimiser = optimisation.build(method, RUN.optimiser)
-    optimisation.set_rate(optimiser, 0.5, 1.0)
-    found = []
-    for k, fraction in enumerate(fractions):
-        optimiser.zero_grad(set_to_none=True)
-        method(make_batch(seed=k)).loss.backward()
-        optimiser.step()
-        method.after_step(fraction, fraction)
-        found.append(method.get_parameter("prototypes.weight").detach().clone())
-    return found
 
 
 def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:

@@ -13,17 +13,14 @@ from torch import Tensor, nn
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.swav import swav
 from hypersphere.objectives.swapped_prediction import swapped_prediction
-from hypersphere.training import optimisation
 
-from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import descend, described, gradients, identity, make_batch, make_parts, step
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import SwaVLoss
 from lightly.models.modules.heads import SwaVProjectionHead, SwaVPrototypes
 
 LOSS = partial(swapped_prediction, temperature=0.5, epsilon=0.3)
-FIELDS: Any = {"name": "swav", "hidden": 8, "dim": 4, "prototypes": 5}, {"name": "swapped_prediction"}
-RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
 
 
 def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
@@ -108,20 +105,6 @@ def test_the_gradient_is_that_of_both_views() -> None:
         assert theirs.isfinite().all()
     first, second = scores(method, batch)
     assert (gradients(method, LOSS(first.detach(), second))[0] - expected[0]).abs().max() > 1e-4
-
-
-def descend(method: Method, fractions: list[float]) -> list[Tensor]:
-    """The prototypes after each step of an optimiser with momentum and weight decay."""
-    optimiser = optimisation.build(method, RUN.optimiser)
-    optimisation.set_rate(optimiser, 0.5, 1.0)
-    found = []
-    for k, fraction in enumerate(fractions):
-        optimiser.zero_grad(set_to_none=True)
-        method(make_batch(seed=k)).loss.backward()
-        optimiser.step()
-        method.after_step(fraction, fraction)
-        found.append(prototypes(method).detach().clone())
-    return found
 
 
 def test_frozen_prototypes_rest_for_their_share_of_training() -> None:
