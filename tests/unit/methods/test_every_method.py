@@ -210,11 +210,9 @@ def test_which_views_it_takes(name: str) -> None:
         with pytest.raises(ValueError, match="too many values"):
             build(name)(batch._replace(views=batch.views.repeat(2, 1, 1, 1, 1)))
         return
-    losses = [
-        copy.deepcopy(method)(batch._replace(views=views)).loss.item()
-        for method in (trained(name).train(),)
-        for views in (batch.views, batch.views.flip(0), torch.stack([batch.views[0], batch.views[1].flip(0)]))
-    ]
+    method = trained(name).train()
+    given = batch.views, batch.views.flip(0), torch.stack([batch.views[0], batch.views[1].flip(0)])
+    losses = [copy.deepcopy(method)(batch._replace(views=views)).loss.item() for views in given]
     assert (losses[1] == pytest.approx(losses[0], abs=1e-5)) == (name in SYMMETRIC)
     assert losses[2] != pytest.approx(losses[0], abs=1e-5)
 
