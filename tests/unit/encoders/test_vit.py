@@ -1,7 +1,6 @@
 """The Vision Transformer: size by hand, function against the paper's equations written out."""
 
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -9,6 +8,8 @@ from torch import Tensor, nn
 
 from hypersphere.encoders.vit import vit
 from hypersphere.errors import HypersphereError
+
+from .conftest import randomise
 
 
 def tiny() -> nn.Module:
@@ -68,7 +69,7 @@ def by_hand(images: Tensor, p: dict[str, Tensor], patch: int, depth: int, heads:
 
 
 @pytest.mark.parametrize("mode", ["training", "evaluation"])
-def test_vit_is_the_papers_equations(mode: str, randomise: Callable[[nn.Module], nn.Module]) -> None:
+def test_vit_is_the_papers_equations(mode: str) -> None:
     """Both modes: torch takes another path through attention where no gradient is asked for."""
     model = randomise(tiny()).train(mode == "training")
     x = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -79,7 +80,7 @@ def test_vit_is_the_papers_equations(mode: str, randomise: Callable[[nn.Module],
     assert not torch.allclose(found, by_hand(x, model.state_dict(), patch=4, depth=2, heads=2), atol=1e-3)
 
 
-def test_vit_knows_where_a_patch_was(randomise: Callable[[nn.Module], nn.Module]) -> None:
+def test_vit_knows_where_a_patch_was() -> None:
     """Mirrored by patches, an image has another feature, unless positions are embedded alike."""
     model = randomise(tiny())
     x = torch.rand(1, 3, 8, 8, generator=torch.Generator().manual_seed(0))
