@@ -134,7 +134,7 @@ def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro
     changed = json.loads(dvc(copied, "status", "--json"))
     assert changed.keys() == DECLARED["stages"].keys()
     assert {"changed outs": {"data/raw": "modified"}} in changed["data"]
-    said = dvc(copied, "repro")
+    said = dvc(copied.equipped(), "repro")
     assert said.count("nothing to do: ") == len(DECLARED["stages"])
     assert json.loads(dvc(copied, "status", "--json")) == {}
     assert listed(copied, "data/raw") == {}
