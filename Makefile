@@ -26,14 +26,16 @@ help: ## this list
 	@echo "  ONLY=\"margins/table2 lecture\"   the only artifacts, or papers, to make (default: all)"
 	@echo "  SET=\"seeds=[0,1] epochs=3\"       numbers of the scale to change; the results get a folder of their own"
 
-$(READY): requirements.lock pyproject.toml
+PLUGINS = plugins/text plugins/control
+
+$(READY): requirements.lock pyproject.toml $(PLUGINS:=/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "hypersphere needs Python 3.11 or later")'
 	@echo "setting up .venv (once)"
 	@$(PYTHON) -m venv .venv
 	@awk '/^[a-z0-9]/ {keep = /^uv==/} keep' requirements.lock > .venv/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt
 	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes requirements.lock
-	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e . $(PLUGINS:%=-e ./%)
 	@touch $@
 
 setup: $(READY) ## install everything into .venv
@@ -73,7 +75,7 @@ test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10
 
 test-fast: $(READY) ## the unit tests that use what was edited since the last call; the first call runs them all
-	@pytest -n 2 --dist worksteal -m "$(MARKS)" --testmon tests/unit || test $$? -eq 5
+	@pytest -n 2 --dist worksteal -m "$(MARKS)" --testmon tests/unit plugins || test $$? -eq 5
 
 test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
 	@pytest -n 2 --dist worksteal -m "long and not tools"
@@ -86,7 +88,7 @@ test-results: $(READY) ## whether what `make reproduce` made is sound: every met
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy
-	@snakefmt --check --line-length 120 Snakefile workflow
+	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
 bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
@@ -97,7 +99,7 @@ bench: $(READY) ## time the pipeline, exact studies, probes, views and training 
 
 lock: $(READY) ## resolve requirements.lock again, and generate environment.yml from it
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
-	  --python-version 3.11 pyproject.toml --output-file requirements.lock
+	  --python-version 3.11 pyproject.toml $(PLUGINS:=/pyproject.toml) --output-file requirements.lock
 	@python -m hypersphere.command.environment requirements.lock environment.yml
 
 clean-results: ## remove the results of SCALE

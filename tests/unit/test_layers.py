@@ -10,14 +10,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),  # errors, files, prng, t_test, wording
     ("config",),
     ("provenance",),
-    ("objectives", "augmentations", "encoders", "datasets", "control"),
+    ("objectives", "augmentations", "encoders", "datasets"),
     ("methods",),
     ("training",),
     ("probes",),
     ("simulations", "theory"),
     ("statistics",),
     ("report",),
-    ("command",),
+    ("command", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 

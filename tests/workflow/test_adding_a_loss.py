@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import DATASETS, Checkout, batches, rules
+from .conftest import DATASETS, REPOSITORY, Checkout, batches, rules
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
 CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
 FILE = re.search(r"`(src/hypersphere/objectives/\w+\.py)`", PAGE)[1]  # type: ignore[index]
 ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
@@ -29,6 +29,11 @@ def test_the_page_keeps_its_promise_of_one_file_and_four_lines() -> None:
     assert len(YAML.strip().splitlines()) == 4
     assert yaml.safe_load(YAML)["variants"].keys() == {ROW.removeprefix("simclr.")}
     assert f"def {Path(FILE).stem}(" in CODE
+
+
+def test_the_page_shows_the_loss_of_the_example() -> None:
+    """Which keeps the contract of every loss (tests/unit/config/test_plug_ins.py)."""
+    assert (REPOSITORY / "examples/my_loss/src/my_loss/objectives/chord.py").read_text(encoding="utf-8") == CODE
 
 
 @pytest.mark.long

@@ -24,6 +24,7 @@ CANNOT = {
     "make archive": "packs a git commit, which these copies are not: unit/provenance/test_archive.py",
     "make check-archive": "the same",
     "make restore": "needs a remote: test_restore.py",
+    "simclr-cosinelogits0.25-digits-s0": "is a run of the real papers",
     "make site": "is of the real docs: unit/command/test_site.py",
     "make setup": "downloads packages",
     "make test": "this is one of the tests",

@@ -10,7 +10,7 @@ CLAIMS = [
     )
 ]
 PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
-TEMPLATES = [path.as_posix() for path in sorted(Path("src/hypersphere/report/templates").iterdir())]
+TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
 DRAWN += [

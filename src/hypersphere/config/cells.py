@@ -1,5 +1,6 @@
 """The cells of artifacts: the run of each number, its epoch, and how it is measured."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -122,13 +123,10 @@ class Cells:
             missing, resolved = str(error), None
         if resolved is None:
             return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
-        epoch, kind = self._epoch(point, resolved, where), resolved.run.kind
+        epoch = self._epoch(point, resolved, where)
         if epoch == 0 and point.get("epoch"):
             missing = missing or f"epoch {point['epoch']} is before the first of this scale"
-        if kind not in registry.trained_kinds():
-            missing = missing or f"nothing trains {kind} runs yet"
-        if kind == "control":
-            missing = missing or registry.no_renderer()
+        missing = missing or self._unusable(resolved.run, target, paper.evaluations.get(protocol))
         cells = []
         for seed in seeds:
             key = resolved.run.name, seed
@@ -223,6 +221,15 @@ class Cells:
         if protocol != HISTORY and self.protocols[paper][protocol].missing:
             return f"no probe yet: {self.protocols[paper][protocol].missing}"
         return ""
+
+    def _unusable(self, run: Run, target: Dataset | None, protocol: Protocol | None) -> str:
+        """Why this machine cannot train and measure a run. What is recorded needs nothing here."""
+        if self.config.settings.evidence_only:
+            return ""
+        parts = list(run.components)
+        parts += [("datasets", one.source.name) for one in (run.dataset, target) if one and one.source]
+        parts += [("probes", protocol.probe.name)] if protocol and protocol.probe else []
+        return next(filter(None, itertools.starmap(registry.unusable, parts)), "")
 
 
 def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from hypersphere import files
+from hypersphere.config import registry
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, show, text
@@ -374,8 +375,10 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
     if declared is None:
         return "no artifact of this name is declared"
     if isinstance(declared, Studied):
-        available = artifact in config.studied(paper)
-        return "" if available else f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
+        if artifact in config.studied(paper):
+            return ""
+        unusable = registry.unusable("simulations", declared.study)
+        return unusable or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
     if declared.missing:
         return declared.missing
     if not config.makes(paper, artifact):

@@ -1,4 +1,7 @@
-"""All measured quantities, by name: a row of measures.csv each. The table counts as part of this module's code."""
+"""All measured quantities, by name: a row of measures.csv each, here or in a plug-in.
+
+The tables count as part of this module's code.
+"""
 
 import csv
 from pathlib import Path
@@ -6,7 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
+from hypersphere.config import registry
 from hypersphere.config.validation import one_of, validate
+from hypersphere.errors import HypersphereError
 
 FILE = Path(__file__).with_suffix(".csv")
 LARGEST = 3.5e38
@@ -42,8 +47,10 @@ class Measure(BaseModel):
     """Whether it is of the data alone, so that no untrained encoder is compared with it."""
     of_baseline: bool = False
     """Whether it compares a run with the artifact's baseline, whose errors it divides by."""
-    of_control: bool = False
-    """Whether it is of control tasks, and not of test images (or sentences) and their classes."""
+    without_test_set: bool = False
+    """Whether it is of no test images (or sentences) and their classes: the return of a policy, say."""
+    seen: str = "real images"
+    """What an encoder sees whose measure it is, for sentences about its size."""
 
     def chance(self, classes: int) -> float | None:
         """The result of guessing, in the measure's unit; None where nothing can be guessed."""
@@ -59,11 +66,23 @@ def read(file: Path) -> dict[str, Measure]:
     measures = {}
     for row in rows:
         given = {key: text for key, text in row.items() if key not in ("name", "marks") and (text or key == "unit")}
-        measures[row["name"]] = validate(Measure, given | dict.fromkeys(row["marks"].split(), True), file, row["name"])
+        marks = dict.fromkeys((row.get("marks") or "").split(), True)
+        measures[row["name"]] = validate(Measure, given | marks, file, row["name"])
     return measures
 
 
-MEASURES = read(FILE)
+def _all() -> dict[str, Measure]:
+    found = read(FILE)
+    for package in registry.packages():
+        if (file := package.folder / FILE.name).is_file():
+            of_package = read(file)
+            for name in of_package.keys() & found.keys():
+                raise HypersphereError(f"{file}: {name} is the name of a measure that is not {package.distribution}'s")
+            found |= of_package
+    return found
+
+
+MEASURES = _all()
 MeasureName = Annotated[str, one_of(lambda: MEASURES)]
 
 

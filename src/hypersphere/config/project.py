@@ -181,12 +181,17 @@ class Config(BaseModel):
         """The artifacts of a paper that an exact study makes at this scale, by id.
 
         A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
-        alone. Without one they are downloaded if they can be, but not to show what is recorded.
+        alone. Without one they are downloaded if they can be, but not to show what is recorded. Studies of a plug-in
+        that is not installed are left out, too.
         """
         fetched = DOWNLOADED if self.settings.data_root is None and not self.settings.evidence_only else ()
         present = [need for need, folder in FOLDERS.items() if (self.downloads / folder).is_dir()]
         available = {need for need in self.scale.provides if need in fetched or need in present}
-        return {key: value for key, value in self.papers[paper].studied.items() if set(value.needs) <= available}
+        return {
+            key: value
+            for key, value in self.papers[paper].studied.items()
+            if set(value.needs) <= available and not registry.unusable("simulations", value.study)
+        }
 
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""

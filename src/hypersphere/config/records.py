@@ -244,7 +244,7 @@ def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bo
     if answer.value is not None and not measure.low <= answer.value <= measure.high:
         yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
     for field, number, least in (("n_test", answer.n_test, 0 if a_part else 1), ("classes", answer.classes, 2)):
-        if number is None or (number < least and not measure.of_control):
+        if number is None or (number < least and not measure.without_test_set):
             yield field, f"must be at least {least} (given: {number})"
 
 

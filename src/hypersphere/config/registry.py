@@ -4,16 +4,18 @@ One rule for every kind of component: YAML's ``{name: nt_xent, temperature: 0.5}
 ``objectives/nt_xent.py``, and its keyword-only arguments, with their annotations and defaults, are the only schema
 there is. Signatures are read from the syntax tree, so that building the DAG never imports torch and a run depends on
 no component that it does not use.
+
+The same folders of plug-ins count. A plug-in is an installed distribution whose entry point in the group
+``hypersphere.components`` names its package.
 """
 
 import ast
 import importlib
-import os
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from ctypes.util import find_library
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib.metadata import distributions, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
@@ -37,6 +39,12 @@ Kind = Literal[
     "simulations",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of components that take parameters."""
+Named = Kind | Literal["trainers", "kinds"]
+"""Trainers are named by a run's kind, and the kinds of artifacts by ``draw``."""
+GROUP = "hypersphere.components"
+"""The group of entry points of plug-ins. Each value is the name of a top-level package."""
+CHECKOUT = Path(__file__).parents[3]
 PAIRS = (("z_a", "z_b"), ("p", "z"), ("q", "k"))
 """Objectives' names for two aligned batches of embeddings: views, prediction and target, query and key."""
 PAIR = "pair"
@@ -44,20 +52,22 @@ PAIR = "pair"
 TO_LOGITS = "to_logits"
 """Objectives' name for the map from cosines to logits, which is a component of its own."""
 
-# The kind of a component in objectives/, by what its function returns: a scalar loss, logits computed from cosines,
-# embeddings with another gradient, or nothing (it changes a model in place).
+# The kind of a component in a folder objectives/, by what its function returns: a scalar loss, logits computed from
+# cosines, embeddings with another gradient, or nothing (it changes a model in place).
 _ROLES: dict[str, Kind] = {
     "Float[Tensor, '']": "objectives",
     "Float[Tensor, 'n m']": "logits",
     "Float[Tensor, 'n d']": "gradients",
     "None": "initialisations",
 }
+OBJECTIVES = (*_ROLES.values(),)
+"""The kinds of components in a folder objectives/."""
 _RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
-DRAWN = Path(__file__).parents[1] / "report" / "kinds"
-"""The folder with a file for each kind of artifact: each value of ``draw``."""
-BACKEND = "MUJOCO_GL"
-"""The environment variable by which MuJoCo's users choose how to render: egl, osmesa or glfw."""
+_DEEPER = {"trainers": "training/trainers", "kinds": "report/kinds"}
+"""Folders that lie deeper in our own package than in a plug-in's."""
+_FUNCTIONS = {"trainers": "pretrain", "kinds": "draw"}
+"""What a component's function is called, if not like its file."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # The names that an annotation of a keyword-only argument may use.
@@ -75,20 +85,95 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def module_name(kind: Kind, name: str) -> str:
-    """The dotted module that holds a component."""
-    module = f"hypersphere.{_folder(kind).name}.{name}"
-    return f"{module}.compute" if kind == "simulations" else module
+class Package(NamedTuple):
+    """A package that has components."""
+
+    name: str
+    folder: Path
+    distribution: str
+    missing: str = ""
+    """Why it cannot be imported; empty if it can."""
 
 
 @cache
-def _folder(kind: Kind) -> Path:
-    return Path(__file__).parents[1] / ("objectives" if kind in _ROLES.values() else kind)
+def packages() -> tuple[Package, ...]:
+    """Our own package, the installed plug-ins, and those of the checkout that are not installed.
+
+    Where our own package is not installed, and runs from the checkout (docs/conda.md), so do the checkout's plug-ins.
+    """
+    found = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
+    for point in sorted(entry_points(group=GROUP), key=lambda one: one.value):
+        distribution = point.dist.name if point.dist else point.name
+        spec = find_spec(point.value) if point.value.isidentifier() else None
+        if spec is None or spec.submodule_search_locations is None:
+            raise HypersphereError(
+                f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is no package here"
+            )
+        folder = Path(next(iter(spec.submodule_search_locations)))
+        found.setdefault(point.value, Package(point.value, folder, distribution))
+    # A build leaves metadata beside the sources, too, which are no installation.
+    places = {Path(str(one.locate_file(""))) for one in distributions(name="hypersphere")}
+    for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
+        project, folder = tomllib.loads(file.read_text(encoding="utf-8"))["project"], file.parent
+        if places <= {CHECKOUT / "src"}:
+            sys.path.append(str(folder / "src"))
+        advice = f"{project['name']} is not installed: pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
+        for name in project["entry-points"][GROUP].values():
+            missing = "" if find_spec(name) else advice
+            found.setdefault(name, Package(name, folder / "src" / name, project["name"], missing))
+    return tuple(found.values())
 
 
-def _file(kind: Kind, name: str) -> Path:
-    """A study has a folder of its own, where compute.py stands beside draw.py."""
-    return _folder(kind) / name / "compute.py" if kind == "simulations" else _folder(kind) / f"{name}.py"
+class Found(NamedTuple):
+    """Where a component is."""
+
+    file: Path
+    package: Package
+
+    @property
+    def module(self) -> str:
+        """The dotted module that holds it."""
+        parts = self.file.relative_to(self.package.folder).with_suffix("").parts
+        return ".".join((self.package.name, *parts))
+
+    @property
+    def place(self) -> str:
+        """The path of its file in the checkout; empty for one outside."""
+        return self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
+
+
+@cache
+def components(kind: Named) -> Mapping[str, Found]:
+    """All components of a kind by their names, sorted: the files that define a function of their own name.
+
+    A study has a folder of its own, where compute.py stands beside draw.py.
+    """
+    found: dict[str, Found] = {}
+    for package in packages():
+        folder = "objectives" if kind in OBJECTIVES else kind
+        places = package.folder / (_DEEPER.get(folder, folder) if package.name == "hypersphere" else folder)
+        for path in sorted(places.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")):
+            name, function = _name(path), _function(path, _FUNCTIONS.get(kind))
+            returns = ast.unparse(function.returns) if function and function.returns else ""
+            role = _ROLES.get(returns) if folder == "objectives" else kind
+            if function is None or role != kind or returns != _RETURNS.get(kind, returns):  # a helper, no component
+                continue
+            if name in found:
+                raise HypersphereError(
+                    f"{path}: {name} is the name of a component of {found[name].package.distribution}"
+                )
+            found[name] = Found(path, package)
+    return dict(sorted(found.items()))
+
+
+def module_name(kind: Named, name: str) -> str:
+    """The dotted module that holds a component."""
+    return components(kind)[name].module
+
+
+def names(kind: Named) -> tuple[str, ...]:
+    """The names of all components of a kind, sorted."""
+    return tuple(components(kind))
 
 
 def _name(path: Path) -> str:
@@ -96,24 +181,18 @@ def _name(path: Path) -> str:
 
 
 @cache
-def _function(path: Path) -> ast.FunctionDef | None:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and node.name == _name(path):
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise HypersphereError(f"{path}: is no Python ({error})") from None
+
+
+def _function(path: Path, name: str | None = None) -> ast.FunctionDef | None:
+    for node in _tree(path).body:
+        if isinstance(node, ast.FunctionDef) and node.name == (name or _name(path)):
             return node
     return None
-
-
-@cache
-def names(kind: Kind) -> tuple[str, ...]:
-    """All components of a kind, sorted: the files that define a function of their own name."""
-    folder, found = _folder(kind), []
-    for path in folder.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py"):
-        if function := _function(path):
-            returns = ast.unparse(function.returns) if function.returns else ""
-            role = _ROLES.get(returns) if folder.name == "objectives" else kind
-            if role == kind and returns == _RETURNS.get(kind, returns):  # else a helper, not a component
-                found.append(_name(path))
-    return tuple(sorted(found))
 
 
 @cache
@@ -121,13 +200,20 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
     """A pydantic model of a component's keyword-only arguments."""
     if name not in names(kind):
         raise HypersphereError(not_one_of(name, names(kind)))
-    function = _function(_file(kind, name))
+    file = components(kind)[name].file
+    function = _function(file)
     assert function is not None
     fields: dict[str, Any] = {}
     for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        annotation = ast.unparse(argument.annotation) if argument.annotation else "None"
-        kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
-        fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+        annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+        try:
+            kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
+            fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+        except (NameError, SyntaxError, TypeError, ValueError):
+            raise HypersphereError(
+                f"{file}: {argument.arg} of {name} cannot be read without importing the file: it needs an annotation "
+                f"made of {', '.join(_TYPES)}, and its default must be a literal"
+            ) from None
     if function.args.kwarg:  # ``**mlp``: all that the component ``mlp`` takes
         others = schema(kind, function.args.kwarg.arg).model_fields
         fields |= {name: (field.annotation, field) for name, field in others.items()}
@@ -139,7 +225,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 @cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
     """The names of a component's positional arguments: what its caller must pass."""
-    function = _function(_file(kind, name))
+    function = _function(components(kind)[name].file)
     assert function is not None
     return tuple(argument.arg for argument in function.args.args)
 
@@ -157,17 +243,18 @@ def takes_logits(objective: str) -> bool:
     return TO_LOGITS in tensors("objectives", objective)
 
 
-def read_constant(kind: Kind, name: str, constant: str, default: Any) -> Any:
+def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     """The literal that a component's file assigns to ``constant``, read without importing it.
 
     A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
-    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all).
+    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A trainer
+    declares whether its runs see augmented views of images (IMAGES, by default no).
     """
-    return read_literal(_file(kind, name), constant, default)
+    return read_literal(components(kind)[name].file, constant, default)
 
 
 def read_literal(file: Path, constant: str, default: Any) -> Any:
-    """The literal that a file of this package assigns to ``constant`` at its top level, read without importing it."""
+    """The literal that a file assigns to ``constant`` at its top level, read without importing it."""
     node = _assignments(file).get(constant)
     if node is None:
         return default
@@ -182,7 +269,7 @@ def read_literal(file: Path, constant: str, default: Any) -> Any:
 @cache
 def _assignments(file: Path) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in _tree(file).body:
         if isinstance(node, ast.Assign):
             found |= {ast.unparse(target): node.value for target in node.targets}
         elif isinstance(node, ast.AnnAssign) and node.value:
@@ -191,7 +278,7 @@ def _assignments(file: Path) -> dict[str, ast.expr]:
 
 
 class ArtifactKind(NamedTuple):
-    """A value of an artifact's ``draw``: the literals that its file in report/kinds/ assigns, in capitals."""
+    """A value of an artifact's ``draw``: the literals that its file in kinds/ assigns, in capitals."""
 
     of: Literal["runs", "study"]
     axes: dict[str, bool]
@@ -206,20 +293,19 @@ class ArtifactKind(NamedTuple):
 @cache
 def artifact_kinds(of: str) -> tuple[str, ...]:
     """The kinds of artifacts made from ``runs`` or from a ``study``, sorted."""
-    return tuple(sorted(path.stem for path in DRAWN.glob("[a-z]*.py") if read_literal(path, "OF", None) == of))
+    return tuple(name for name in names("kinds") if read_constant("kinds", name, "OF", None) == of)
 
 
 @cache
 def artifact_kind(name: str) -> ArtifactKind:
     """The kind of artifact of that name, which must exist."""
     defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "formats": (), "images": ()}
-    file = DRAWN / f"{name}.py"
-    return ArtifactKind(**{key: read_literal(file, key.upper(), default) for key, default in defaults.items()})
+    return ArtifactKind(**{key: read_constant("kinds", name, key.upper(), one) for key, one in defaults.items()})
 
 
 def drawing(study: str) -> str:
     """The dotted module that draws the artifacts of an exact study."""
-    return f"hypersphere.simulations.{study}.draw"
+    return f"{module_name('simulations', study).rpartition('.')[0]}.draw"
 
 
 @cache
@@ -245,46 +331,20 @@ def _listed(arguments: Iterable[str]) -> str:
 
 
 @cache
-def trained_kinds() -> tuple[str, ...]:
-    """The kinds of runs that can be trained: one file of training/trainers each."""
-    folder = Path(__file__).parents[1] / "training" / "trainers"
-    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
+def unusable(kind: Named, name: str) -> str:
+    """Why a component cannot be used on this machine, and what to install; empty if nothing is known to be missing.
+
+    A file that needs more than its package declares names a module with ``NEEDS``, whose function ``missing()`` says
+    what is not here. That module is imported for a plan, so it imports the standard library alone.
+    """
+    package = components(kind)[name].package
+    needs = read_constant(kind, name, "NEEDS", None)
+    return package.missing or (importlib.import_module(needs).missing() if needs else "")
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:
     """Import a component and return its function."""
     return getattr(importlib.import_module(module_name(kind, name)), name)
-
-
-@cache
-def no_renderer() -> str:
-    """Why control tasks cannot be simulated here, and what to install; empty if nothing is known to be missing.
-
-    A backend that the user chose is believed, so that a plan can be made on another machine than the one that renders.
-    """
-    for module, package in (("dm_control", "dm-control"), ("mujoco", "mujoco")):
-        if find_spec(module) is None:
-            return f"{package} is not installed; with Python 3.11 or 3.12: pip install 'hypersphere[control]'"
-    if sys.platform != "linux" or os.environ.get(BACKEND) or _renderer():
-        return ""
-    return "nothing here renders without a screen; install libegl1 and libgl1-mesa-dri, or libosmesa6"
-
-
-def choose_renderer() -> None:
-    """Choose how to render, unless the user has: in software or on a GPU, without a screen. Call it before dm_control.
-
-    Mesa's software renderer and triton, which torch loads with its first optimiser, each bring an LLVM. The process
-    crashes if triton is loaded second, so it is loaded here.
-    """
-    with suppress(ImportError):
-        importlib.import_module("triton")
-    if sys.platform == "linux" and (found := _renderer()):
-        os.environ.setdefault(BACKEND, found)
-
-
-def _renderer() -> str:
-    libraries = {"egl": "EGL", "osmesa": "OSMesa"}
-    return next((backend for backend, library in libraries.items() if find_library(library)), "")
 
 
 MARKS = "<!-- compatibility -->", "<!-- end -->"

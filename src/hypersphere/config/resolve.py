@@ -2,7 +2,8 @@
 
 From the first word to the last: the paper's ``run``, method and variant, which are named so that they can be referred
 to, its ``overrides``, the scale's ``overrides``, the artifact's coordinates, the command line's ``overrides``; then the
-scale's arithmetic (epochs, divisors, the factor of learning rates). The last that sets a field decides it.
+scale's arithmetic (epochs, divisors, the factor of learning rates). The last that sets a field decides it. One thing
+no scale replaces: the encoder that a variant names.
 """
 
 import re
@@ -68,7 +69,8 @@ class Layers:
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
         fields = self.fields | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
-        if fields.get("kind", "image") != "image":
+        kind = fields.get("kind", "image")
+        if kind in registry.names("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
             fields["views"] = {}  # augmentation is of images; those that are set would be part of the name
         try:
             return Run.model_validate(fields)
@@ -140,7 +142,7 @@ def resolve(
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{identity['method']}")
 
     overrides = shrinking(config, paper.paper, described)
-    layers = [Layer(place, f"overrides.{at}", one.set) for place, at, one in overrides]
+    layers = [Layer(place, f"overrides.{at}", _kept(paper, described, place, one)) for place, at, one in overrides]
     before = [layer for layer in layers if layer.file != cfg.COMMAND_LINE]
     after = [layer for layer in layers if layer.file == cfg.COMMAND_LINE]
     scaled = Layers(*document, *before, artifact, *after)
@@ -154,6 +156,16 @@ def resolve(
                 f"{file}: methods.{identity['method']}: kind: is {run.kind}, but {name} is for {of} runs"
             )
     return Resolved(run, asked, run_published.name, scaled)
+
+
+def _kept(paper: Paper, described: Mapping[str, Scalar], place: Path, override: ScaleOverride) -> dict[str, Any]:
+    """What an override sets. An encoder that a variant names is what the variant is about, and no scale replaces it,
+    unless the override names variants, or is the command line's.
+    """
+    names_encoder = "name" in paper.variants[str(described["variant"])].get("encoder", {})
+    if not names_encoder or "variant" in override.when or place == cfg.COMMAND_LINE:
+        return override.set
+    return {field: value for field, value in override.set.items() if field != "encoder"}
 
 
 def _document(file: Path, paper: Paper, described: Mapping[str, Scalar]) -> Iterator[Layer]:

@@ -18,6 +18,7 @@ from hypersphere.config.validation import (
     PositiveInt,
     Strict,
     nearest,
+    one_of,
     sentence,
     unknown_key,
 )
@@ -122,8 +123,8 @@ class Run(Strict):
     initialisation: Initialisation | None = None
     seed: NonNegativeInt
 
-    kind: Literal["image", "text", "control"] = "image"
-    """The kind of data; training/trainers/ has a file for each kind that can be trained."""
+    kind: Annotated[str, one_of(lambda: registry.names("trainers"))] = "image"
+    """The kind of data: the name of what trains it, a file of training/trainers/ or of a plug-in's trainers/."""
     views_b: Views | None = None
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
@@ -148,6 +149,20 @@ class Run(Strict):
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
         return self
+
+    @property
+    def components(self) -> tuple[tuple[registry.Named, str], ...]:
+        """The kind and name of each component that makes it, without its dataset."""
+        parts: list[tuple[registry.Named, Component | None]] = [
+            ("methods", self.method),
+            ("encoders", self.encoder),
+            ("objectives", self.objective),
+            ("logits", self.logits),
+            ("objectives", self.regulariser),
+            ("gradients", self.gradient),
+            ("initialisations", self.initialisation),
+        ]
+        return (("trainers", self.kind), *((kind, part.name) for kind, part in parts if part))
 
     @property
     def branches(self) -> tuple[Views, ...]:

@@ -32,9 +32,9 @@ def stated(dataset: Dataset) -> Size | None:
     name = dataset.source.name
     given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
     rows = _images()
-    corpus = given.get("corpus") if name == "sentences" else None
+    own = registry.read_constant("datasets", name, "SIZED", "").format(**given)
     parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
-    row = next((rows[one] for one in (given.get("base"), corpus, *parts, name) if one in rows), None)
+    row = next((rows[one] for one in (given.get("base"), own, *parts, name) if one in rows), None)
     if row is None:
         return None
     side = next((given[one] for one in ("canvas", "side", "size") if given.get(one)), row["side"])

@@ -1,7 +1,8 @@
 """What decides a dataset's bytes besides code: checksums of published files, tables and lists, listings of folders.
 
 A row of data/datasets.csv or data/checksums.csv counts for the datasets whose code includes its reader, a module of
-``datasets/``. Its file's name and checksum count; addresses and words do not, because they change no byte.
+``datasets/``, here or in a plug-in. Its file's name and checksum count; addresses and words do not, because they change
+no byte.
 
 Images that no checksum covers are noticed by a digest of their folder's listing. A source that reads such a folder says
 so with a constant, ``LISTED``: the folder's path below the data folder, in which ``{name}`` stands for the source's
@@ -34,7 +35,7 @@ def counted(modules: Iterable[str]) -> dict[str, str]:
 
     These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
     """
-    readers = {module.removeprefix("hypersphere.datasets.") for module in modules}
+    readers = {module.partition(".datasets.")[2] for module in modules}
     found = {
         name: checksum for table in (TABLE, CHECKSUMS) for reader, name, checksum in _rows(table) if reader in readers
     }

@@ -16,7 +16,7 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.run import Component, Dataset, Run
+from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest, exists
 
@@ -26,17 +26,8 @@ WRITER = "hypersphere.report.writer"
 
 def run_modules(run: Run) -> tuple[str, ...]:
     """The modules that train every run, and those of the components that this run names."""
-    components: list[tuple[registry.Kind, Component | None]] = [
-        ("methods", run.method),
-        ("objectives", run.objective),
-        ("objectives", run.regulariser),
-        ("logits", run.logits),
-        ("encoders", run.encoder),
-        ("gradients", run.gradient),
-        ("initialisations", run.initialisation),
-    ]
-    common = [f"hypersphere.training.{module}" for module in (f"trainers.{run.kind}", "weights", "determinism")]
-    return (*common, *(registry.module_name(kind, part.name) for kind, part in components if part))
+    common = "hypersphere.training.weights", "hypersphere.training.determinism"
+    return (*common, *(registry.module_name(kind, name) for kind, name in run.components))
 
 
 def run_digest(run: Run) -> str:
@@ -114,7 +105,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     """Digest of an artifact's declaration, labels, cells and rules of judgement, and of all code that makes it."""
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
-    module = f"hypersphere.report.kinds.{declared.draw}"
+    module = registry.module_name("kinds", declared.draw)
     asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
@@ -145,7 +136,7 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
     drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
-    code = code_digest(page, *(f"hypersphere.report.kinds.{draw}" for draw in sorted(declared)), *drawings)
+    code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
     texts = [file_digest(str(plan.config.root / template)) for template in templates]
     return files.digest([code, texts, claims_digest(plan)])
 

@@ -3,7 +3,7 @@
 A reworded sentence must not make results stale, and a changed operator must. So modules that decide no byte of a result
 are silent: they and their imports are left out. In all others, comments, docstrings, layout and the words of errors,
 assertions, notes and warnings are removed from the syntax tree before it is hashed. In doubt a statement counts. A
-module's table (``measures.csv`` beside ``measures.py``) counts with it.
+module's table (``measures.csv`` beside ``measures.py``, and the plug-ins' tables of that name) counts with it.
 """
 
 import ast
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from hypersphere import files
+from hypersphere.config import registry
 
 PACKAGE = Path(__file__).parents[1]
 """The folder of the package's own sources."""
@@ -36,6 +37,8 @@ SILENT = frozenset(
         # A resume state returns the bits that it was given: training that was interrupted ends with the same bytes as
         # training that was not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
         "training.checkpoint",
+        # Counts operations.
+        "training.work",
         # What is finished, and what Snakemake knows of it.
         *(f"provenance.{module}" for module in ("markers", "state")),
     )
@@ -43,8 +46,13 @@ SILENT = frozenset(
 """Modules that decide no byte of any result."""
 
 
+def plug_ins() -> dict[str, Path]:
+    """The folder of each plug-in's package, by its name."""
+    return {one.name: one.folder for one in registry.packages() if one.name != "hypersphere"}
+
+
 def exists(module: str) -> bool:
-    """Whether this package has a module of this dotted name."""
+    """Whether this package or a plug-in has a module of this dotted name."""
     return _path(PACKAGE, module) is not None
 
 
@@ -61,8 +69,8 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         looked_at.add(module)
         if path := _path(PACKAGE, module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            table = path.with_suffix(".csv")
-            found[module] = source + (table.read_text(encoding="utf-8") if table.is_file() else "")
+            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
+            found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
             waiting += imports
     return dict(sorted(found.items()))
 
@@ -90,16 +98,21 @@ def _digest(package: Path, modules: frozenset[str]) -> str:
 
 @cache
 def _path(folder: Path, module: str) -> Path | None:
-    """The source file of a module of the package in ``folder``; None for a name in a module, or of another package."""
+    """The source file of a module of our package, in ``folder``, or of a plug-in.
+
+    None for a name in a module, and for a module of another package.
+    """
     package, *names = module.split(".")
-    stem = folder.joinpath(*names)
-    candidates = (stem.with_suffix(".py"), stem / "__init__.py") if package == "hypersphere" else ()
-    return next((path for path in candidates if path.is_file()), None)
+    folders = {**plug_ins(), "hypersphere": folder}
+    if package not in folders:
+        return None
+    stem = folders[package].joinpath(*names)
+    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
 
 
 @cache
 def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
-    """The part of a file's source that counts, and the names of this package that it imports, anywhere in it."""
+    """The part of a file's source that counts, and the names that it imports, anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     source = stripped(tree)  # imports for annotations are gone from the tree
@@ -110,7 +123,7 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
         elif isinstance(node, ast.ImportFrom):
             origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
-    return source, frozenset(name for name in names if name.split(".")[0] == "hypersphere")
+    return source, frozenset(names)
 
 
 class _WithoutWords(ast.NodeTransformer):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from PIL import Image
 
-from hypersphere.config import coordinates, rules
+from hypersphere.config import coordinates, registry, rules
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SENTENCES
@@ -28,7 +28,7 @@ from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS
 from hypersphere.provenance import tables
 from hypersphere.report import claims, forest, pages, questions, words
 from hypersphere.report.findings import address
-from hypersphere.report.proofs import Link, Proofs, hosted
+from hypersphere.report.proofs import Link, Proofs, hosted, of_study
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -64,8 +64,6 @@ DIRECTIONS = {
     **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
     "unclear": "direction unclear",
 }
-PARTS = ("objective", "logits", "regulariser", "gradient", "initialisation")
-"""Of a run: what stands in src/hypersphere/objectives/."""
 
 
 class Tables(NamedTuple):
@@ -181,16 +179,16 @@ class Shown:
 
     @cached_property
     def _parts(self) -> dict[tuple[str, ...], list[str]]:
-        """The files of src/hypersphere/objectives that a method and variant of a document use when published."""
+        """The files of objectives that a method and variant of a document use when published."""
         published = planning.make(self.plan.config.root, {"scale": "paper"})
         found: dict[tuple[str, ...], list[str]] = {}
-        for cell in (cell for cell in published.cells if cell.run):
+        for cell in published.cells:
+            if cell.run is None:
+                continue
             key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
             if key not in found:
-                parts = (getattr(cell.run, part) for part in PARTS)
-                found[key] = [
-                    f"{part.name}.py" for part in parts if part and (_OBJECTIVES / f"{part.name}.py").is_file()
-                ]
+                parts = (part for part in cell.run.components if part[0] in registry.OBJECTIVES)
+                found[key] = [place for kind, name in parts if (place := registry.components(kind)[name].place)]
         return found
 
     def line(self, row: dict[str, Any]) -> Line:
@@ -229,15 +227,13 @@ class Shown:
 
     def _links(self, row: dict[str, Any], scales: Sequence[str]) -> list[Link]:
         """Proof, study or records of a claim, and the code of what it is about."""
-        paper, source = row["paper"], f"{self.root}/src/hypersphere"
-        results = f"../{self.plan.config.results.name}"
+        paper, results = row["paper"], f"../{self.plan.config.results.name}"
         if row["kind"] == "theorem":
             test = f"{self.root}/tests/unit/theory/test_{paper}_statements.py"
-            statement = Link("statement", f"{source}/theory/{paper}.py")
+            statement = Link("statement", f"{self.root}/src/hypersphere/theory/{paper}.py")
             return [statement, Link("test", test), Link("all draws", f"{results}/theory.csv")]
         if row["study"]:
-            found = [Link("study", f"{source}/simulations/{row['study']}/compute.py")]
-            found.append(Link("test", f"{self.root}/tests/unit/simulations/test_{row['study']}.py"))
+            found = of_study(self.root, row["study"])
             if row["study"] == SENTENCES:
                 found.append(Link("what is checked of the sentence", f"{self.root}/paper/sentences/{paper}.yaml"))
             elif row["artifact"] in self.plan.config.studied(paper):
@@ -245,16 +241,13 @@ class Shown:
             return found
         recorded = [Link(f"records, {scale}", self._records(scale)) for scale in dict.fromkeys(scales) if scale]
         parts = self._parts.get((paper, row["method"], row["variant"]), [])
-        return recorded + [Link(f"objectives/{name}", f"{source}/objectives/{name}") for name in parts]
+        return recorded + [Link("/".join(place.split("/")[-2:]), f"{self.root}/{place}") for place in parts]
 
     def _records(self, scale: str) -> str:
         """The records of a scale in the repository, or the claims of one that was finished here."""
         recorded = f"{FOLDER}/{scale}/runs.csv"
         here = (self.plan.config.root / recorded).is_file()
         return f"{self.root}/{recorded}" if here else f"../{scale}/claims.csv"
-
-
-_OBJECTIVES = Path(__file__).parents[1] / "objectives"
 
 
 def _where(paper: Paper, row: dict[str, Any], named: bool) -> str:

@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATUM_KINDS
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
-from hypersphere.provenance.digests import run_modules
 from hypersphere.report.claims import Entry
 from hypersphere.report.words import NOT_RUN
 
@@ -95,8 +95,9 @@ class Proofs:
     def code(self, claim: Entry) -> list[Link]:
         """The losses, and what changes their logits or gradients, of the runs behind a claim."""
         runs = [self.plan.runs[name] for name in claim.runs if name in self.plan.runs]
-        used = sorted({module for run in runs for module in run_modules(run) if ".objectives." in module})
-        return [Link(name.rpartition(".")[2], f"{self._root}/src/{name.replace('.', '/')}.py") for name in used]
+        used = sorted({part for run in runs for part in run.components if part[0] in registry.OBJECTIVES})
+        places = [(name, registry.components(kind)[name].place) for kind, name in used]
+        return [Link(name, f"{self._root}/{place}") for name, place in places if place]
 
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
@@ -110,7 +111,7 @@ class Proofs:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, Link("study", f"{self._root}/{_study(paper.studied[name].study)}")]
+            return [*files, *of_study(self._root, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
@@ -147,8 +148,7 @@ class Proofs:
             made = claim.artifact in self.plan.config.studied(claim.paper)
             found = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
             found.append(Link("answers", f"{folder}/answers.csv"))
-        found.append(Link("study", f"{self._root}/{_study(claim.study)}"))
-        found.append(Link("test", f"{self._root}/tests/unit/simulations/test_{claim.study}.py"))
+        found += of_study(self._root, claim.study)
         if claim.study == "sentences":
             sentences = f"{self._root}/paper/sentences/{claim.paper}.yaml"
             found.append(Link("what is checked of the sentence", sentences))
@@ -173,5 +173,11 @@ def hosted(root: Path) -> str:
     return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
 
-def _study(name: str) -> str:
-    return f"src/hypersphere/simulations/{name}/compute.py"
+def of_study(root: str, name: str) -> list[Link]:
+    """The code of an exact study and its test; nothing of one outside the checkout."""
+    place = registry.components("simulations")[name].place
+    if not place:
+        return []
+    plug_in = place.partition("src/")[0]
+    tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
+    return [Link("study", f"{root}/{place}"), Link("test", f"{root}/{tests}/test_{name}.py")]

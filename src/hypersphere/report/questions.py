@@ -34,8 +34,6 @@ ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tel
 """Answers as verbs; the others are verbs already."""
 UNTRIED = "met no counterexample"
 """The answer of a statement that held on random draws, which is no proof."""
-SEEN = {"text_accuracy": "real sentences", "score": "a control task"}
-"""What encoders of a measure see; of all others it is real images."""
 
 
 class Numbers:
@@ -148,7 +146,8 @@ def _ours(about: Sequence[Claim]) -> str:
     found = [claim for claim in about if claim["rung"] != "nothing"]
     if not found:
         return "nothing has been measured"
-    named = (WHERE[claim["rung"]].format(seen=SEEN.get(claim["metric"], "real images")) for claim in found)
+    seen = {name: measure.seen for name, measure in MEASURES.items()}
+    named = (WHERE[claim["rung"]].format(seen=seen.get(claim["metric"], "real images")) for claim in found)
     where = " and ".join(dict.fromkeys(named))
     numbers = [claim for claim in found if not math.isnan(_measured(claim))]
     if not numbers:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from hypersphere.config import registry
 from hypersphere.files import write_text
 from hypersphere.report import claims, notes, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
@@ -50,7 +51,7 @@ def build(results: Results, paper: str, name: str) -> None:
 def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
     """What a kind is given of an artifact, and the module of its kind."""
     declared = results.config.papers[paper]
-    kind = importlib.import_module(f"hypersphere.report.kinds.{declared.artifacts[name].draw}")
+    kind = importlib.import_module(registry.module_name("kinds", declared.artifacts[name].draw))
     return (Points if kind.OF == "runs" else Context)(results, declared, name), kind
 
 

@@ -15,7 +15,7 @@ from scipy import special
 
 from hypersphere import files
 from hypersphere.config import claims as ledger
-from hypersphere.config import coordinates
+from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.plan import Plan
@@ -86,11 +86,12 @@ def differences(ours: Run, published: Run) -> list[str]:
     if ours.encoder != published.encoder:
         said.append(f"encoder {_component(ours.encoder)} for {_component(published.encoder)}")
     here, there = sizes.stated(ours.dataset), sizes.stated(published.dataset)
+    of_images = registry.read_constant("trainers", ours.kind, "IMAGES", False)
     if here and there:
         said += [f"{here.train:,} training examples for {there.train:,}"] if here.train != there.train else []
-        said += [f"{here.side:g} px for {there.side:g}"] if here.side != there.side and ours.kind == "image" else []
+        said += [f"{here.side:g} px for {there.side:g}"] if here.side != there.side and of_images else []
         steps = [one.train // run.batch.size * run.schedule.epochs for one, run in ((here, ours), (there, published))]
-        if steps[0] != steps[1] and ours.kind == "image":
+        if steps[0] != steps[1] and of_images:
             said.append(f"{steps[0]:,} steps for {steps[1]:,}")
     if ours.batch.size != published.batch.size:
         said.append(f"batches of {ours.batch.size} for {published.batch.size}")

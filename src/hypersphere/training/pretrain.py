@@ -14,6 +14,7 @@ import torch
 import yaml
 
 from hypersphere import files
+from hypersphere.config import registry
 from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
@@ -100,7 +101,7 @@ def _pretrain_one(
         execution = Execution(device, kept, identity, precision, compiled, save_every, request)
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         _make_ready(folder, unfinished, identity)
-        trainer: Callable[..., Outcome] = importlib.import_module(f"hypersphere.training.trainers.{run.kind}").pretrain
+        trainer: Callable[..., Outcome] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
 
 

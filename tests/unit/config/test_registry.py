@@ -71,7 +71,8 @@ def test_what_a_file_says_of_its_component_is_read_without_importing_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "queued.py").write_text('import nothing_such\nGIVES = ("pair", "queue")\nVIEWS = 1\n')
-    monkeypatch.setattr(registry, "_folder", lambda kind: tmp_path)
+    own = registry.packages()[0]
+    monkeypatch.setattr(registry, "components", lambda kind: {"queued": registry.Found(tmp_path / "queued.py", own)})
     assert registry.read_constant("methods", "queued", "GIVES", ()) == ("pair", "queue")
     assert registry.read_constant("methods", "queued", "VIEWS", 2) == 1
     assert registry.read_constant("methods", "queued", "USES", ()) == ()

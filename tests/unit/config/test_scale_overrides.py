@@ -56,6 +56,25 @@ def test_runs_that_match_shrink_otherwise(
     assert {size: run and (run.batch.size, run.schedule.epochs) for size, run in found.items()} == expected
 
 
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        ({"method": "simclr"}, {("convnet", 4), ("vit", 8)}),
+        ({"variant": ["baseline", "attention"]}, {("convnet", 4)}),
+    ],
+)
+def test_no_scale_replaces_the_encoder_that_a_variant_names(
+    planned: Planned, when: dict[str, Any], expected: set[tuple[str, int]]
+) -> None:
+    """Unless it says that it means this variant."""
+    scale = overrides({"when": when, "set": {"encoder": {"name": "convnet", "width": 4}}})
+    rows = {"method.variant": ["simclr.baseline", "simclr.attention"]}
+    shown = {"rows": rows, "columns": {"dataset": "cats"}, "measure": "knn_top1"}
+    vit = {"encoder": {"name": "vit", "image_size": 8, "patch": 4, "depth": 1, "width": 8, "heads": 1}}
+    runs = planned(table=shown, scale=scale, paper={"variants.attention": vit}).runs.values()
+    assert {(run.encoder.name, run.encoder.parameters["width"]) for run in runs} == expected
+
+
 def test_a_number_of_a_component_is_divided(planned: Planned, refused: Refused) -> None:
     given = {"when": {"dataset": "cats"}, "divide": {"method.dim": 128}}
     cells = planned(**table(overrides(given), "method.dim", QUEUES)).cells

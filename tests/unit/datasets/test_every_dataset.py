@@ -112,8 +112,8 @@ FETCHED = [name for name, world in WORLDS.items() if world.published]
 def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with the files of the world that the test is about, taken for the published ones."""
     name: str = request.node.callspec.params["name"]
-    if name == "control_task" and registry.no_renderer():
-        pytest.skip(str(registry.no_renderer()))
+    if reason := registry.unusable("datasets", name):
+        pytest.skip(reason)
     if name == "cifar":
         return Path(request.getfixturevalue("tiny")).parent
     for part, count in miniatures.STL10_COUNTS.items():

@@ -1,23 +1,21 @@
 """Every objective and every map to logits in the settings that the contract tests try, and how to build one.
 
 A new loss needs a line in ``OBJECTIVES``, a new map to logits one in ``LOGITS``, and a tensor that no other loss takes
-one in ``TENSORS``.
+one in ``hypersphere.testing.TENSORS``.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 import torch
 import yaml
-from pydantic import TypeAdapter
 from torch import Tensor
 
+from hypersphere import testing
 from hypersphere.config import registry
-from hypersphere.config.run import Component, Logits, Objective
 
-from .shared import Loss, draw
+from .shared import draw
 
 
 class Setting(NamedTuple):
@@ -118,21 +116,6 @@ LOGITS: dict[str, list[str]] = {
 """Settings of each map to logits, in YAML; each is a case of a loss that takes one, in its first setting. In its other
 settings it takes the first of each."""
 
-TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "queue": lambda a, b: torch.cat([a, b]),
-    "bank": lambda a, b: torch.cat([a, b]),
-    "centre": lambda a, b: 0.1 * a[0],
-    "labels": lambda a, b: torch.arange(len(a)) % max(len(a) // 3, 2),
-    "index": lambda a, b: (5 * torch.arange(len(a)) + 1) % (2 * len(a)),
-    "noise": lambda a, b: (7 * torch.arange(len(a))[:, None] + 3 * torch.arange(5)) % (2 * len(a)),
-}
-"""What losses take beside the batches, by the argument's name, made of two more batches; a bank has 2n images."""
-
-BATCHES = {name for pair in registry.PAIRS for name in pair} | {"student", "teacher", "scores", "scores_a", "scores_b"}
-"""Arguments that are one row for each image, and trained."""
-ROWS = BATCHES | {"labels", "index", "noise"}
-"""Arguments that go with the images when their order changes."""
-
 
 class Case(NamedTuple):
     """One loss, with one map to logits if it takes one, in one setting."""
@@ -149,13 +132,7 @@ class Case(NamedTuple):
     @property
     def batches(self) -> list[str]:
         """The arguments that are trained."""
-        return [name for name in registry.tensors("objectives", self.objective) if name in BATCHES]
-
-    @property
-    def others(self) -> list[str]:
-        """The other tensors."""
-        names = registry.tensors("objectives", self.objective)
-        return [name for name in names if name not in BATCHES and name != registry.TO_LOGITS]
+        return testing.batches_of(self.objective)
 
 
 def cases() -> Iterator[Case]:
@@ -171,11 +148,11 @@ def cases() -> Iterator[Case]:
                     yield Case(name, setting, logits, logits_setting)
 
 
-def _component(kind: Any, table: str, name: str, setting: str | None, changes: dict[str, float]) -> Component:
-    """YAML to a component, checked against the function's signature, as in a run."""
+def _parameters(table: str, name: str, setting: str | None) -> dict[str, Any]:
     if setting is None:
         pytest.fail(f"{name} is in no test of every objective: add its settings, as YAML, to {table} in {__file__}")
-    return TypeAdapter(kind).validate_python({"name": name, **yaml.safe_load(setting), **changes})
+    parameters: dict[str, Any] = yaml.safe_load(setting)
+    return parameters
 
 
 def _sharpened(objective: str, t: float) -> dict[str, float]:
@@ -185,24 +162,19 @@ def _sharpened(objective: str, t: float) -> dict[str, float]:
     return sharp | ({"t": 1 / t} if "t" in names else {})  # uniformity's t is the inverse of a temperature
 
 
-def build(case: Case, t: float | None = None) -> Loss:
+def build(case: Case, t: float | None = None) -> testing.Loss:
     """The loss with its parameters; with ``t``, all its temperatures are that. It takes batches and other tensors."""
-    changes = _sharpened(case.objective, t) if t else {}
-    parameters = case.setting.parameters if case.setting else None
-    part = _component(Objective, "OBJECTIVES", case.objective, parameters, changes)
-    loss = partial(registry.load("objectives", part.name), **part.parameters)
+    parameters = _parameters("OBJECTIVES", case.objective, case.setting and case.setting.parameters)
+    logits = None
     if case.logits is not None:
-        part = _component(Logits, "LOGITS", case.logits, case.logits_setting, {"temperature": t} if t else {})
-        loss = partial(loss, to_logits=partial(registry.load("logits", part.name), **part.parameters))
-    return lambda batches, others: loss(**dict(zip(case.batches, batches, strict=True)), **others)
+        logits = {"name": case.logits, **_parameters("LOGITS", case.logits, case.logits_setting)}
+        logits |= {"temperature": t} if t else {}
+    return testing.objective(case.objective, parameters | (_sharpened(case.objective, t) if t else {}), logits)
 
 
 def tensors(case: Case, a: Tensor, b: Tensor) -> dict[str, Tensor]:
     """What the loss takes beside its batches, made of two batches of embeddings."""
-    unknown = [name for name in case.others if name not in TENSORS]
-    if unknown:
-        pytest.fail(f"{case.objective} takes {unknown[0]}: say in TENSORS (or BATCHES) in {__file__} how it is made")
-    return {name: TENSORS[name](a, b) for name in case.others}
+    return testing.others(case.objective, a, b)
 
 
 def drawn(case: Case, n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], dict[str, Tensor]]:

@@ -13,20 +13,15 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.geometry import unit
+from hypersphere.testing import DIFFICULT, DIFFICULT_DRAWS, difficult, draw
+
+__all__ = ["DIFFICULT", "DIFFICULT_DRAWS", "difficult", "draw"]
 
 Loss = Callable[..., Tensor]
 Map = Callable[[Tensor, Tensor], Tensor]
 Vector = Sequence[float]
 
 # draws
-
-
-def draw(
-    n: int = 5, d: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 3
-) -> tuple[Tensor, Tensor]:
-    """Two views' embeddings, of norms far from 1; the numbers are the same in every dtype, but for rounding."""
-    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * scale
-    return z[0].to(dtype), z[1].to(dtype)
 
 
 def scores(n: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
@@ -55,34 +50,6 @@ def simplex(count: int, side: float | None = None) -> Tensor:
     ratio = side / math.sqrt(2 * count / (count - 1))
     pole = torch.full((count, 1), math.sqrt(1 - ratio**2), dtype=torch.float64)
     return torch.cat([pole, ratio * centred], dim=1)
-
-
-DIFFICULT: dict[str, tuple[list[list[float]], list[list[float]]]] = {
-    "zero": ([[0, 0, 0], [1, 2, 2], [0, 0, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]),
-    "all zero": ([[0, 0, 0]] * 3, [[0, 0, 0]] * 3),
-    "identical": ([[1, 2, 2]] * 3, [[1, 2, 2]] * 3),
-    "antipodal": ([[1, 2, 2]] * 3, [[-1, -2, -2]] * 3),
-    "both": ([[1, 2, 2], [-1, -2, -2], [1, 2, 2]], [[1, 2, 2], [-1, -2, -2], [-1, -2, -2]]),
-    "huge": ([[1e6, 0, 1e6], [0, 1e6, 0], [-1e6, 1, 0]], [[1e6, 1e6, 0], [0, -1e6, 0], [1, 1, 1]]),
-}
-"""Two batches, n = 3, d = 3, at which a norm, a cosine or a distance is not differentiable, or far from 1."""
-
-DIFFICULT_DRAWS: dict[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
-    "zero rows": lambda a, b: (a * torch.tensor([[0.0], [1], [1]]), b * torch.tensor([[0.0], [0], [1]])),
-    "identical views": lambda a, b: (a, a),
-    "all at one point": lambda a, b: (a[:1].expand(3, -1), a[:1].expand(3, -1)),
-    "antipodal views": lambda a, b: (a, -a),
-    "antipodal images": lambda a, b: (torch.stack([a[0], -a[0], a[0]]), torch.stack([a[0], -a[0], -a[0]])),
-    "huge and tiny norms": lambda a, b: (a * 1e15, b * 1e-15),
-}
-"""The same made of drawn rows, n = 3, d = 4, whose norms are no whole numbers: cosines round to either side of ±1."""
-
-
-def difficult(case: str) -> tuple[Tensor, Tensor]:
-    if case in DIFFICULT_DRAWS:
-        return DIFFICULT_DRAWS[case](*draw(3, 4, dtype=torch.float32))
-    a, b = DIFFICULT[case]
-    return torch.tensor(a, dtype=torch.float32), torch.tensor(b, dtype=torch.float32)
 
 
 HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -5,27 +5,27 @@ relatives, agreement with a library) is in its own file.
 """
 
 import itertools
-import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
 
+from hypersphere import testing
 from hypersphere.config import registry
+from hypersphere.testing import ORDER, leaves
 
 from .cases import (
     LOGITS,
     OBJECTIVES,
-    ROWS,
-    TENSORS,
     Case,
     build,
     cases,
     drawn,
     tensors,
 )
-from .shared import DIFFICULT, DIFFICULT_DRAWS, difficult, draw, has_gradient_of_value, rotation
+from .shared import draw, has_gradient_of_value, rotation
 
 Batches = list[Tensor]
 Others = dict[str, Tensor]
@@ -40,38 +40,11 @@ ORDINARY = [case for case in CASES if case.logits_setting in (None, *PLAIN) or "
 """Without negatives a positive's probability is 1, and the weights 1/(1 - q) are the largest that a dtype has."""
 
 
-def leaves(batches: Batches) -> Batches:
-    return [batch.detach().clone().requires_grad_() for batch in batches]
-
-
-def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
-    """A batch that the loss does not train, such as a teacher's, has gradient 0."""
-    return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
-
-
 @pytest.mark.trained
 @pytest.mark.parametrize("case", LEARNT, ids=str)
 def test_training_lowers_it(case: Case) -> None:
-    """A two-layer network, 20 steps along the gradient's signs: all losses finite, the last at least 5 % of the first
-    below it. The least fall is 8 %, of DM with the printed sign. In float64, so that rounding decides hardly a sign."""
-    generator = torch.Generator().manual_seed(1)
-    n, d = 12, 8
-
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    images = normal(n, 6)
-    views = [images + 0.3 * normal(n, 6) for _ in case.batches]
-    weights = [normal(6, 32) / 6**0.5, normal(32, d) / 32**0.5]
-    others = tensors(case, *draw(n, d, seed=7, dtype=torch.float64, scale=1))
-    loss, values = build(case), []
-    for _ in range(21):
-        weights = leaves(weights)
-        value = loss([(view @ weights[0]).tanh() @ weights[1] for view in views], others)
-        weights = [w - 0.02 * slope.sign() for w, slope in zip(weights, gradients(value, weights), strict=True)]
-        values.append(value.item())
-    assert all(map(math.isfinite, values)), values
-    assert values[0] - values[-1] > 0.05 * abs(values[0]), values
+    """The least fall is 8 %, of DM with the printed sign."""
+    testing.training_lowers(build(case), len(case.batches), tensors(case, *draw(12, 8, seed=7, scale=1)))
 
 
 @every_case
@@ -90,7 +63,7 @@ def test_gradient_is_that_of_the_value(case: Case) -> None:
         )
 
 
-ORDER, LENGTHS = torch.tensor([3, 1, 5, 0, 2, 4]), torch.arange(1, 7, dtype=torch.float64)[:, None]
+LENGTHS = torch.arange(1, 7, dtype=torch.float64)[:, None]
 
 
 def turned(batches: Batches, others: Others) -> tuple[Batches, Others]:
@@ -130,59 +103,27 @@ def test_symmetries_are_those_of_the_table_and_no_others(case: Case) -> None:
 
 @every_case
 def test_the_order_of_the_images_is_nothing_to_it(case: Case) -> None:
-    """The same order for everything that has a row for each image; gradients move with the rows."""
-    loss, (batches, others) = build(case), drawn(case, 6, 4)
-    batches = leaves(batches)
-    moved = leaves([batch[ORDER] for batch in batches])
-    others_moved = {name: tensor[ORDER] if name in ROWS else tensor for name, tensor in others.items()}
-    value, again = loss(batches, others), loss(moved, others_moved)
-    torch.testing.assert_close(again, value, rtol=1e-10, atol=1e-12)
-    for first, second in zip(gradients(value, batches), gradients(again, moved), strict=True):
-        torch.testing.assert_close(second, first[ORDER], rtol=1e-8, atol=1e-12)
+    testing.order_is_nothing(build(case), *drawn(case, 6, 4))
 
 
 @pytest.mark.parametrize("case", ORDINARY, ids=str)
 def test_single_and_half_precision_are_near_double(case: Case) -> None:
-    """Value and gradients of the inputs' type, finite, and near those of the same rounded inputs in float64; bfloat16
-    keeps eight bits."""
-    loss = build(case)
-    for dtype, tolerance in {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}.items():
-        batches, others = drawn(case, 8, 16, dtype)
-        results = []
-        for kind in (dtype, torch.float64):
-            z = leaves([batch.to(kind) for batch in batches])
-            value = loss(z, {name: x.to(kind) if x.is_floating_point() else x for name, x in others.items()})
-            slopes = gradients(value, z)
-            assert value.shape == ()
-            assert {value.dtype, *(slope.dtype for slope in slopes)} == {kind}
-            results.append((value.double(), [slope.double() for slope in slopes]))
-        (value, slopes), (exact, expected) = results
-        assert value.item() == pytest.approx(exact.item(), rel=tolerance, abs=tolerance / 100), dtype
-        assert expected[0].any()
-        for slope, wanted in zip(slopes, expected, strict=True):
-            assert (slope - wanted).norm() <= 3 * tolerance * wanted.norm(), dtype
+    testing.halves_are_near(build(case), partial(drawn, case))
 
 
 @every_case
 def test_difficult_batches_have_finite_values_and_gradients(case: Case) -> None:
     """Zero, equal, opposite, huge and tiny embeddings, and two images; at temperatures too whose exponentials are
-    infinite, and in half precision, which rounds torch's guard against a norm of 0 to 0. Whatever a loss takes beside
-    the batches is made of the same embeddings."""
-    inputs = {name: difficult(name) for name in (*DIFFICULT, *DIFFICULT_DRAWS)}
-    inputs["two images"], plain = draw(2, 4, dtype=torch.float32), {"plain": draw(8, 4, dtype=torch.float32)}
+    infinite, and in half precision, which rounds torch's guard against a norm of 0 to 0."""
+    inputs, plain = testing.difficult_batches(), {"plain": draw(8, 4, dtype=torch.float32)}
     ordinary = {name: inputs[name] for name in ("zero", "all zero", "identical", "antipodal", "both")}
     tries = [(None, inputs, torch.float32), (1e-3, plain, torch.float32), (1e-6, inputs | plain, torch.float32)]
     if case.logits_setting in (None, *PLAIN):  # a positive that is pulled 20 times as hard leaves float16's range
         tries += [(None, ordinary, dtype) for dtype in (torch.float16, torch.bfloat16)]
     wrong = []
     for t, tried, dtype in tries:
-        loss = build(case, t)
-        for name, (a, b) in tried.items():
-            views = [a.to(dtype), b.to(dtype)]
-            batches = leaves(views[: len(case.batches)])
-            value = loss(batches, tensors(case, *views[::-1]))
-            if not (value.isfinite() and all(slope.isfinite().all() for slope in gradients(value, batches))):
-                wrong.append((name, t, dtype))
+        found = testing.not_finite(build(case, t), len(case.batches), partial(tensors, case), tried, dtype)
+        wrong += [(name, t, dtype) for name in found]
     assert wrong == []
 
 
@@ -190,7 +131,7 @@ def test_the_tables_name_nothing_that_is_gone() -> None:
     assert OBJECTIVES.keys() <= set(registry.names("objectives"))
     assert LOGITS.keys() <= set(registry.names("logits"))
     taken = {name for loss in registry.names("objectives") for name in registry.tensors("objectives", loss)}
-    assert TENSORS.keys() <= taken
+    assert testing.TENSORS.keys() <= taken
 
 
 SAME = [

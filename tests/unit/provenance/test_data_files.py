@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from hypersphere.config import plan as planning
+from hypersphere.config import registry
 from hypersphere.config.run import Component, Dataset
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files, digests
-from hypersphere.provenance.sources import PACKAGE
+from hypersphere.provenance.sources import exists
 
 
 def test_rows_count_for_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +41,7 @@ def test_every_reader_is_a_module_of_the_datasets() -> None:
         with table.open(encoding="utf-8", newline="") as handle:
             readers |= {row["reader"] for row in csv.DictReader(handle)} - {""}
     for reader in readers:
-        assert (PACKAGE / "datasets" / f"{reader.replace('.', '/')}.py").is_file(), reader
+        assert any(exists(f"{package.name}.datasets.{reader}") for package in registry.packages()), reader
 
 
 def dataset(name: str, **parameters: Any) -> Dataset:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code tha
     from hypersphere.datasets.store import Prepared
 
 
+IMAGES = True
+"""Its runs see augmented views of images."""
+
+
 class Images(NamedTuple):
     """Training images of h = w pixels."""
 

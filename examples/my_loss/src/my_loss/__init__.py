@@ -1,0 +1,1 @@
+"""A loss of my own, for hypersphere."""

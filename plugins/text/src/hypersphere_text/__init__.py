@@ -1,0 +1,1 @@
+"""Sentences: corpora and tasks of text, and an encoder that learns from neighbouring sentences (Quick Thoughts)."""

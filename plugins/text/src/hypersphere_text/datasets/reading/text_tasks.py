@@ -1,0 +1,144 @@
+"""Sentences with labels: six public tasks from their raw files, and two made from the chapters in this repository."""
+
+from collections.abc import Callable
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from hypersphere.datasets.reading import published
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.errors import HypersphereError
+from hypersphere_text.datasets.reading import corpora, words
+
+FOLDER = "text/tasks"
+LATIN = "latin-1"
+MADE = 150
+"""Sentences of each class in a made task; a fixed number, so that both classes have as many."""
+APART = 25
+"""Places between two sentences that are no neighbours."""
+
+
+class Example(NamedTuple):
+    """One sentence, or a pair, with its label."""
+
+    texts: tuple[str, ...]
+    label: int
+
+
+class Task(NamedTuple):
+    """A task's examples by split: ``train`` alone where it is cross-validated."""
+
+    splits: dict[str, list[Example]]
+    class_names: tuple[str, ...]
+    about: dict[str, str]
+
+
+class Sorted(NamedTuple):
+    """A task with one file for each class, a sentence on each line."""
+
+    files: tuple[str, str]
+    counts: tuple[int, int]
+    class_names: tuple[str, str]
+    encodings: tuple[str, str] = ("utf-8", "utf-8")
+
+
+SORTED = {
+    "mr": Sorted(("rt-polarity.neg", "rt-polarity.pos"), (5331, 5331), ("negative", "positive"), (LATIN, LATIN)),
+    "cr": Sorted(("custrev.neg", "custrev.pos"), (1368, 2407), ("negative", "positive")),
+    "subj": Sorted(("subj.objective", "subj.subjective"), (5000, 5000), ("objective", "subjective"), ("utf-8", LATIN)),
+    "mpqa": Sorted(("mpqa.neg", "mpqa.pos"), (7294, 3312), ("negative", "positive")),
+}
+QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+"""TREC's coarse classes."""
+TREC = {TRAIN: ("TREC.train", 5452, LATIN), TEST: ("TREC.test", 500, LATIN)}
+MSRP = {TRAIN: ("msr_paraphrase_train.txt", 4076), TEST: ("msr_paraphrase_test.txt", 1725)}
+
+
+def task(root: Path, name: str) -> Task:
+    """A task by its name, one of ``TASKS``; the raw files are in text/tasks of the data folder."""
+    if name not in TASKS:
+        raise HypersphereError(f"text task: '{name}' is not one of {', '.join(sorted(TASKS))}")
+    return TASKS[name](root, name)
+
+
+def _sorted(root: Path, name: str) -> Task:
+    of = SORTED[name]
+    examples = []
+    for label, (file, count, encoding) in enumerate(zip(of.files, of.counts, of.encodings, strict=True)):
+        lines = _lines(root, name, file, encoding)
+        _count(root / FOLDER / file, len(lines), count)
+        examples += [Example((line,), label) for line in lines]
+    return Task({TRAIN: examples}, of.class_names, published.table()[name].about())
+
+
+def _trec(root: Path, name: str) -> Task:
+    splits = {}
+    for split, (file, count, encoding) in TREC.items():
+        rows = [line.partition(" ") for line in _lines(root, name, file, encoding)]
+        _count(root / FOLDER / file, len(rows), count)
+        splits[split] = [Example((text,), QUESTIONS.index(label.partition(":")[0])) for label, _, text in rows]
+    return Task(splits, QUESTIONS, published.table()[name].about())
+
+
+def _msrp(root: Path, name: str) -> Task:
+    splits = {}
+    for split, (file, count) in MSRP.items():
+        rows = [line.split("\t") for line in _lines(root, name, file, "utf-8-sig")[1:]]  # below a line of headings
+        _count(root / FOLDER / file, len(rows), count)
+        splits[split] = [Example((first, second), int(label)) for label, _, _, first, second in rows]
+    return Task(splits, ("other", "paraphrase"), published.table()[name].about())
+
+
+def _speech(root: Path, name: str) -> Task:
+    """Sentences of paragraphs that are one speech, and of paragraphs without any; quotation marks are left out."""
+    blocks = words.paragraphs(corpora.chapters()[1])
+    spoken = (b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"'))
+    told = (block for block in blocks if '"' not in block)
+    examples = []
+    for label, chosen in enumerate((told, spoken)):
+        listed = (one for block in chosen for one in words.sentences(block) if len(words.words(one)) > 4)
+        examples += [Example((one,), label) for one in islice(listed, MADE)]
+    return Task({TRAIN: examples}, ("told", "spoken"), _about_made("told and spoken sentences"))
+
+
+def _neighbours(root: Path, name: str) -> Task:
+    """Pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is tested.
+
+    No tested pair has a sentence that is trained on.
+    """
+    blocks = words.paragraphs(corpora.chapters()[1])
+    listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
+    near = [Example(pair, 1) for pair in pairwise(listed)]
+    far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
+    turns = list(zip(far[::2], near[1::2], strict=False))
+    cut = 4 * MADE // 3
+    train = [one for turn in turns[:cut] for one in turn]
+    trained_on = {text for one in train for text in one.texts}
+    unseen = (turn for turn in turns[cut:] if trained_on.isdisjoint(chain(*(one.texts for one in turn))))
+    test = [one for turn in islice(unseen, 2 * MADE // 3) for one in turn]
+    return Task({TRAIN: train, TEST: test}, ("apart", "neighbours"), _about_made("neighbours"))
+
+
+def _about_made(what: str) -> dict[str, str]:
+    about = published.table()[corpora.EMBEDDED].about()
+    return about | {"source": f"{about['source']}, chapters 21 to 30: {what}"}
+
+
+def _lines(root: Path, name: str, file: str, encoding: str) -> list[str]:
+    content = corpora.text(root / FOLDER / file, published.table()[name].files[file], encoding)
+    # Not splitlines(), which splits at other marks too. Empty lines count in print (CR, MPQA).
+    return [line.strip() for line in content.removesuffix("\n").split("\n")]
+
+
+def _count(path: Path, found: int, expected: int) -> None:
+    if found != expected:
+        raise HypersphereError(f"{path}: has {found} examples, not {expected}")
+
+
+TASKS: dict[str, Callable[[Path, str], Task]] = {
+    **dict.fromkeys(SORTED, _sorted),
+    "trec": _trec,
+    "msrp": _msrp,
+    "speech": _speech,
+    "neighbours": _neighbours,
+}

@@ -1,0 +1,59 @@
+"""What a task of sentences gives away without an encoder: its most frequent class, and its counts of words."""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from pydantic import PositiveInt
+from torch import Tensor
+
+from hypersphere.datasets.types import TEST, TRAIN
+from hypersphere.probes.frozen import Frozen
+from hypersphere.probes.result import ProbeResult, accuracy
+from hypersphere_text.datasets.reading.words import UNKNOWN
+from hypersphere_text.probes.cross_validation import cross_validated, divided, of_pairs, parts
+
+MEASURES = ("bag_of_words_accuracy", "majority_accuracy")
+PIXELS = False
+
+
+def sentence_controls(
+    frozen: Frozen, *, words: PositiveInt = 1000, folds: PositiveInt = 10, iterations: PositiveInt = 200
+) -> ProbeResult:
+    """The classifier of ``cross_validation`` on whether each word occurs, and the most frequent class.
+
+    The encoder takes no part. Words are those of the corpus's vocabulary; pairs are represented as there.
+
+    Args:
+        words: how many are counted, the corpus's most frequent ones.
+        folds: of a task without a test set.
+        iterations: upper limit of L-BFGS, in each fit.
+
+    Returns:
+        ``bag_of_words_accuracy`` and ``majority_accuracy``, in percent; classes are counted on training examples alone.
+    """
+    bags, labels = {split: _bags(frozen, split, words) for split in frozen.splits}, frozen.labels(TRAIN)
+    if TEST in frozen.splits:
+        truth = frozen.labels(TEST)
+        found = divided(bags[TRAIN], labels, bags[TEST], truth, iterations=iterations)
+        return _measured(found, accuracy(_most_frequent(labels).expand(len(truth)), truth), len(truth))
+    guessed = torch.empty_like(labels)
+    for test in parts(len(labels), folds, "outer"):
+        guessed[test] = _most_frequent(labels[np.setdiff1d(np.arange(len(labels)), test)])
+    found = cross_validated(bags[TRAIN], labels, folds=folds, iterations=iterations)
+    return _measured(found, accuracy(guessed, labels), len(labels))
+
+
+def _measured(of_words: float, of_majority: float, n: int) -> ProbeResult:
+    return ProbeResult(dict(zip(MEASURES, (of_words, of_majority), strict=True)), n=n)
+
+
+def _most_frequent(labels: Int[Tensor, "n"]) -> Int[Tensor, ""]:
+    return labels.bincount().argmax()
+
+
+def _bags(frozen: Frozen, split: str, words: int) -> Float[Tensor, "n d"]:
+    tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
+    examples, sentences, _ = tokens.shape
+    counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
+    counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
+    return of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)

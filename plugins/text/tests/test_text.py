@@ -1,0 +1,231 @@
+"""Training on neighbouring sentences: the loss of each step, resuming to the same bytes, and what is refused."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.layers import merge
+from torch import Tensor
+
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.methods.base import Batch
+from hypersphere.training import checkpoint, loop
+from hypersphere.training.build import build_method
+from hypersphere.training.frozen import load_frozen
+from hypersphere.training.loop import Execution, Outcome
+from hypersphere_text.methods.quick_thoughts import QuickThoughts
+from hypersphere_text.trainers.text import train
+
+RUN: dict[str, Any] = {
+    "kind": "text",
+    "dataset": {"name": "pairs", "source": {"name": "sentences", "corpus": "chapters"}},
+    "views": {},
+    "method": {"name": "quick_thoughts"},
+    "objective": {"name": "n_pair"},
+    "encoder": {"name": "gru", "vocabulary": 12, "words": 5, "hidden": 6},
+    "optimiser": {"name": "adam", "learning_rate": 0.3, "weight_decay": 0},
+    "schedule": {"epochs": 3, "warmup": 0, "shape": "constant"},
+    "batch": {"size": 8, "micro": 4},
+    "seed": 0,
+}
+STEPS = 6
+"""Three epochs of two steps."""
+POLARIZED = {"name": "distance_polarization", "weight": 0.5, "lower": 0.1, "upper": 0.5}
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing catches it."""
+
+
+@pytest.fixture(autouse=True)
+def _as_commands_compute(deterministic: None) -> None:
+    """Every test here: on one thread, with deterministic algorithms alone."""
+
+
+def make(**changes: Any) -> Run:
+    return Run.model_validate(merge(RUN, changes))
+
+
+@pytest.fixture
+def tokens() -> np.ndarray:
+    """Nineteen pairs: two batches of eight, and three left over."""
+    random = np.random.default_rng(0)
+    found = random.integers(1, 12, (19, 2, 5)).astype(np.int32)
+    found[:, :, 3:][random.random((19, 2, 2)) < 0.4] = 0
+    return found
+
+
+def execute(run: Run, tokens: np.ndarray, folder: Path, **changes: Any) -> Outcome:
+    options: dict[str, Any] = {
+        "snapshots": frozenset({0, 2}),
+        "identity": {"run": run.name},
+        "save_every": 0.0,
+    } | changes
+    return train(run, tokens, Execution(device=torch.device("cpu"), **options), folder)
+
+
+def result(folder: Path) -> dict[str, bytes]:
+    paths = [*folder.rglob("*.safetensors"), folder / "history.csv"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.name != checkpoint.RESUME and p.exists()}
+
+
+def killed(run: Run, tokens: np.ndarray, folder: Path, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave in ``folder`` what a kill after so many steps leaves."""
+    step, count = loop._step, [0]
+
+    def dying(*arguments: Any) -> Tensor:
+        count[0] += 1
+        if count[0] > after:
+            raise KilledError
+        return step(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_step", dying)
+        with pytest.raises(KilledError):
+            execute(run, tokens, folder)
+
+
+@pytest.mark.parametrize("after", range(STEPS))
+def test_killed_at_any_step_and_resumed_gives_the_same_bytes(
+    tokens: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    run = make(regulariser=POLARIZED)
+    assert execute(run, tokens, tmp_path / "whole").starts == [0]
+    killed(run, tokens, tmp_path / "broken", after, monkeypatch)
+    outcome = execute(run, tokens, tmp_path / "broken")
+    assert (outcome.status, outcome.epochs) == ("finished", 3)
+    assert outcome.starts == ([0, after] if after else [0])
+    assert result(tmp_path / "broken") == result(tmp_path / "whole")
+    assert len(result(tmp_path / "whole")) == 7  # encoder, heads, history, and both files of two snapshots
+
+
+@pytest.mark.parametrize("beginning", ["model.encoder.first.", "model.encoder.second.", "optimiser."])
+def test_a_changed_part_of_the_state_changes_the_bytes(
+    tokens: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beginning: str
+) -> None:
+    """The control: equal bytes come from the saved state, all of it."""
+    run = make()
+    execute(run, tokens, tmp_path / "whole")
+    killed(run, tokens, tmp_path / "broken", 3, monkeypatch)
+    path = tmp_path / "broken" / checkpoint.RESUME
+    progress, tensors = checkpoint._load_sealed(path)
+    name = next(name for name in sorted(tensors) if name.startswith(beginning) and tensors[name].dim() == 2)
+    tensors[name] = tensors[name] * 1.01
+    checkpoint._save_sealed(path, tensors, json.dumps(asdict(progress)))
+    assert execute(run, tokens, tmp_path / "broken").starts == [0, 3]
+    assert result(tmp_path / "broken") != result(tmp_path / "whole")
+
+
+def test_another_seed_is_another_result(tokens: np.ndarray, tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        execute(make(seed=seed), tokens, tmp_path / name)
+    assert result(tmp_path / "a") == result(tmp_path / "b")
+    assert result(tmp_path / "a")["encoder.safetensors"] != result(tmp_path / "c")["encoder.safetensors"]
+
+
+def test_a_state_of_another_run_is_not_resumed(
+    tokens: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(make(seed=1), tokens, tmp_path / "broken", 3, monkeypatch)
+    assert execute(make(), tokens, tmp_path / "broken").starts == [0]
+
+
+def loss_by_loop(f: Tensor, g: Tensor) -> float:
+    """Logeswaran and Lee 2018, Eq. 1-2: the next sentence's share of exp(inner products), sentence by sentence."""
+    total = 0.0
+    for i in range(len(f)):
+        scores = [sum(a * b for a, b in zip(f[i].tolist(), g[j].tolist(), strict=True)) for j in range(len(g))]
+        total -= scores[i] - math.log(sum(math.exp(score) for score in scores))
+    return total / len(f)
+
+
+def penalty_by_loop(f: Tensor, g: Tensor) -> float:
+    """LMCL, Eq. 10: mean over ordered pairs of each encoder's sentences."""
+    found = []
+    for z in (f, g):
+        for i in range(len(z)):
+            for j in range(len(z)):
+                if i != j:
+                    distance = (1 - float(torch.cosine_similarity(z[i], z[j], dim=0))) / 2
+                    found.append(abs(min((distance - 0.1) * (distance - 0.5), 0.0)))
+    return 0.5 * sum(found) / len(found)
+
+
+@pytest.mark.parametrize("regulariser", [None, POLARIZED])
+def test_the_loss_is_of_a_sentence_and_the_next_ones(tokens: np.ndarray, regulariser: dict[str, Any] | None) -> None:
+    method = build_method(make(regulariser=regulariser))
+    assert isinstance(method, QuickThoughts)
+    views = torch.from_numpy(tokens[:6]).transpose(0, 1)
+    output = method(Batch(views, torch.arange(6), torch.zeros(6, dtype=torch.int64)))
+    f, g = method.encoder.first(views[0]).detach(), method.encoder.second(views[1]).detach()
+    expected = loss_by_loop(f, g) + (penalty_by_loop(f, g) if regulariser else 0)
+    assert output.loss.item() == pytest.approx(expected, rel=1e-5)
+    assert torch.equal(output.embeddings, torch.cat([f, g]))
+    assert not torch.allclose(f, method.encoder.second(views[0]))  # two encoders, not one
+    output.loss.backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in method.encoder.parameters())
+
+
+OBJECTIVES: list[dict[str, Any]] = [
+    {"name": "debiased", "temperature": 0.5, "tau_plus": 0.1},
+    {"name": "hard_negative", "temperature": 0.5, "tau_plus": 0.1, "concentration": 1},
+    {"name": "nt_xent", "temperature": 0.5},
+    {"name": "n_pair"},
+]
+
+
+@pytest.mark.trained
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_loss_falls_on_pairs_that_can_be_told_apart(tmp_path: Path, objective: dict[str, Any]) -> None:
+    first = np.arange(2, 10, dtype=np.int32)
+    tokens = np.tile(np.stack([first, first[::-1]], axis=1)[:, :, None], (1, 1, 3))  # word w is followed by 11 - w
+    run = make(objective=objective, schedule={"epochs": 30}, batch={"size": 8, "micro": 8})
+    execute(run, tokens, tmp_path, save_every=3600.0)
+    rows = [line.split(",") for line in (tmp_path / "history.csv").read_text().splitlines()]
+    assert rows[0] == ["epoch", "loss", "norm", "learning_rate"]
+    assert float(rows[-1][1]) < float(rows[1][1]) - 0.2
+
+
+def test_the_frozen_encoder_joins_both(tokens: np.ndarray, tmp_path: Path) -> None:
+    run = make()
+    execute(run, tokens, tmp_path)
+    encoder, head = load_frozen(run, tmp_path, 3)
+    given = torch.from_numpy(tokens[:4])
+    found = head(encoder(given))
+    assert found.shape == (4, 2 * encoder.feature_dim) == (4, 24)
+    torch.testing.assert_close(found[:, :6], encoder.first(given[:, 0]))
+    torch.testing.assert_close(found[:, 18:], encoder.second(given[:, 1]))
+    assert set(load_file(tmp_path / "encoder.safetensors")) == set(encoder.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda tokens: tokens[:7], "batch.size 8 is more than the 7 training examples of pairs"),
+        (lambda tokens: tokens[:, :1], "no pairs of neighbouring sentences"),
+        (lambda tokens: tokens + 1, "has words up to number 12, but encoder.vocabulary is 12"),
+    ],
+)
+def test_other_data_are_refused(
+    tokens: np.ndarray, tmp_path: Path, change: Callable[[np.ndarray], np.ndarray], words: str
+) -> None:
+    with pytest.raises(HypersphereError, match=words):
+        execute(make(), change(tokens), tmp_path)
+
+
+def test_a_loss_that_is_not_finite_ends_training(
+    tokens: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_step", lambda *arguments: torch.tensor([math.nan, 1.0], dtype=torch.float64))
+    outcome = execute(make(), tokens, tmp_path)
+    assert (outcome.status, outcome.epochs) == ("diverged", 1)
+    assert (tmp_path / "encoder.safetensors").exists()
+    assert (tmp_path / "history.csv").read_text().splitlines()[1].startswith("1,nan,")

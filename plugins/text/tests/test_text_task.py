@@ -1,0 +1,141 @@
+"""Datasets of sentences: tasks from files of their form, the real ones where they are at hand, and prepared copies."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from hypersphere.datasets.reading import published
+from hypersphere.errors import HypersphereError
+from hypersphere_text.datasets.reading import corpora, text_tasks
+from hypersphere_text.datasets.sentences import sentences
+from hypersphere_text.datasets.text_task import text_task
+
+SMALL = {"corpus": "chapters", "vocabulary": 500, "length": 8}
+COUNTS = {  # as papers print them, by split and class
+    "mr": {"train": [5331, 5331]},
+    "cr": {"train": [1368, 2407]},
+    "subj": {"train": [5000, 5000]},
+    "mpqa": {"train": [7294, 3312]},
+    "trec": {"train": 5452, "test": 500},
+    "msrp": {"train": 4076, "test": 1725},
+}
+
+
+def test_neighbours_are_the_next_row(tmp_path: Path) -> None:
+    arrays = sentences(tmp_path, **SMALL)
+    train = arrays.splits["train"]
+    assert train.images.shape[1:] == (2, 8)
+    np.testing.assert_array_equal(train.images[:-1, 1], train.images[1:, 0])
+    assert train.images.max() < 500
+    assert 0 < train.attributes["unknown"].sum() < train.attributes["words"].sum()
+
+
+def test_neighbours_are_of_one_text(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in ("a", "b"):
+        content = "\n\n".join(f"{name} sentence {i}." for i in range(10))
+        (tmp_path / "mine" / f"{name}.txt").write_text(content, encoding="utf-8")
+    arrays = sentences(tmp_path, corpus="mine", vocabulary=100, length=4)
+    train = arrays.splits["train"]
+    assert np.bincount(train.labels["class"]).tolist() == [8, 8]  # nine sentences to train on have eight next ones
+    assert (train.images[:, 0, 0] == train.images[:, 1, 0]).all()  # both begin with their text's letter
+
+
+@pytest.mark.parametrize("name", ["speech", "neighbours"])
+def test_made_tasks_are_balanced(tmp_path: Path, name: str) -> None:
+    arrays = text_task(tmp_path, task=name, **SMALL)
+    for split in arrays.splits.values():
+        assert len(set(np.bincount(split.labels["class"]).tolist())) == 1
+    assert set(arrays.splits) == ({"train"} if name == "speech" else {"train", "test"})
+
+
+def test_no_tested_pair_has_a_sentence_that_is_trained_on() -> None:
+    """200 of 600 pairs are tested, as they are where a page counts them."""
+    splits = text_tasks.task(Path("unused"), "neighbours").splits
+    train, test = ({text for one in splits[name] for text in one.texts} for name in ("train", "test"))
+    assert not train & test
+    assert (len(splits["train"]), len(splits["test"])) == (400, 200)
+
+
+def test_told_sentences_have_no_quotation_marks() -> None:
+    examples = text_tasks.task(Path("unused"), "speech").splits["train"]
+    assert not any('"' in text for example in examples for text in example.texts)
+
+
+def test_every_task_is_a_choice_of_the_source() -> None:
+    choices = get_args(text_task.__annotations__["task"])
+    assert set(choices) == set(text_tasks.TASKS)
+
+
+@pytest.fixture(scope="module")
+def real_text(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder holding the real files of tasks and novels."""
+    folder = tmp_path_factory.mktemp("text")
+    script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "text"]
+    assert subprocess.run(script, capture_output=True, text=True).returncode == 0
+    return folder
+
+
+@pytest.mark.shared_data
+def test_the_novels_are_the_ones_in_the_table(real_text: Path) -> None:
+    found = corpora.corpus(real_text, "novels")
+    assert len(found.texts) == 14
+    assert sum(len(text.split()) for text in found.texts.values()) > 3_400_000
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", list(COUNTS))
+def test_the_real_tasks_have_the_counts_in_print(real_text: Path, name: str) -> None:
+    found = text_tasks.task(real_text, name)
+    for split, expected in COUNTS[name].items():
+        labels = np.bincount([example.label for example in found.splits[split]])
+        assert (labels.tolist() if isinstance(expected, list) else labels.sum()) == expected
+    texts = [text for examples in found.splits.values() for example in examples for text in example.texts]
+    assert not any("\ufffd" in text or "\t" in text for text in texts)
+
+
+def _written(root: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that count as the published ones of MR, although they are others."""
+    folder = root / text_tasks.FOLDER
+    folder.mkdir(parents=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    monkeypatch.setattr(corpora, "has_md5", lambda path, md5: True)
+
+
+def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = text_tasks.SORTED["mr"]._replace(counts=(2, 1))
+    monkeypatch.setitem(text_tasks.SORTED, "mr", of)
+    _written(
+        tmp_path, {"rt-polarity.neg": b"d\xe9j\xe0 vu\x85 again \nbad\n", "rt-polarity.pos": b"good\n"}, monkeypatch
+    )
+    texts = [(example.texts[0], example.label) for example in text_tasks.task(tmp_path, "mr").splits["train"]]
+    assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
+
+
+def test_another_count_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _written(tmp_path, {"rt-polarity.neg": b"bad\n"}, monkeypatch)
+    with pytest.raises(HypersphereError, match=r"rt-polarity\.neg: has 1 examples, not 5331"):
+        text_tasks.task(tmp_path, "mr")
+
+
+def test_a_missing_or_damaged_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HypersphereError, match=r"TREC\.train: the file is missing; it is not fetched"):
+        text_tasks.task(tmp_path, "trec")
+    (tmp_path / text_tasks.FOLDER).mkdir(parents=True)
+    (tmp_path / text_tasks.FOLDER / "TREC.train").write_bytes(b"HUM:ind Who?\n")
+    with pytest.raises(HypersphereError, match=r"TREC\.train: damaged: 13 bytes with another md5"):
+        text_tasks.task(tmp_path, "trec")
+    with pytest.raises(HypersphereError, match="'sst' is not one of cr, mpqa, mr"):
+        text_tasks.task(tmp_path, "sst")
+
+
+def test_all_files_that_are_read_are_in_the_table() -> None:
+    for name, of in text_tasks.SORTED.items():
+        assert set(of.files) == set(published.table()[name].files)
+    assert {file for file, *_ in text_tasks.TREC.values()} == set(published.table()["trec"].files)
+    assert {file for file, _ in text_tasks.MSRP.values()} == set(published.table()["msrp"].files)

@@ -1,0 +1,215 @@
+"""Components of other distributions: found without an import, used like ours, and refused with a sentence."""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pydantic import ValidationError
+
+from hypersphere.config import measures, registry
+from hypersphere.config import plan as planning
+from hypersphere.config.claims import why_not_made
+from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import sources
+from hypersphere.testing import check_objective
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLE = ROOT / "examples" / "my_loss" / "src" / "my_loss"
+LOSS = 'def {name}(z_a, z_b, *, weight: {type} = {default}) -> Float[Tensor, ""]:\n    return z_a.sum()\n'
+Install = Callable[..., Path]
+
+
+def forget() -> None:
+    for one in vars(registry).values():
+        getattr(one, "cache_clear", lambda: None)()
+    sources.forget()
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """``install("package", {"objectives/loss.py": text})``: a distribution of that package, which is not imported."""
+
+    def make(package: str, files: dict[str, str], entry: str | None = None) -> Path:
+        site = tmp_path / package
+        about = site / f"{package}_dist-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}-dist\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\nany = {entry or package}\n")
+        for name, text in {"__init__.py": "", **files}.items():
+            path = site / package / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        monkeypatch.syspath_prepend(site)
+        forget()
+        return site / package
+
+    yield make
+    monkeypatch.undo()
+    forget()
+    for name in [name for name in sys.modules if name.split(".")[0] in ("first", "second")]:
+        del sys.modules[name]
+
+
+def loss(name: str, annotation: str = "float", default: str = "1.0") -> dict[str, str]:
+    return {f"objectives/{name}.py": LOSS.format(name=name, type=annotation, default=default)}
+
+
+def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> None:
+    files = loss("tug", "PositiveFloat")
+    files["objectives/tug.py"] = "from first.helper import *\n" + files["objectives/tug.py"]
+    files["helper.py"] = "from jaxtyping import Float\nfrom pydantic import PositiveFloat\nfrom torch import Tensor\n"
+    install("first", files)
+    assert "tug" in registry.names("objectives")
+    assert registry.needs("tug") == ("pair",)
+    with pytest.raises(ValidationError):
+        registry.schema("objectives", "tug").model_validate({"weight": -1})
+    with pytest.raises(HypersphereError, match=r"did you mean .*tug"):
+        registry.schema("objectives", "tugg")
+    assert registry.module_name("objectives", "tug") == "first.objectives.tug"
+    assert not any(name.startswith("first") for name in sys.modules)
+    assert registry.load("objectives", "tug").__module__ == "first.objectives.tug"
+
+
+def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -> None:
+    text = "import first.helper\nfrom hypersphere.objectives import geometry\n"
+    folder = install("first", {**loss("tug"), "objectives/other.py": text, "helper.py": "x = 1\n"})
+    found = sources.closure(["first.objectives.other"])
+    assert {"first.helper", "hypersphere.objectives.geometry"} <= found.keys()
+    before = sources.code_digest("first.objectives.other")
+    (folder / "helper.py").write_text("x = 2\n")
+    sources.forget()
+    assert sources.code_digest("first.objectives.other") != before
+
+
+def test_trainers_studies_kinds_of_artifacts_and_measures(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = "name,label,unit,decimals,what\nwarmth,warmth,%,1,how warm it is\n"
+    folder = install(
+        "first",
+        {
+            "trainers/sound.py": "IMAGES = True\ndef pretrain(run, data, execution, folder): ...\n",
+            "simulations/waves/compute.py": "def waves(context) -> Study: ...\n",
+            "kinds/radar.py": 'OF = "runs"\nAXES = {"rows": True}\nFOLDER = "figures"\ndef draw(points): ...\n',
+            "measures.csv": table,
+        },
+    )
+    assert registry.names("trainers") == ("control", "image", "sound", "text")
+    assert registry.drawing("waves") == "first.simulations.waves.draw"
+    assert "radar" in registry.artifact_kinds("runs")
+    assert registry.artifact_kind("radar").folder == "figures"
+    assert measures._all()["warmth"].label == "warmth"
+    assert "warmth" in sources.closure(["hypersphere.config.measures"])["hypersphere.config.measures"]
+    (folder / "measures.csv").write_text(table.replace("warmth,warmth", "knn_top1,warmth"))
+    with pytest.raises(HypersphereError, match=r"first/measures\.csv: knn_top1 is the name of .*first-dist"):
+        measures._all()
+
+
+def test_an_unknown_kind_of_run_is_said_with_those_there_are() -> None:
+    with pytest.raises(ValidationError, match="'contrl' is not one of control, image, text; did you mean control"):
+        Run.model_validate({"kind": "contrl"})
+
+
+def test_no_name_has_two_owners(install: Install) -> None:
+    install("first", loss("nt_xent"))
+    with pytest.raises(HypersphereError, match=r"first/objectives/nt_xent\.py: nt_xent is .* of hypersphere$"):
+        registry.names("objectives")
+
+
+def test_nor_do_two_plug_ins_share_one(install: Install) -> None:
+    install("first", loss("tug"))
+    install("second", loss("tug"))
+    with pytest.raises(HypersphereError, match=r"second/objectives/tug\.py: tug is .* of first-dist$"):
+        registry.names("objectives")
+
+
+@pytest.mark.parametrize("entry", ["nowhere_at_all", "first.objectives", "first:objectives", "graphlib"])
+def test_an_entry_point_that_names_no_package_is_said(install: Install, entry: str) -> None:
+    install("first", {}, entry)
+    with pytest.raises(HypersphereError, match=f"^first-dist: .* names {entry}, which is no package"):
+        registry.packages()
+
+
+@pytest.mark.parametrize(("annotation", "default"), [("np.float64", "1.0"), ("Positive", "1.0"), ("float", "DEFAULT")])
+def test_a_signature_that_cannot_be_read_is_said(install: Install, annotation: str, default: str) -> None:
+    install("first", loss("tug", annotation, default))
+    with pytest.raises(HypersphereError, match=r"first/objectives/tug\.py: weight of tug cannot be read"):
+        registry.schema("objectives", "tug")
+
+
+def test_a_file_that_is_no_python_is_said(install: Install) -> None:
+    install("first", {"objectives/tug.py": "def tug(:\n"})
+    with pytest.raises(HypersphereError, match=r"first/objectives/tug\.py: is no Python"):
+        registry.names("objectives")
+
+
+def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLE.parent)
+    install("first", {}, "my_loss")
+    check_objective("chord", {"push": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("(z_a * z_b.detach()).sum()", "gradient"),
+        ("(z_a.norm(dim=1) - z_b.norm(dim=1)).square().mean().sqrt()", "not finite: .*all zero"),
+        ("(z_a - z_b)[0].square().sum()", "close"),
+        ("z_a.sum().detach() + 0 * z_a.sum()", "does not lower it"),
+    ],
+)
+def test_control_a_loss_that_breaks_the_contract_is_refused(install: Install, value: str, problem: str) -> None:
+    text = "from jaxtyping import Float\nfrom torch import Tensor\n"
+    text += LOSS.format(name="tug", type="float", default=1.0).replace("z_a.sum()", value)
+    install("first", {"objectives/tug.py": text})
+    with pytest.raises(Exception, match=problem):
+        check_objective("tug", {})
+
+
+def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The released papers, as they are planned where neither is installed."""
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    forget()
+    try:
+        plan = planning.make(ROOT, {"scale": "quick"})
+        reasons: dict[str, set[str]] = {}
+        for cell in plan.cells:
+            if cell.run is not None:
+                reasons.setdefault(cell.run.kind, set()).add(cell.missing)
+        said = "hypersphere-{0} is not installed: pip install ./plugins/{0}"
+        assert said.format("text") in reasons["text"]
+        assert said.format("control") in reasons["control"]
+        assert "" not in reasons["text"] | reasons["control"]
+        assert "" in reasons["image"]
+        assert not any("is not installed" in reason for reason in reasons["image"])
+        assert {run.kind for run in plan.runs.values()} == {"image"}
+        assert why_not_made(plan, "lmcl", "word_counts") == said.format("text")
+    finally:
+        monkeypatch.undo()
+        forget()
+
+
+@pytest.mark.parametrize(("place", "added"), [(None, True), (ROOT / "src", True), (Path("/site-packages"), False)])
+def test_where_ours_runs_from_the_checkout_so_do_its_plug_ins(
+    monkeypatch: pytest.MonkeyPatch, place: Path | None, added: bool
+) -> None:
+    """As in an environment of conda's, which has neither; metadata beside the sources are no installation."""
+    found = [] if place is None else [SimpleNamespace(locate_file=lambda path: place)]
+    monkeypatch.setattr(registry, "distributions", lambda name: found)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    monkeypatch.setattr(sys, "path", [])
+    registry.packages.__wrapped__()
+    sources_of_plug_ins = [str(ROOT / "plugins" / name / "src") for name in ("control", "text")]
+    assert sys.path == (sources_of_plug_ins if added else [])
+
+
+def test_nothing_of_the_core_names_a_plug_in() -> None:
+    """Neither imports one, nor asks for its kind of run."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+                assert not any(name.startswith(("hypersphere_", "dm_control", "mujoco")) for name in modules), path
