@@ -18,9 +18,13 @@ def run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
+    from hypersphere.audit import command as audit
+
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)
     try:
+        if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need nothing of what the others import
+            return audit.main(sys.argv[1:])
         from hypersphere.command.cli import main
     except ModuleNotFoundError as error:
         print(f"hypersphere: {error.name} is not installed; pip install 'hypersphere[pipeline]'", file=sys.stderr)

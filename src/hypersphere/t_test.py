@@ -1,6 +1,7 @@
-"""The spread of a few values, and the interval of their mean."""
+"""The spread of a few values, the interval of their mean, and Student's, Welch's and Holm's tests."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import special  # not scipy.stats, whose import takes a second of every job
@@ -39,3 +40,36 @@ def t_p(difference: float, error: float, df: float) -> float:
     if not error > 0 or df < 1:
         return math.nan
     return float(2 * special.stdtr(df, -abs(difference) / error))
+
+
+def welch_p(difference: float, std: float, n: int, other_std: float, other_n: int) -> float:
+    """Two-sided p of Welch's test (Welch 1947) for two means of ``n`` and ``other_n`` runs; nan if neither varies."""
+    of_one, of_other = std**2 / n, other_std**2 / other_n
+    error = math.sqrt(of_one + of_other)
+    if error == 0 or min(n, other_n) < 2:
+        return math.nan
+    df = (of_one + of_other) ** 2 / (of_one**2 / (n - 1) + of_other**2 / (other_n - 1))
+    return t_p(difference, error, df)
+
+
+def holm(p: Sequence[float], alpha: float, family: int) -> tuple[np.ndarray, np.ndarray]:
+    """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
+
+    The step-down test at level alpha / (m - rank + 1) stops at the first p that is too large. From there on all rows
+    get the level of that step, so that an interval excludes 0 exactly if its adjusted p is at most alpha. ``family`` is
+    m, the number of declared comparisons: those that were not run count as if they had the largest p.
+    """
+    raw = np.asarray(p, dtype=float)
+    adjusted, levels = np.full(len(raw), math.nan), np.full(len(raw), math.nan)
+    tested = np.flatnonzero(~np.isnan(raw))
+    if not len(tested):
+        return adjusted, levels
+    order = tested[np.argsort(raw[tested], kind="stable")]
+    left = family - np.arange(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * left), 1)
+    steps = alpha / left
+    failed = np.flatnonzero(raw[order] > steps)
+    if len(failed):
+        steps[failed[0] :] = steps[failed[0]]
+    levels[order] = steps
+    return adjusted, levels

@@ -8,6 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),  # errors, files, prng, t_test, wording
+    ("audit",),
     ("config",),
     ("provenance",),
     ("objectives", "augmentations", "encoders", "datasets"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
+from hypersphere.audit import command as audit
 from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
@@ -333,20 +334,6 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "how many runs a printed mean accuracy can be of",
-    option("mean", metavar="MEAN", help="an accuracy in percent, with all its printed decimals"),
-    option("std", nargs="?", metavar="STD", help="its standard deviation over runs"),
-    option("--n-test", type=int, required=True, metavar="T", help="test images"),
-    of_plan=False,
-)
-def grim(arguments: argparse.Namespace) -> None:
-    from hypersphere import grim
-
-    for line in grim.lines(arguments.mean, arguments.std, arguments.n_test):
-        print(line)
-
-
-@command(
     "where a number comes from: runs, weights, data, code, machine, command",
     option("name", metavar="NAME", help="a run's name, or a claim's id"),
 )
@@ -438,6 +425,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
             subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)
+    audit.add(subparsers)
     return top, subparsers.choices
 
 
@@ -464,6 +452,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
         return 2
     parsed = top.parse_args(words)
+    if parsed.command in audit.COMMANDS:
+        return audit.run(parsed)
     stop.exit_in_order()
     try:
         called = COMMANDS[parsed.command]

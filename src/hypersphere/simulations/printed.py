@@ -1,12 +1,13 @@
-"""What studies of printed numbers share: sizes of test sets, baselines, order of tables, and printed decimals."""
+"""A paper's claims as the cells of an audit: sizes of test sets, baselines, order of tables, and printed decimals."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
+from hypersphere.audit.table import Cell
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim
-from hypersphere.grim import Printed
 
 TEST_SIZES: Mapping[str, int] = {
     # Official test sets. Long-tailed and biased versions keep the test images of their original.
@@ -35,6 +36,8 @@ size is not printed.
 """
 TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
 """Metrics that are shares of test examples."""
+CONTRASTIVE = "contrastive_top1"
+"""An accuracy over an unknown number of pairs."""
 SWEPT = ("logits.s",)
 """Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
 BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
@@ -44,11 +47,47 @@ normalisation (lecture Table 5), the smallest batch (lecture Table A.3), no emph
 """
 
 
-def setting_and_variant(claim: Claim) -> tuple[str, str | None, str]:
-    """Setting, metric and variant of a claim. A swept setting counts as the variant."""
-    swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
-    setting = {key: value for key, value in claim.coordinates.items() if key not in swept}
-    return coordinates.setting(setting), claim.metric, coordinates.text(swept) or claim.variant
+FAILED = "N40"
+"""The reading of a failed run. Its difference from the baseline is no effect."""
+
+
+def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:
+    """A paper's accuracies, and other numbers printed with a standard deviation, as the cells of an audit.
+
+    A number in CSV has lost its last zeros: 61.83 was printed as 61.830 in a table of three decimals. A swept setting
+    counts as the variant. A cell without a baseline in its place is compared with nothing.
+    """
+    found: list[tuple[Cell, Claim]] = []
+    names: dict[str, str] = {}
+    for claim in claims:
+        tested = claim.metric in TESTED
+        if claim.kind == "value" and (tested or claim.metric == CONTRASTIVE or claim.reported_std):
+            swept = {key: value for key, value in claim.coordinates.items() if key in SWEPT}
+            setting = {key: value for key, value in claim.coordinates.items() if key not in swept}
+            cell = Cell(
+                where=names.setdefault(claim.artifact, claim.source),
+                row=coordinates.text(swept) or claim.variant,
+                column="\t".join((claim.method, claim.dataset, coordinates.setting(setting))),
+                metric=str(claim.metric),
+                mean=Decimal(f"{claim.reported:.10g}"),
+                std=None if claim.reported_std is None else Decimal(f"{claim.reported_std:.10g}"),
+                n_test=TEST_SIZES.get(str(claim.coordinates.get("target", claim.dataset))) if tested else None,
+            )
+            found.append((cell, claim))
+    places: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    units: dict[str, Decimal] = {}
+    for cell, _ in found:
+        places[cell.where, cell.column, cell.metric].add(cell.row)
+        exponent = min(0, int(cell.mean.as_tuple().exponent))
+        units[cell.where] = min(units.get(cell.where, Decimal(1)), Decimal(1).scaleb(exponent))
+
+    def completed(cell: Cell) -> Cell:
+        variants, one = places[cell.where, cell.column, cell.metric], units[cell.where]
+        baseline = next((name for name in BASELINES if name in variants and cell.row not in BASELINES), cell.row)
+        std = None if cell.std is None else cell.std.quantize(one)
+        return cell._replace(mean=cell.mean.quantize(one), std=std, baseline=baseline)
+
+    return [(completed(cell), claim) for cell, claim in found]
 
 
 def in_order(tables: Iterable[str]) -> list[str]:
@@ -59,19 +98,3 @@ def in_order(tables: Iterable[str]) -> list[str]:
         return before, int(number), after
 
     return sorted(set(tables), key=rank)
-
-
-def units(numbers: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
-    """One unit of the last decimal that each table prints, from pairs of a table and one of its numbers."""
-    finest: dict[str, Decimal] = {}
-    for table, number in numbers:
-        exponent = number.as_tuple().exponent
-        unit = Decimal(1).scaleb(min(0, exponent) if isinstance(exponent, int) else 0)
-        finest[table] = min(finest.get(table, unit), unit)
-    return finest
-
-
-def with_zeros(printed: Printed, unit: Decimal) -> Printed:
-    """The same numbers with the decimals of ``unit``: 61.83 was printed as 61.830 in a table of three decimals."""
-    std = None if printed.std is None else printed.std.quantize(unit)
-    return Printed(printed.mean.quantize(unit), std)

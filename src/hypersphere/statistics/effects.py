@@ -20,7 +20,7 @@ from hypersphere.config.coordinates import Coordinates
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
 from hypersphere.provenance.columns import EFFECTS
-from hypersphere.t_test import is_constant, spread, t_interval, t_p
+from hypersphere.t_test import holm, is_constant, spread, t_interval, t_p
 
 WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"
 ENOUGH = 3
@@ -115,29 +115,6 @@ def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: R
         return ours
     df = ours.df + others.df
     return Pooled(math.sqrt((ours.df * ours.std**2 + others.df * others.std**2) / df), df)
-
-
-def holm(p: Sequence[float], alpha: float, family: int) -> tuple[np.ndarray, np.ndarray]:
-    """Holm's adjusted p, and the level of each row's interval; nan for rows without a p, which are not tests.
-
-    The step-down test at level alpha / (m - rank + 1) stops at the first p that is too large. From there on all rows
-    get the level of that step, so that an interval excludes 0 exactly if its adjusted p is at most alpha. ``family`` is
-    m, the number of declared comparisons: those that were not run count as if they had the largest p.
-    """
-    raw = np.asarray(p, dtype=float)
-    adjusted, levels = np.full(len(raw), NAN), np.full(len(raw), NAN)
-    tested = np.flatnonzero(~np.isnan(raw))
-    if not len(tested):
-        return adjusted, levels
-    order = tested[np.argsort(raw[tested], kind="stable")]
-    left = family - np.arange(len(order))
-    adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * left), 1)
-    steps = alpha / left
-    failed = np.flatnonzero(raw[order] > steps)
-    if len(failed):
-        steps[failed[0] :] = steps[failed[0]]
-    levels[order] = steps
-    return adjusted, levels
 
 
 def levene(groups: Mapping[str, pd.Series]) -> float:

@@ -3,14 +3,15 @@ at a time."""
 
 import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
+from hypersphere.audit import chance
+from hypersphere.audit.table import Cell
 from hypersphere.config.claims import Claim
 from hypersphere.simulations.binomial_floor import compute as study
 from hypersphere.simulations.study import Context, Study
@@ -100,12 +101,6 @@ def answers(found: Study) -> dict[tuple[str, str], tuple[float, float]]:
     return {(a.id, a.reading): (a.arms["held"][0], a.arms["places"][0]) for a in found.answers}
 
 
-def test_a_floor_by_hand() -> None:
-    """Half right of 10,000: sqrt(0.25 / 10,000) = half a point; 80 %: 0.4; all right: none."""
-    found = study.floor(np.array([50.0, 80.0, 100.0, 80.0]), np.array([10_000, 10_000, 10_000, 2_500]))
-    assert found == pytest.approx([0.5, 0.4, 0.0, 0.8])
-
-
 def test_n45_counts_of_effects_within_the_floors(made: Make) -> None:
     """6 of 11, 3 of 6 and 3 of 5 by the erratum; the failed run is no effect."""
     found = made("embedding_norms", NORMS, gradscale_imagenet100="N40")
@@ -158,14 +153,18 @@ def test_a_transfer_is_tested_on_its_target(made: Make) -> None:
         assert effects.loc[("mocov3", f"target={target}", "ratio"), "z"] == expected
 
 
+def cells_of(claims: Iterable[Claim]) -> list[Cell]:
+    return [cell for cell, _ in study.cells(claims)]
+
+
 def test_rows_that_differ_by_a_swept_setting_are_held_against_its_least() -> None:
     """As in the margins paper's Table 9: s of 10 and 20 against 1, in one setting."""
     rows = {"1": 91.0, "10": 92.25, "20": 92.5}
-    cells = study.printed_cells(
+    cells = cells_of(
         printed("Table 9", "cifar10", "linear_top1", "pos", value, f"logits.s={s};schedule.epochs=1000")
         for s, value in rows.items()
     )
-    effects = study.printed_effects(cells).set_index("variant")
+    effects = study.markers(study.effects(cells)).set_index("variant")
     assert effects["difference"].to_dict() == {"logits.s=10": 1.25, "logits.s=20": 1.5}
     assert set(effects["setting"]) == {"schedule.epochs=1000"}
 
@@ -184,37 +183,27 @@ def printed(artifact: str, dataset: str, metric: str, variant: str, reported: fl
     cell = {"id": "c", "kind": "value", "artifact": artifact, "source": artifact, "reading": "as printed"}
     cell |= {"setting": setting}
     return Claim.model_construct(
-        **cell, method="simclr", dataset=dataset, metric=metric, variant=variant, reported=reported
+        **cell, method="simclr", dataset=dataset, metric=metric, variant=variant, reported=reported, reported_std=None
     )
 
 
 def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None:
     """MultiDigits' size is not printed, a contrastive accuracy is no share of images, and a norm is no accuracy."""
-    cells = study.printed_cells(
+    cells = cells_of(
         [
             printed("Table 3", "multidigits", "linear_top1", "default", 99.5),
             printed("Table 3", "multidigits", "linear_top1", "in_grid", 98.3),
             printed("Table 5", "imagenet", "contrastive_top1", "plain_tau_10", 91.7),
             printed("Table 5", "imagenet", "linear_top1", "plain_tau_10", 57.2),
             printed("Table 5", "imagenet", "linear_top1", "normalised_tau_1", 58.0),
-            printed("Table 6", "cifar10", "norm", "default", 81.0),
+            printed("Table 6", "cifar10", "norm", "default", 81.0),  # without a deviation: no cell
         ]
     )
-    table = study.summary(cells, study.printed_effects(cells)).set_index("table")
+    table = study.summary(cells, study.markers(study.effects(cells))).set_index("table")
     assert list(table.index) == ["Table 3", "Table 5"]
     assert table[["cells", "unknown", "effects"]].to_numpy().tolist() == [[0, 2, 0], [2, 1, 1]]
     assert math.isnan(float(table.loc["Table 3", "floor"]))
     assert table.loc["Table 5", "furthest"] == pytest.approx(z(58.0, 57.2, 50_000), abs=1e-9)
-
-
-def test_effects_beyond_their_error_by_chance_in_closed_form() -> None:
-    """P(|z| >= 1.96) = 0.049996; of 39, 1.95 on average. One or more of 12: 1 - (1 - p)^12. More by a plain sum."""
-    assert study.by_chance(39) == pytest.approx(39 * 0.04999579, rel=1e-6)
-    chance = study.by_chance(1)
-    assert study.as_many_by_chance(0, 12) == 1
-    assert study.as_many_by_chance(1, 12) == pytest.approx(1 - (1 - chance) ** 12)
-    at_most_four = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(5))
-    assert study.as_many_by_chance(5, 20) == pytest.approx(1 - at_most_four)
 
 
 def test_a_table_says_how_many_would_be_beyond_by_chance(made: Make) -> None:
@@ -222,8 +211,8 @@ def test_a_table_says_how_many_would_be_beyond_by_chance(made: Make) -> None:
     found = made("embedding_norms", NORMS, gradscale_imagenet100="N40").tables
     row = found["binomial_floor"].set_index("table").loc["Table 4"]
     assert row["by_chance"] == pytest.approx(0.55, abs=0.001)
-    assert row["p_as_many"] == pytest.approx(study.as_many_by_chance(5, 11))
-    assert set(found["binomial_effects"]["by_chance"]) == {study.by_chance(11 + 6 + 5)}
+    assert row["p_as_many"] == pytest.approx(chance.as_many_by_chance(5, 11))
+    assert set(found["binomial_effects"]["by_chance"]) == {chance.by_chance(11 + 6 + 5)}
 
 
 def test_tables_stand_in_the_order_of_their_numbers() -> None:

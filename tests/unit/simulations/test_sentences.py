@@ -159,5 +159,5 @@ def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
 def test_a_check_reads_its_numbers_to_their_printed_decimals() -> None:
     """81.9 - 80.4 is 1.5, and neither less nor 1.5000000000000142."""
     check = Check(cells={"artifact": "t"}, **{"is": "at most", "than": 1.5})
-    assert study.holds(check, 81.9 - 80.4)
-    assert not study.holds(check.model_copy(update={"relation": "below"}), 81.9 - 80.4)
+    assert study.check(check).holds(81.9 - 80.4)
+    assert not study.check(check.model_copy(update={"relation": "below"})).holds(81.9 - 80.4)

@@ -1,10 +1,4 @@
-"""The standard error that the size of the test set alone gives to printed accuracies and effects.
-
-An accuracy p over n test examples has the binomial standard error sqrt(p (1 - p) / n): its floor. The error of a
-difference is the root of the sum of both squares. That is the unpaired error, because printed numbers do not say which
-examples both encoders got right. Two encoders err on the same examples of a test set, so the true error of a difference
-is smaller; so is the error of a mean over seeds. The noise from run to run is in neither, and comes on top.
-"""
+"""The standard error that the size of the test set alone gives to printed accuracies and effects (audit/chance.py)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,90 +6,66 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.printed import BASELINES, TEST_SIZES, TESTED, in_order, setting_and_variant
-from hypersphere.simulations.study import Answer, Context, Study, counted
+from hypersphere.audit import chance
+from hypersphere.audit.chance import CRITICAL, Effect, as_many_by_chance, by_chance
+from hypersphere.audit.table import Cell
+from hypersphere.config.claims import load
+from hypersphere.simulations.printed import CONTRASTIVE, FAILED, TESTED, cells, in_order
+from hypersphere.simulations.study import Context, Study, counted
 
-CRITICAL = 1.96
-"""Two-sided 5 % of the normal distribution, in standard errors."""
-
-CONTRASTIVE = "contrastive_top1"
-"""An accuracy over an unknown number of pairs."""
-
-FAILED = "N40"
-"""The reading of a failed run. Its difference from the baseline is no effect."""
 REPEATED = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5b"))}
 """Tables that print the accuracy of one setting twice: their joint name, the first table, the other tables."""
-
-PLACE = ["method", "dataset", "setting", "metric"]
-CELL = ["table", *PLACE, "variant"]
+MARKED = ["table", "method", "dataset", "setting", "metric", "variant", "difference", "error", "z"]
 
 
-def floor(accuracy: np.ndarray, examples: np.ndarray) -> np.ndarray:
-    """The binomial standard error of an accuracy in percent, in points."""
-    return np.asarray(np.sqrt(accuracy * (100 - accuracy) / examples))
-
-
-def printed_cells(claims: Iterable[Claim]) -> pd.DataFrame:
-    """The accuracies of a paper, in the order of its claims. Examples and floor are NaN for an unknown test set."""
-    rows = []
-    names: dict[str, str] = {}
-    for claim in claims:
-        if claim.kind == "value" and claim.metric in (*TESTED, CONTRASTIVE):
-            target = claim.coordinates.get("target", claim.dataset)
-            examples = TEST_SIZES.get(str(target)) if claim.metric in TESTED else None
-            place = (claim.method, claim.dataset, *setting_and_variant(claim))
-            row = (names.setdefault(claim.artifact, claim.source), *place, claim.reading, claim.reported, examples)
-            rows.append(row)
-    cells = pd.DataFrame(rows, columns=[*CELL, "reading", "accuracy", "examples"])
-    cells = cells.astype({"accuracy": float, "examples": float})
-    cells["floor"] = floor(cells["accuracy"].to_numpy(), cells["examples"].to_numpy())
-    return cells
-
-
-def differences(variants: pd.DataFrame, baselines: pd.DataFrame, on: list[str]) -> pd.DataFrame:
-    """Variant minus the baseline of the same place, and its unpaired standard error, in points; z, their quotient."""
-    pairs = variants.merge(baselines[[*on, "accuracy", "floor"]], on=on, suffixes=("", "_baseline"))
-    pairs["difference"] = (pairs["accuracy"] - pairs["accuracy_baseline"]).round(10)  # printed decimals are exact
-    pairs["error"] = np.hypot(pairs["floor"], pairs["floor_baseline"])
-    pairs["z"] = pairs["difference"] / pairs["error"]
-    return pairs
-
-
-def printed_effects(cells: pd.DataFrame, repeated: tuple[str, str, Sequence[str]] | None = None) -> pd.DataFrame:
-    """Every variant minus its table's baseline. Where tables repeat a setting, also the others minus the first."""
-    ran = cells[(cells["reading"] != FAILED) & cells["examples"].notna()]
-    plain = ran["variant"].isin(BASELINES)
-    effects = [differences(ran[~plain], ran[plain], ["table", *PLACE])]
+def effects(cells: Sequence[Cell], repeated: tuple[str, str, Sequence[str]] | None = None) -> list[Effect]:
+    """Every variant and its table's baseline. Where tables repeat a setting, also the others and the first."""
+    known = [cell for cell in cells if cell.n_test]
+    found = list(chance.effects(known))
     if repeated is not None:
         together, first, repeats = repeated
-        again = differences(ran[ran["table"].isin(repeats)], ran[ran["table"] == first], [*PLACE, "variant"])
-        effects.append(again.assign(table=together))
-    return pd.concat(effects, ignore_index=True)
+        of_first = {cell[1:4]: cell for cell in known if cell.where == first}
+        again = [cell for cell in known if cell.where in repeats and cell[1:4] in of_first]
+        found += [Effect(cell._replace(where=together), of_first[cell[1:4]]) for cell in again]
+    return found
 
 
-def beyond(effects: pd.DataFrame) -> pd.Series:
-    """Whether the size of the test set alone does not explain an effect."""
-    return effects["z"].abs() >= CRITICAL
+def markers(effects: Iterable[Effect]) -> pd.DataFrame:
+    """One row per effect, with its error, and its place in the figure."""
+    rows = []
+    for effect in effects:
+        method, dataset, setting = effect.cell.column.split("\t")
+        place = (effect.cell.where, method, dataset, setting, effect.cell.metric, effect.cell.row)
+        rows.append((*place, effect.difference, effect.error, effect.z))
+    table = pd.DataFrame(rows, columns=MARKED)
+    table["beyond"] = (table["z"].abs() >= CRITICAL).astype(int)
+    table["by_chance"] = by_chance(len(table))
+    by_table = table.groupby("table")
+    compares_methods = by_table["method"].nunique().max() > 1  # in some table
+    table["series"] = table["method"] if compares_methods else table["variant"]
+    spread = (by_table.cumcount() + 0.5) / by_table["z"].transform("size") - 0.5
+    table["column"] = table["table"].map({name: k for k, name in enumerate(in_order(table["table"]))})
+    table["across"] = table["column"] + 0.8 * spread  # side by side in their table's column, in printed order
+    return table
 
 
-def summary(cells: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+def summary(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame:
     """One row per table: its accuracies and their median floor, its effects and how many are within their error.
 
     Beside them: how many effects would be beyond their error by chance, and the probability of as many as there are.
     """
     rows = []
-    for table in in_order([*cells["table"], *effects["table"]]):
-        accuracies, compared = cells[cells["table"] == table], effects[effects["table"] == table]
-        floors = accuracies["floor"].dropna()
-        furthest = max(compared["z"], key=abs, default=math.nan)
-        outside, number = int(beyond(compared).sum()), len(compared)
-        known = (table, len(floors), len(accuracies) - len(floors), floors.median(), number, number - outside, furthest)
-        rows.append((*known, by_chance(number), as_many_by_chance(outside, number)))
-    columns = ["table", "cells", "unknown", "floor", "effects", "within", "furthest", "by_chance", "p_as_many"]
-    return pd.DataFrame(rows, columns=columns)
+    for table in in_order([*(cell.where for cell in cells), *effects["table"]]):
+        floors = [chance.floor(cell) for cell in cells if cell.where == table]
+        known = [one for one in floors if not math.isnan(one)]
+        compared = effects[effects["table"] == table]
+        number, outside = len(compared), int(compared["beyond"].sum())
+        row = {"table": table, "cells": len(known), "unknown": len(floors) - len(known)}
+        row |= {"floor": np.median(known) if known else math.nan, "effects": number, "within": number - outside}
+        row |= {"furthest": max(compared["z"], key=abs, default=math.nan), "by_chance": by_chance(number)}
+        rows.append(row | {"p_as_many": as_many_by_chance(outside, number)})
+    return pd.DataFrame(rows)
 
 
 class Sentence(NamedTuple):
@@ -129,44 +99,18 @@ SENTENCES: Mapping[str, tuple[Sentence, ...]] = {
 test set's error. Sentences about the sign or the size of printed numbers are those of the study ``sentences``."""
 
 
-def by_chance(effects: int) -> float:
-    """How many of so many effects would be beyond their error by chance, if none were real: 5 %, in expectation."""
-    return effects * math.erfc(CRITICAL / math.sqrt(2))
-
-
-def as_many_by_chance(beyond: int, effects: int) -> float:
-    """The probability of so many effects or more beyond their error by chance, if none were real.
-
-    It takes effects for independent. Effects of one table share their baseline, so true probabilities are larger.
-    """
-    return float(stats.binom.sf(beyond - 1, effects, math.erfc(CRITICAL / math.sqrt(2))))
-
-
-def answer(sentence: Sentence, effects: pd.DataFrame) -> Answer:
-    """The number of effects that are not beyond their error."""
-    selected = effects["table"].isin(sentence.tables)
-    for column, chosen in (("variant", sentence.variants), ("method", sentence.methods)):
-        if chosen:
-            selected &= effects[column].isin(chosen)
-    rows = effects[selected]
-    return counted(sentence.claim, int((~beyond(rows)).sum()), len(rows))
-
-
 def binomial_floor(context: Context) -> Study:
     """Floors of all printed accuracies of a paper, and its effects in units of their error."""
-    file = context.config.claims_file(context.paper)
-    cells = printed_cells(load(file))
-    effects = printed_effects(cells, REPEATED.get(context.paper))
-    answers = [answer(sentence, effects) for sentence in SENTENCES.get(context.paper, ())]
-    by_table = effects.groupby("table")
-    spread = (by_table.cumcount() + 0.5) / by_table["z"].transform("size") - 0.5
-    effects["column"] = effects["table"].map({name: k for k, name in enumerate(in_order(effects["table"]))})
-    effects["across"] = effects["column"] + 0.8 * spread  # side by side in their table's column, in printed order
-    compares_methods = by_table["method"].nunique().max() > 1  # in some table
-    effects["series"] = effects["method"] if compares_methods else effects["variant"]
-    effects["beyond"] = beyond(effects).astype(int)
-    effects["by_chance"] = by_chance(len(effects))
-    markers = effects[[*CELL, "difference", "error", "z", "beyond", "by_chance", "series", "column", "across"]]
-    tables = {"binomial_floor": summary(cells, effects), "binomial_effects": markers}
+    every = cells(load(context.config.claims_file(context.paper)))
+    printed = [(cell, claim.reading) for cell, claim in every if claim.metric in (*TESTED, CONTRASTIVE)]
+    ran = [cell for cell, reading in printed if reading != FAILED]
+    effects_of = markers(effects(ran, REPEATED.get(context.paper)))
+    answers = []
+    for sentence in SENTENCES.get(context.paper, ()):
+        chosen = effects_of[effects_of["table"].isin(sentence.tables)]
+        for column, names in (("variant", sentence.variants), ("method", sentence.methods)):
+            chosen = chosen[chosen[column].isin(names)] if names else chosen
+        answers.append(counted(sentence.claim, int((chosen["beyond"] == 0).sum()), len(chosen)))
+    tables = {"binomial_floor": summary([cell for cell, _ in printed], effects_of), "binomial_effects": effects_of}
     declared = context.config.papers[context.paper].studied
     return Study({artifact: table for artifact, table in tables.items() if artifact in declared}, answers)

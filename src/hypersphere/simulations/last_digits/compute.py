@@ -5,18 +5,17 @@ T test images moves in steps of 100 / T: with T = 5,000 one run has an even seco
 numbers, never about people: quoted numbers, other test sets and means over runs all change digits.
 """
 
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+from hypersphere.audit.chance import LEVEL, last_digit, odd_p
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.printed import TESTED, in_order, units
+from hypersphere.simulations.printed import TESTED, cells, in_order
 from hypersphere.simulations.study import Context, Study, counted
 
-LEVEL = 0.05
 FEWEST = 8
 """The least numbers of a group with a row of its own."""
 COLUMNS = ["table", "group", "numbers", *(f"digit_{digit}" for digit in range(10)), "odd", "p_odd"]
@@ -30,24 +29,15 @@ class Number(NamedTuple):
     digit: int
 
 
-def last_digits_of(claims: Sequence[Claim]) -> list[Number]:
-    """The last printed digit of each accuracy. A number in CSV has lost its last zeros: its table says how many."""
-    values = [claim for claim in claims if claim.kind == "value" and claim.metric in TESTED]
-    printed = [(claim, Decimal(f"{claim.reported:.10g}")) for claim in values if claim.reported is not None]
-    finest = units((claim.source, number) for claim, number in printed)
+def last_digits_of(claims: Iterable[Claim]) -> list[Number]:
+    """The last printed digit of each accuracy."""
     found = []
-    for claim, number in printed:
-        setting = coordinates.setting({key: value for key, value in claim.coordinates.items() if key != "target"})
-        group = f"{setting}, {claim.variant}" if setting else ""  # a table without settings is one group
-        found.append(Number(claim.source, group, int(number / finest[claim.source]) % 10))
+    for cell, claim in cells(claims):
+        if claim.metric in TESTED:
+            setting = coordinates.setting({key: value for key, value in claim.coordinates.items() if key != "target"})
+            group = f"{setting}, {claim.variant}" if setting else ""  # a table without settings is one group
+            found.append(Number(claim.source, group, last_digit(cell.mean)))
     return found
-
-
-def odd_p(odd: int, numbers: int) -> float:
-    """Two-sided exact p that each of ``numbers`` digits is odd with probability 1/2."""
-    from scipy import stats  # here, because other studies of the same job do without its second of import
-
-    return float(stats.binomtest(odd, numbers).pvalue)
 
 
 def summary(numbers: Sequence[Number]) -> pd.DataFrame:
@@ -70,7 +60,6 @@ def summary(numbers: Sequence[Number]) -> pd.DataFrame:
 
 def last_digits(context: Context) -> Study:
     """Last digits of all printed accuracies of a paper."""
-    numbers = last_digits_of(load(context.config.claims_file(context.paper)))
-    table = summary(numbers)
+    table = summary(last_digits_of(load(context.config.claims_file(context.paper))))
     even = counted(f"{context.paper}.last_digits.parity", int((table["p_odd"] >= LEVEL).sum()), len(table))
     return Study({"last_digits": table}, [even])

@@ -2,19 +2,18 @@
 
 import itertools
 import statistics
+import time
 from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hypersphere import grim
-from hypersphere.command import cli
+from hypersphere.audit.command import of_one
+from hypersphere.audit.grim import MOST, Assumptions, Printed, _Search, admissible, common, fits, informative
 from hypersphere.errors import HypersphereError
-from hypersphere.grim import MOST, Assumptions, Printed, admissible, common, fits, informative
 
 TEN_THOUSAND = Assumptions(Fraction(100, 10_000))
 
@@ -135,30 +134,63 @@ def test_few_images_against_a_list_of_all_sets_of_runs(
     assert fits(Printed(mean, std), n, Assumptions(Fraction(100, images), rounding, ddof)) == expected
 
 
+@pytest.mark.parametrize(
+    ("mean", "std", "n", "possible"),
+    [
+        ("5.19", None, 28, False),  # Brown and Heathers (2017): a mean of 28 whole numbers
+        ("5.18", None, 28, True),
+        ("3.45", None, 10, False),
+        ("3.45", None, 20, True),
+        ("5.93", None, 49, False),  # The Economist (2016), on their paper
+        ("7.3", "2.51", 12, False),  # examples of scrutiny, which has Allard's (2018) form of Anaya's GRIMMER
+        ("5.23", "2.55", 35, False),
+        ("5.23", "2.55", 31, True),
+    ],
+)
+def test_published_examples_of_whole_numbers(mean: str, std: str | None, n: int, possible: bool) -> None:
+    assert fits(printed(mean, std), n, Assumptions(Fraction(1))) is possible
+
+
+@pytest.mark.parametrize(("most", "n"), [(12, 3), (12, 4), (7, 5), (5, 6)])
+def test_every_sum_and_sum_of_squares_of_few_whole_numbers(most: int, n: int) -> None:
+    """All sums from 0 to n · most and all sums of squares, one by one: what is found is what exists."""
+    there = {(sum(one), sum(x**2 for x in one)) for one in itertools.combinations_with_replacement(range(most + 1), n)}
+    for total, squares in itertools.product(range(n * most + 1), range(n * most**2 + 1)):
+        assert _Search(most).finds(n, total, squares, squares) == ((total, squares) in there), (total, squares)
+
+
+def test_thousands_of_runs() -> None:
+    """Far from the ends by a closed form; near them it says that there are too many to try."""
+    thousand = Assumptions(Fraction(1, 10))
+    assert fits(printed("50.00", "0.70"), 400, thousand)
+    assert fits(printed("99.40", "0.70"), 5000, thousand) is None
+    assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
+
+
 def test_a_mean_of_three_decimals() -> None:
     """89.413 of 10,000 images: thirds, sevenths and eighths of a hundredth end so (tests of granularity)."""
-    first, truncated, rounded = grim.lines("89.413", None, 10_000)
+    first, truncated, rounded, _ = of_one("89.413", None, "10000")
     assert first.startswith("as measured: n = 3")
     assert rounded.partition(": ")[2] == first.partition(": ")[2]  # a hundredth is one image of 10,000
     assert truncated.startswith("truncated: n = ")
 
 
 def test_one_decimal_is_uninformative() -> None:
-    assert grim.lines("61.8", None, 10_000)[0].startswith("as measured: uninformative")
+    assert of_one("61.8", None, "10000")[0].startswith("as measured: the printed decimals allow every number")
 
 
 def test_nothing_fits_is_said_as_an_assumption_that_fails() -> None:
     """61.005 of 100 images, with one: none of the means of up to ten runs of whole percents is printed so."""
-    assert grim.lines("61.005", None, 100)[0] == "as measured: no number of runs up to 10: an assumption fails"
+    assert of_one("61.005", None, "100")[0] == "as measured: no number of runs up to 10: an assumption fails"
 
 
 def test_a_standard_deviation_excludes_more() -> None:
     """Two runs of 10,000 images: their standard deviation is 0.00707 times a whole number. 0.025 is none, 0.028 is."""
-    alone, beside, other = (grim.lines("50.000", std, 10_000)[0] for std in (None, "0.025", "0.028"))
+    alone, beside, other = (of_one("50.000", std, "10000")[0] for std in (None, "0.025", "0.028"))
     assert alone.startswith("as measured: n = 1, 2, 3")
     assert " 2," not in beside
     assert "n = 2, " in other
-    assert len(grim.lines("50.000", "0.025", 10_000)) == 4
+    assert len(of_one("50.000", "0.025", "10,000")) == 8
 
 
 @pytest.mark.parametrize(
@@ -170,31 +202,29 @@ def test_a_standard_deviation_excludes_more() -> None:
         ("89.41", "99", 10_000, "no number"),
         # five squares with a sum can make up any number; three often cannot
         ("89.413456", "0.123456", 10_000_000, "n = 5, 7"),
+        ("50.000001", "25.123456", 10_000_000, "n = 7, 8, 9, 10"),
+        ("50", "25.123456", 50_000, "n = 3, 4, 5"),
         # near the ends, where few sets exist: given up for some, and said so
         ("59", "49.16085", 1000, "n = 7; too many to try for n = 4, "),
     ],
 )
-def test_every_search_ends(mean: str, std: str, images: int, said: str) -> None:
-    assert grim.lines(mean, std, images)[0].startswith(f"as measured: {said}")
-
-
-def test_it_needs_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["grim", "89.413", "--n-test", "10000"]) == 0
-    assert cli.main(["plan"]) == 2  # the control: there is none here
+def test_every_search_ends_within_a_second(mean: str, std: str, images: int, said: str) -> None:
+    start = time.process_time()
+    assert of_one(mean, std, str(images))[0].startswith(f"as measured: {said}")
+    assert time.process_time() - start < 2  # a second, with a margin for slow machines
 
 
 @pytest.mark.parametrize(
     ("mean", "std", "images", "said"),
     [
         ("abc", None, 100, "MEAN: must be a number"),
-        ("101", None, 100, "MEAN: must be a number"),
+        ("101", None, 100, "MEAN: must be from 0 to 100"),
         ("nan", None, 100, "MEAN: must be a number"),
         ("1e-30", None, 100, "MEAN: must be a number"),
-        ("50", "-1", 100, "STD: must be a number"),
-        ("50", None, 0, "--n-test: must be between 1"),
+        ("50", "-1", 100, "STD: must be from 0 to 100"),
+        ("50", None, 0, "--n-test: must be a whole number from 1"),
     ],
 )
 def test_wrong_calls(mean: str, std: str | None, images: int, said: str) -> None:
     with pytest.raises(HypersphereError, match=said):
-        grim.lines(mean, std, images)
+        of_one(mean, std, str(images))

@@ -1,0 +1,138 @@
+"""What chance alone gives to printed accuracies: the size of the test set, the spread over runs, the last digits.
+
+An accuracy p over T test examples has the binomial standard error sqrt(p (1 - p) / T): its floor. The error of a
+difference is the root of the sum of both squares. That is the unpaired error, because printed numbers do not say which
+examples both arms got right. Two encoders err on the same examples of a test set, so the true error of a difference
+is smaller; so is the error of a mean over seeds. The noise from run to run is in neither, and comes on top.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from scipy import special  # not scipy.stats, whose import takes a second
+
+from hypersphere.audit import grim
+from hypersphere.audit.table import Cell
+from hypersphere.t_test import welch_p
+
+LEVEL = 0.05
+CRITICAL = 1.96
+"""Two-sided 5 % of the normal distribution, in standard errors."""
+RUNS = range(2, grim.MOST + 1)
+"""Numbers of runs at which Welch's test is made where none is printed."""
+
+
+def floor(cell: Cell) -> float:
+    """The binomial standard error of an accuracy, in points; nan for an unknown test set, or no accuracy."""
+    if not cell.n_test or not 0 <= cell.mean <= 100:
+        return math.nan
+    accuracy = float(cell.mean)
+    return math.sqrt(accuracy * (100 - accuracy) / cell.n_test)
+
+
+def printed(cell: Cell) -> grim.Printed:
+    """The mean and standard deviation of a cell."""
+    return grim.Printed(cell.mean, cell.std)
+
+
+def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
+    """The numbers of runs that the decimals of a cell allow, as measured; all, where they tell nothing."""
+    if cell.n:
+        return (cell.n,) if cell.n > 1 else ()
+    if not cell.n_test:
+        return tuple(runs)
+    assumptions = grim.Assumptions(Fraction(100, cell.n_test))
+    informative = grim.informative(printed(cell), assumptions)
+    return grim.admissible(printed(cell), assumptions, runs) if informative else tuple(runs)
+
+
+class Effect(NamedTuple):
+    """A printed number beside the one that it is compared with."""
+
+    cell: Cell
+    baseline: Cell
+
+    @property
+    def difference(self) -> float:
+        """The cell less its baseline, exact in printed decimals."""
+        return float(self.cell.mean - self.baseline.mean)
+
+    @property
+    def error(self) -> float:
+        """The unpaired standard error that the size of the test set gives to the difference."""
+        return math.hypot(floor(self.cell), floor(self.baseline))
+
+    @property
+    def z(self) -> float:
+        """The difference in units of its error; nan if that is unknown or 0."""
+        return self.difference / self.error if self.error > 0 else math.nan
+
+    @property
+    def has_spreads(self) -> bool:
+        """Whether both numbers are printed with a standard deviation, and one of them varies."""
+        stds = self.cell.std, self.baseline.std
+        return None not in stds and any(stds)
+
+    def p(self, n: int, other: int | None = None) -> float:
+        """Two-sided p of Welch's test with ``n`` runs, and as many of the baseline, or ``other``."""
+        std, other_std = (float(one.std or 0) for one in self)
+        return welch_p(self.difference, std, n, other_std, other or n)
+
+    @property
+    def runs(self) -> list[tuple[int, int]]:
+        """The numbers of runs from 2 that both allow: one number for both, unless one of them prints its own."""
+        own, others = allowed(self.cell), allowed(self.baseline)
+        same = not (self.cell.n or self.baseline.n)
+        return [(n, other) for n in own for other in others if n == other or not same]
+
+
+def effects(cells: Iterable[Cell]) -> Iterator[Effect]:
+    """Every number and its baseline: that of the same table, column and metric in the row that it names, or the first.
+
+    A row whose baseline is not in its column has no effect there.
+    """
+    by_place = {cell[:4]: cell for cell in cells}
+    first: dict[str, str] = {}
+    for cell in by_place.values():
+        name = cell.baseline or first.setdefault(cell.where, cell.row)
+        baseline = by_place.get((cell.where, name, cell.column, cell.metric))
+        if baseline is not None and name != cell.row:
+            yield Effect(cell, baseline)
+
+
+def normal_p(z: float) -> float:
+    """Two-sided p of a normal quotient."""
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def by_chance(effects: int) -> float:
+    """How many of so many effects would be beyond their error by chance, if none were real: 5 %, in expectation."""
+    return effects * normal_p(CRITICAL)
+
+
+def as_many_by_chance(beyond: int, effects: int) -> float:
+    """The probability of so many effects or more beyond their error by chance, if none were real.
+
+    It takes effects for independent. Effects of one table share their baseline, so true probabilities are larger.
+    """
+    return float(special.bdtrc(beyond - 1, effects, normal_p(CRITICAL))) if beyond else 1.0
+
+
+def last_digit(number: Decimal) -> int:
+    """The last printed digit."""
+    return number.as_tuple().digits[-1]
+
+
+def odd_p(odd: int, numbers: int) -> float:
+    """Two-sided exact p that each of ``numbers`` digits is odd with probability 1/2."""
+    fewer = min(odd, numbers - odd)
+    return min(1.0, 2 * float(special.bdtr(fewer, numbers, 0.5)))
+
+
+def spread_p(cell: Cell, n: int) -> float:
+    """Two-sided p of a standard deviation over ``n`` runs, if each run met its own draw of test examples."""
+    square = (n - 1) * float(cell.std or 0) ** 2 / floor(cell) ** 2
+    return float(2 * min(special.chdtr(n - 1, square), special.chdtrc(n - 1, square)))

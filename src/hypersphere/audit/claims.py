@@ -1,0 +1,204 @@
+"""Sentences about printed numbers, checked on these numbers: nothing is measured.
+
+A check names cells by their coordinates, what each is compared with, what is taken of them, and a relation. A sentence
+such as ``A > B in all columns`` or ``A - B up to 3.2`` is short for one.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from hypersphere.audit.grim import unit
+from hypersphere.audit.table import MINUS, Cell, number
+from hypersphere.errors import HypersphereError
+
+Coordinates = Mapping[str, str]
+Cells = Mapping[str, Sequence[str]]
+"""A number is one of the cells if it has one of the values of each key; ``""`` means that it lacks the key."""
+READING = "reading"
+"""A key that numbers may differ by which are compared."""
+ROUNDING = 1e-9
+"""Printed decimals are exact, their binary differences are not."""
+TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda values: sum(values) / len(values),
+    "range": lambda values: max(values) - min(values),
+    "largest": max,
+}
+HOLDS: Mapping[str, Callable[[int], int]] = {
+    "all": lambda places: places,
+    "most": lambda places: places // 2 + 1,
+    "some": lambda places: 1,
+}
+"""Of how many places a sentence speaks."""
+FORMS = (
+    "'A > B', 'A beats B', 'A - B up to 3.2', 'A - B on average +1.4' or 'A at least 90', where A and B are rows; "
+    "'in all columns', 'in most columns', 'in some columns' or 'in COLUMN, COLUMN' may follow, and 'for METRIC'"
+)
+RELATIONS = {">": "above", "beats": "above", "<": "below", **dict.fromkeys((">=", "≥"), "at least")}
+RELATIONS |= dict.fromkeys(("<=", "≤"), "at most")
+_SENTENCE = re.compile(
+    r"(?P<a>.+?)(?: (?P<with>>=|<=|≥|≤|>|<|beats|-) (?P<b>.+?))?(?: (?P<take>up to|on average|at least|at most) "
+    r"(?P<than>[-+]?[\d.,]+ ?%?))?(?: in (?P<places>.+?))?(?: for (?P<metric>.+))?"
+)
+
+
+class Number(NamedTuple):
+    """A printed number and its coordinates."""
+
+    at: Coordinates
+    value: float
+
+
+class Check(NamedTuple):
+    """A relation, and the printed numbers that have it."""
+
+    cells: Cells
+    relation: str
+    """above, at least, below, at most, within (either side of 0), or between."""
+    than: tuple[float, ...] = (0.0,)
+    """The threshold; for ``between``, the lowest and the highest allowed number."""
+    minus: Cells | None = None
+    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
+    the easiest with ``against="any"``."""
+    against: str = "all"
+    take: str = "each"
+    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
+    by: Sequence[str] = ()
+    less: Cells | None = None
+    """Coordinates of other cells, of which the same is taken, and subtracted."""
+
+    def holds(self, value: float) -> bool:
+        """Whether a number has the relation to the threshold."""
+        low, high = self.than[0], self.than[-1]
+        return {
+            "above": value > low + ROUNDING,
+            "at least": value >= low - ROUNDING,
+            "below": value < low - ROUNDING,
+            "at most": value <= low + ROUNDING,
+            "within": abs(value) <= low + ROUNDING,
+            "between": low - ROUNDING <= value <= high + ROUNDING,
+        }[self.relation]
+
+    def places(self, numbers: Sequence[Number]) -> list[tuple[str, float]]:
+        """The numbers that it compares with its threshold, each with the name of its place."""
+        cells = self._differences(self.cells, numbers)
+        if self.take == "each":
+            return [(text(_without_reading(cell.at)), cell.value) for cell in cells]
+        taken = self._taken(cells)
+        if self.less is not None:
+            others = self._taken(self._differences({**self.cells, **self.less}, numbers))
+            if taken.keys() != others.keys():
+                raise ValueError("less: has other groups than cells")
+            taken = {group: value - others[group] for group, value in taken.items()}
+        return [(f"{self.take} {group}".strip(), value) for group, value in taken.items()]
+
+    def _differences(self, cells: Cells, numbers: Sequence[Number]) -> list[Number]:
+        """The cells, each less what it is compared with."""
+        chosen = _select(cells, numbers)
+        if self.minus is None:
+            return chosen
+        chosen_of = max if (self.relation in ("above", "at least")) == (self.against == "all") else min
+        compared = []
+        for cell in chosen:
+            wanted = {key: [value] for key, value in _without_reading(cell.at).items()} | dict(self.minus)
+            alike = [one for one in _select(wanted, numbers) if one.at.keys() - {READING} == wanted.keys()]
+            others = [one.value for one in alike if one is not cell]
+            if not others:
+                raise ValueError(f"minus: {self.minus} is the cell itself")
+            compared.append(cell._replace(value=cell.value - chosen_of(others)))
+        return compared
+
+    def _taken(self, cells: Sequence[Number]) -> dict[str, float]:
+        groups: dict[str, list[float]] = {}
+        for cell in cells:
+            groups.setdefault(text({key: cell.at[key] for key in self.by if key in cell.at}), []).append(cell.value)
+        return {group: float(TAKE[self.take](values)) for group, values in groups.items()}
+
+
+class Sentence(NamedTuple):
+    """A sentence in words, its checks, and whether it speaks of all, most or some of their places."""
+
+    checks: Sequence[Check]
+    of: str = "all"
+
+    def outcome(self, numbers: Sequence[Number]) -> tuple[int, int, str]:
+        """The number of places where it holds, of all places, and the first where it fails.
+
+        Raises:
+            ValueError: with the index of a check that the numbers do not allow, and what is wrong with it.
+        """
+        held, total, failing = 0, 0, ""
+        for at, check in enumerate(self.checks):
+            try:
+                places = check.places(numbers)
+            except ValueError as error:
+                raise ValueError(f"checks.{at}.{error}") from None
+            bad = [f"{name}: {round(value, 6):g}" for name, value in places if not check.holds(value)]
+            held, total, failing = held + len(places) - len(bad), total + len(places), failing or "".join(bad[:1])
+        return held, total, failing
+
+
+def text(at: Coordinates) -> str:
+    """Coordinates as ``key=value;key=value``."""
+    return ";".join(f"{key}={value}" for key, value in at.items())
+
+
+def _select(cells: Cells, numbers: Sequence[Number]) -> list[Number]:
+    found = [one for one in numbers if all(one.at.get(key, "") in values for key, values in cells.items())]
+    if not found:
+        raise ValueError(f"cells: no number is printed at {dict(cells)}")
+    return found
+
+
+def _without_reading(at: Coordinates) -> dict[str, str]:
+    return {key: value for key, value in at.items() if key != READING}
+
+
+def parse(sentence: str, cells: Iterable[Cell]) -> tuple[Sentence, list[Number]]:
+    """A sentence about rows of a table, such as ``A > B in all columns``, and the numbers that it speaks of.
+
+    A difference is compared with a printed one up to the rounding of both: its own last decimal, and the table's.
+    """
+    cells = list(cells)
+    rows = dict.fromkeys(cell.row for cell in cells)
+    plain = MINUS.sub("-", " ".join(sentence.split()))
+    found = _SENTENCE.fullmatch(plain)
+    if found is None or not (found["with"] or found["take"]) or (found["with"] == "-" and not found["take"]):
+        raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
+    for name in filter(None, (found["a"], found["b"])):
+        if name not in rows:
+            near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, rows, 1))
+            raise HypersphereError(f"claim '{sentence}': '{name}' is no row of this table{near}")
+    of, columns = "all", sorted({cell.column for cell in cells})
+    if found["places"]:
+        word, _, rest = found["places"].partition(" ")
+        of, named = (word, columns) if rest == "columns" else ("all", found["places"].split(","))
+        if unknown := [name.strip() for name in named if name.strip() not in columns]:
+            raise HypersphereError(f"claim '{sentence}': '{unknown[0]}' is no column of this table")
+        columns = [name.strip() for name in named]
+    arms = [name for name in (found["a"], found["b"]) if name]
+    chosen = [c for c in cells if c.row in arms and c.column in columns and found["metric"] in (None, c.metric)]
+    shared = set.intersection(*({(c.column, c.metric) for c in chosen if c.row == name} for name in arms))
+    chosen = [cell for cell in chosen if (cell.column, cell.metric) in shared]
+    metrics = {cell.metric for cell in chosen}
+    if not chosen:
+        raise HypersphereError(f"claim '{sentence}': the table has no number that it is about")
+    if len(metrics) > 1 and found["take"]:
+        raise HypersphereError(f"claim '{sentence}': name one of the metrics, 'for {min(metrics)}'")
+    numbers = []
+    for cell in chosen:  # "beats" is larger where higher is better: numbers of which lower is better change their sign
+        sign = -1 if found["with"] == "beats" and not cell.higher_is_better else 1
+        at = {"row": cell.row, "column": cell.column, "metric": cell.metric}
+        numbers.append(Number(at, sign * float(cell.mean)))
+    here, minus = {"row": arms[:1]}, {"row": arms[1:]} if arms[1:] else None
+    if not found["take"]:
+        return Sentence([Check(here, RELATIONS[found["with"]], minus=minus)], of), numbers
+    than = number(found["than"], f"claim '{sentence}'")
+    if found["take"] in ("at least", "at most"):
+        return Sentence([Check(here, found["take"], (float(than),), minus)], of), numbers
+    slack = unit(than) / 2 + (max(unit(cell.mean) for cell in chosen) if minus else Fraction(0))
+    bounds = float(Fraction(than) - slack), float(Fraction(than) + slack)
+    take = "largest" if found["take"] == "up to" else "mean"
+    return Sentence([Check(here, "between", bounds, minus, take=take)], of), numbers

@@ -1,0 +1,241 @@
+"""Numbers of runs that a printed mean and standard deviation of accuracies allow (GRIM and GRIMMER).
+
+An accuracy over T test images is a whole number of hits times 100 / T, so that a mean over n runs moves in steps of
+100 / (T n). A printed mean that none of these steps rounds to was not made so: another n, another rounding, or another
+test set. That is a statement about assumptions, never about people. GRIM: Brown and Heathers 2017; GRIMMER: Anaya 2016.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+MOST = 10
+"""The largest number of runs that is tried where none is printed."""
+TRIES = 1 << 20
+"""Sets of runs that are tried for one number of runs: a twentieth of a second."""
+CHUNK = 1 << 14
+DEEPEST = 200
+"""Runs that are tried one after another, where some may be near 0 or 100 percent."""
+
+
+class TooManyToTryError(Exception):
+    """The search for a set of runs with a printed standard deviation was given up."""
+
+
+class Printed(NamedTuple):
+    """A printed mean, and its standard deviation if there is one, in percent, with all printed decimals."""
+
+    mean: Decimal
+    std: Decimal | None = None
+
+
+class Assumptions(NamedTuple):
+    """How the numbers came about."""
+
+    step: Fraction
+    """The step of one run's accuracy, in percent: 100 / T, or 0.01 if each run was rounded to two decimals first."""
+    rounding: Literal["rounded", "truncated"] = "rounded"
+    ddof: int = 1
+    """1: the standard deviation divides by n - 1; 0: by n."""
+
+
+MEASURED, TRUNCATED, RUNS_ROUNDED = "as measured", "truncated", "each run rounded to 0.01 first"
+OVER_N = "standard deviation over n, not n - 1"
+
+
+@cache
+def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
+    """The ways in which a mean over ``n_test`` images can have been printed, the likeliest first."""
+    found, either = {}, (False, True)
+    for over_n, rounded, truncated in itertools.product(either if std else either[:1], either, either):
+        names = [name for name, on in ((TRUNCATED, truncated), (RUNS_ROUNDED, rounded), (OVER_N, over_n)) if on]
+        step = Fraction(1, 100) if rounded else Fraction(100, n_test)
+        found["; ".join(names) or MEASURED] = Assumptions(
+            step, "truncated" if truncated else "rounded", 0 if over_n else 1
+        )
+    return found
+
+
+def admissible(printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)) -> tuple[int, ...]:
+    """Those of the numbers of runs that can have been printed so; one that is too many to try is among them."""
+    return tuple(n for n in runs if fits(printed, n, assumptions) is not False)
+
+
+def common(cells: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The numbers of runs that all cells allow."""
+    return tuple(n for n in range(1, MOST + 1) if cells and all(n in allowed for allowed in cells))
+
+
+def informative(printed: Printed, assumptions: Assumptions) -> bool:
+    """Whether the printed decimals can exclude a number of runs: one unit is less than the step of one run."""
+    return unit(printed.mean) < assumptions.step
+
+
+def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
+    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if there were too many to try.
+
+    One run has no standard deviation: it fits only a printed 0, or none.
+    """
+    # As text, because 61.8 and 61.800 are equal decimals and not the same print.
+    return _fits(str(printed.mean), None if printed.std is None else str(printed.std), n, assumptions)
+
+
+@cache
+def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool | None:
+    most, means, squares = _in_steps(mean, std, assumptions)
+    totals = range(max(means.first(n), 0), min(means.last(n), n * most) + 1)
+    if not totals or squares is None or n == 1:
+        return bool(totals) and (std is None or not Decimal(std))
+    # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
+    scale = n * (n - assumptions.ddof)
+    least, highest = squares.first(scale), squares.last(scale)
+    if least > _widest(totals, n, most):
+        return False
+    search = _Search(most)
+    try:
+        return any(search.finds(n, total, -(-(least + total**2) // n), (highest + total**2) // n) for total in totals)
+    except TooManyToTryError:
+        return None
+
+
+class _Interval(NamedTuple):
+    """An interval of what was printed, in steps of one run, or in squares of them."""
+
+    low: Fraction
+    high: Fraction
+    open: bool
+    """Whether its upper end is left out."""
+
+    def first(self, times: int) -> int:
+        """The first whole number of so many times the interval."""
+        return -(-self.low.numerator * times // self.low.denominator)
+
+    def last(self, times: int) -> int:
+        """The last one."""
+        return (self.high.numerator * times - self.open) // self.high.denominator
+
+
+@cache
+def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int, _Interval, _Interval | None]:
+    """The steps of a run without an error, and the intervals of a mean and of a variance, in steps.
+
+    A truncated number is less than one unit above what is printed; a rounded one may be half a unit on either side,
+    whichever way halves go.
+    """
+    truncated = assumptions.rounding == "truncated"
+
+    def interval(number: str) -> tuple[Fraction, Fraction]:
+        one, value = unit(Decimal(number)), Fraction(number)
+        low, high = (value, value + one) if truncated else (value - one / 2, value + one / 2)
+        return low / assumptions.step, high / assumptions.step
+
+    squares = None
+    if std is not None:
+        low, high = interval(std)
+        squares = _Interval(max(low, Fraction(0)) ** 2, high**2, truncated)
+    return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
+
+
+def _widest(totals: range, n: int, most: int) -> int:
+    """The largest spread, as n · squares - sum², of n numbers from 0 to ``most`` with one of these sums.
+
+    It is that of as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
+    """
+    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
+    return max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends)
+
+
+def unit(printed: Decimal) -> Fraction:
+    """One unit of the last printed decimal."""
+    exponent = printed.as_tuple().exponent
+    assert isinstance(exponent, int), "a printed number is finite"
+    return Fraction(10) ** exponent
+
+
+class _Search:
+    """Looks for whole numbers from 0 to ``most`` with a given sum, and a sum of squares between two bounds.
+
+    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have closed form
+    where no end of the range is near; elsewhere the first is tried, the nearest to the mean and the furthest in turn.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.left = TRIES
+
+    def finds(self, n: int, total: int, low: int, high: int) -> bool:
+        """Whether ``n`` such numbers exist."""
+        self._spend(64)
+        if not 0 <= total <= n * self.most:
+            return False
+        whole, rest = divmod(total, n)
+        full, part = divmod(total, self.most)
+        low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))  # squares are odd where sums are
+        high = min(high, full * self.most**2 + part**2)
+        if low > high:
+            return False
+        if n == 2:
+            furthest = min(total, 2 * self.most - total, math.isqrt(2 * high - total**2))
+            furthest -= (furthest - total) % 2
+            return furthest >= 0 and furthest**2 >= 2 * low - total**2
+        last = min(high, low + 2)
+        if n >= 4 and self._reach(n, total, last) <= min(whole, self.most - whole - 1):
+            # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and
+            # the three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a
+            # sum of three squares. One more number can make the sum of four odd.
+            quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
+            return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
+        if n > DEEPEST:
+            raise TooManyToTryError
+        reach = self._reach(n, total, high)
+        below = range(whole, max(whole - reach, 0) - 1, -1)
+        above = range(whole + 1, min(whole + 1 + reach, self.most) + 1)
+        if n == 3:
+            return any(self._firsts(firsts, total, low, high) for firsts in _in_turn(_chunks(below), _chunks(above)))
+        halves = [(len(side) + 1) // 2 for side in (below, above)]
+        sides = [below[: halves[0]], above[: halves[1]], below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]]
+        return any(self.finds(n - 1, total - one, low - one**2, high - one**2) for one in _in_turn(*sides))
+
+    @staticmethod
+    def _reach(n: int, total: int, squares: int) -> int:
+        """How far from the mean a number can be: one at d adds d² n / (n - 1) to the flattest squares."""
+        return math.isqrt((n * squares - total**2) * (n - 1)) // n + 1
+
+    def _firsts(self, firsts: range, total: int, low: int, high: int) -> bool:
+        """Whether one of these is the first of three: the difference of the others is even where their sum is."""
+        self._spend(len(firsts))
+        one = np.arange(firsts.start, firsts.stop, firsts.step)
+        rest, most_square = total - one, 2 * (high - one**2) - (total - one) ** 2
+        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+        root += (root + 1) ** 2 <= most_square
+        furthest = np.minimum(np.minimum(rest, 2 * self.most - rest), root)
+        furthest -= (furthest - rest) % 2
+        least_square = 2 * (low - one**2) - rest**2
+        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
+
+    def _spend(self, tries: int) -> None:
+        self.left -= tries
+        if self.left < 0:
+            raise TooManyToTryError
+
+
+def _is_three_squares(number: int) -> bool:
+    """Legendre: all but 4^a (8 b + 7) are sums of three squares."""
+    while number and number % 4 == 0:
+        number //= 4
+    return number % 8 != 7
+
+
+def _chunks(side: range) -> list[range]:
+    return [side[at : at + CHUNK] for at in range(0, len(side), CHUNK)]
+
+
+def _in_turn(*sides: Sequence[Any]) -> Iterator[Any]:
+    return (one for several in itertools.zip_longest(*sides) for one in several if one is not None)
