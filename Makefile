@@ -69,19 +69,19 @@ archive: $(READY) ## sources, evidence and results of the scale in one zip, the 
 	@hypersphere archive $(SETTINGS)
 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
-	@pytest -n 2 -m "$(MARKS)" --durations 10
+	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10
 
 test-fast: $(READY) ## the unit tests that use what was edited since the last call; the first call runs them all
-	@pytest -n 2 -m "$(MARKS)" --testmon tests/unit plugins || test $$? -eq 5
+	@pytest -n 2 --dist worksteal -m "$(MARKS)" --testmon tests/unit plugins || test $$? -eq 5
 
 test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
-	@pytest -n 2 -m "long and not tools"
+	@pytest -n 2 --dist worksteal -m "long and not tools"
 
 test-tools: $(READY) ## how Snakemake, Slurm, DVC and conda behave with the pipeline
-	@pytest -n 2 -m tools
+	@pytest -n 2 --dist worksteal -m tools
 
 test-results: $(READY) ## whether what `make reproduce` made is sound: every method learns, every figure is legible
-	@pytest -n 2 tests/results $(SETTINGS)
+	@pytest -n 2 --dist worksteal tests/results $(SETTINGS)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy

@@ -38,6 +38,11 @@ PROJECT = ROOT / "tests" / "project"
 """Two small papers with claims and errata: pipelines are tested on them, never on the real ones."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, then those of pipelines, so that no worker is left alone with one; otherwise in their order."""
+    items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
+
+
 def _missing_tests(names: list[str]) -> list[str]:
     tests = {name: name.removeprefix("tests/").partition("::") for name in names}
     return [

@@ -48,6 +48,8 @@ class Server:
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._server.stdout is not None
         self._server.stdout.readline()  # it listens
+        self.python = f"{self._folder}/python"
+        """The stand-in for Python."""
         self._answers: TextIO | None = None
 
     def start(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> int:

@@ -33,13 +33,18 @@ MAKES_NOTHING = ("--dry-run", "--cores", "2", "--quiet", "host")
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
+TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
+MADE = (
+    *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
+    *("tables/**/*", "figures/**/*", "*.html", "*.pdf"),
+)
 
 
 @cache
 def preloaded() -> Server:
     """One for each process of pytest. It imports nothing of the package: each copy of the repository has its own."""
-    snakemake = ("snakemake.cli", "snakemake_executor_plugin_slurm")
-    return Server(*snakemake, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn")
+    programs = ("snakemake.cli", "snakemake_executor_plugin_slurm", "dvc.cli", "dvc.repo")
+    return Server(*programs, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -133,6 +138,31 @@ class Checkout:
         paths = sorted({path for pattern in patterns for path in self.results.glob(pattern) if path.is_file()})
         return {path.relative_to(self.results).as_posix(): path.read_bytes() for path in paths}
 
+    def content(self) -> dict[str, bytes]:
+        """Every file that is the same wherever and however often it is made: a run's manifest says how long it took."""
+        arrays = [path for path in self.root.glob("data/processed/*/*/*")]
+        return self.files(*TRAINED, *MADE) | {str(path.relative_to(self.root)): path.read_bytes() for path in arrays}
+
+    def equipped(self) -> "Checkout":
+        """The same with programs in .venv/bin, as `make` looks for them, that start in milliseconds."""
+        for name, module in (("hypersphere", f"{self.root}/src/hypersphere"), ("snakemake", "-m snakemake")):
+            program(self.root / ".venv" / "bin" / name, f'exec {preloaded().python} {module} "$@"')
+        (self.root / ".venv" / ".ready").touch()  # so that make installs nothing
+        path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
+        return Checkout(self.root, self.environment | {"PATH": path})
+
+
+def differing(one: dict[str, bytes], other: dict[str, bytes]) -> set[str]:
+    """Names on one side only, or with other bytes."""
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+
+
+def program(path: Path, *lines: str) -> None:
+    """Write a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+
 
 def rules(jobs: list[Job]) -> Counter[str]:
     """How many jobs of each rule."""
@@ -180,19 +210,28 @@ def finished(fresh: Checkout, shared: Path, once: Once) -> Checkout:
     made = Checkout(shared / "finished", fresh.environment)
 
     def make() -> None:
-        shutil.copytree(fresh.root, made.root, ignore=shutil.ignore_patterns(".snakemake"))
-        made.make("--cores", "2")
+        another(fresh, made.root, ".snakemake").make("--cores", "2")
 
     once(made.root, make)
     return made
 
 
+def another(place: Checkout, root: Path, *without: str) -> Checkout:
+    """The same checkout at another place; a fresh one without `.snakemake`, where other tests' dry runs may write."""
+    shutil.copytree(place.root, root, symlinks=True, ignore=shutil.ignore_patterns(*without))
+    return Checkout(root, place.environment)
+
+
 @pytest.fixture
 def copy(finished: Checkout, tmp_path: Path) -> Checkout:
     """The finished copy again, for one test to change."""
-    made = Checkout(tmp_path / "checkout", finished.environment)
-    shutil.copytree(finished.root, made.root, symlinks=True)
-    return made
+    return another(finished, tmp_path / "checkout")
+
+
+@pytest.fixture
+def place(fresh: Checkout, tmp_path: Path) -> Checkout:
+    """A checkout of its own in which nothing has run."""
+    return another(fresh, tmp_path / "checkout", ".snakemake")
 
 
 @pytest.fixture

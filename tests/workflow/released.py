@@ -64,7 +64,7 @@ def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
             (run / name).write_bytes(b"no result")
         packed = made.hypersphere("pack", run.name)
         assert packed.returncode == 0, packed.stderr
-        (place / "repro.log").write_text(dvc(made, "repro"))
+        (place / "repro.log").write_text(dvc(made.equipped(), "repro"))
         point(made.root, place / "remote")
         dvc(made, "push")
         git(made, "add", "dvc.lock")

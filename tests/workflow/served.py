@@ -90,12 +90,6 @@ def s3(folder: Path, place: Path) -> Iterator[Remote]:
         )
 
 
-@contextmanager
-def local(folder: Path, place: Path) -> Iterator[Remote]:
-    """The folder itself."""
-    yield _of_files({"url": str(folder)}, folder)
-
-
 def _key(name: str) -> str:
     """Where DVC puts the object of that md5."""
     return f"files/md5/{name[:2]}/{name[2:]}"
@@ -110,7 +104,7 @@ def _of_files(settings: dict[str, str], folder: Path) -> Remote:
     )
 
 
-SERVERS = {"folder": local, "ssh": ssh, "s3": s3}
+SERVERS = {"ssh": ssh, "s3": s3}
 
 
 def _free_port() -> int:

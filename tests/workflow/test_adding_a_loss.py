@@ -64,10 +64,10 @@ def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Che
         ("0.5}", "0.5}\n    logits: {name: cosine_logits, temperature: 0.5}", "logits: chord takes none"),
     ],
 )
-def test_a_slip_is_one_sentence(copy: Checkout, old: str, new: str, sentence: str) -> None:
+def test_a_slip_is_one_sentence(place: Checkout, old: str, new: str, sentence: str) -> None:
     assert old in YAML
-    follow(copy, YAML.replace(old, new))
-    done = copy.hypersphere("plan")
+    follow(place, YAML.replace(old, new))
+    done = place.hypersphere("plan")
     assert done.returncode == 2
     assert re.search(rf"^hypersphere: .*embedding_norms\.yaml: .*{sentence}", done.stderr), done.stderr
     assert len(done.stderr.splitlines()) == 1

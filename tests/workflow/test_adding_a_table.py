@@ -58,7 +58,7 @@ def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -
     copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
     copy.edit("src/hypersphere/objectives/cross_entropy.py", "return ", "return 2 * ")
     assert rules(copy.jobs())["pretrain"] > 3  # control: SimSiam's, the lecture's, and what is new
-    done = copy.run("make", "-o", ".venv/.ready", "reproduce", f"ONLY=embedding_norms/{NAME}")
+    done = copy.equipped().run("make", "reproduce", f"ONLY=embedding_norms/{NAME}")
     assert done.returncode == 0, done.stdout + done.stderr
     after = stamped(copy)
     assert {name: after.get(name) for name in before} == before

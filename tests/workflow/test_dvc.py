@@ -83,13 +83,6 @@ def test_configuration_names_no_remote_calls_home_for_nothing_and_adds_nothing_t
     assert dict(config["core"]) == {"analytics": "false", "check_update": "false", "autostage": "false"}
 
 
-def test_profiles_look_into_newer_inputs_however_large() -> None:
-    """Fact 5 of test_dvc_facts.py: what DVC copies is newer, and is made again if Snakemake does not compare bytes."""
-    for name in ("default", "slurm"):
-        profile = yaml.safe_load((REPOSITORY / "profiles" / name / "config.yaml").read_text())
-        assert profile["max-checksum-file-size"] == "1GB"
-
-
 def test_no_lock_of_a_quick_run_is_in_git() -> None:
     """It must not be ignored either: DVC would refuse it (test_dvc_facts.py)."""
     tracked = subprocess.run(
@@ -141,8 +134,8 @@ def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro
     changed = json.loads(dvc(copied, "status", "--json"))
     assert changed.keys() == DECLARED["stages"].keys()
     assert {"changed outs": {"data/raw": "modified"}} in changed["data"]
-    said = dvc(copied, "repro")
-    assert said.count("nothing to do: every result is up to date") == len(DECLARED["stages"])
+    said = dvc(copied.equipped(), "repro")
+    assert said.count("nothing to do: ") == len(DECLARED["stages"])
     assert json.loads(dvc(copied, "status", "--json")) == {}
     assert listed(copied, "data/raw") == {}
 

@@ -86,3 +86,5 @@ def test_profiles_agree_on_what_makes_a_job_run_again(fresh: Checkout) -> None:
         profile = yaml.safe_load((fresh.root / "profiles" / name / "config.yaml").read_text())
         assert profile["rerun-triggers"] == ["mtime", "params", "input", "code"]
         assert profile["rerun-incomplete"] is True
+        # Fact 5 of test_dvc_facts.py: what DVC copies is newer, and is made again unless Snakemake compares bytes.
+        assert profile["max-checksum-file-size"] == "1GB"

@@ -2,19 +2,17 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from . import one_node_slurm as slurm
-from .conftest import LOGS, Checkout
+from .conftest import LOGS, Checkout, another
 from .test_kills import trainers
 
 pytestmark = [
@@ -23,8 +21,8 @@ pytestmark = [
     pytest.mark.skipif(bool(slurm.why_not()), reason=f"no Slurm can be started: {slurm.why_not()}"),
 ]
 
-EPOCHS, SECONDS = 400, 30.0
-"""Epochs that take seconds at most, and how long a training has to be, so that two are met in the middle."""
+EPOCHS = 1500
+"""Of a run that takes half a minute or so, so that two are met in the middle."""
 # What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
 HERE = ("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2")
 PATIENCE = 500.0
@@ -40,49 +38,21 @@ def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def place(fresh: Checkout, tmp_path: Path) -> Checkout:
-    """A checkout in which nothing has run."""
-    return another(fresh, tmp_path / "cluster")
-
-
-def another(fresh: Checkout, root: Path) -> Checkout:
-    """A copy of the fresh checkout."""
-    shutil.copytree(fresh.root, root, ignore=shutil.ignore_patterns(".snakemake"))
-    return Checkout(root, fresh.environment)
-
-
-def settings(epochs: int) -> tuple[str, ...]:
-    """Two runs, each in a job that asks for a GPU and trains on a CPU."""
-    return (
-        'only=["lecture/supervised_knn"]',
-        *("seeds=[0,1]", f"epochs={epochs}", "runs_per_job=1", "device=cpu"),
-        'resources={"mem_mb":500,"runtime":5,"gpu":1}',
-    )
-
-
-def manifests(place: Checkout) -> list[dict[str, Any]]:
-    """Those of the finished runs."""
-    return [json.loads(path.read_text()) for path in place.root.glob("results/*/runs/*/manifest.json")]
-
-
-@pytest.fixture
-def epochs(fresh: Checkout, tmp_path: Path) -> int:
-    """As many as this machine trains in half a minute."""
-    place = another(fresh, tmp_path / "measured")
-    done = place.snakemake("--cores", "2", settings=settings(EPOCHS))
-    assert done.returncode == 0, done.stdout + done.stderr
-    slowest = max(float(manifest["seconds"]) for manifest in manifests(place))
-    return round(EPOCHS * max(1.0, SECONDS / slowest))
+SETTINGS = (
+    'only=["lecture/supervised_knn"]',
+    *("seeds=[0,1]", f"epochs={EPOCHS}", "runs_per_job=1", "device=cpu"),
+    'resources={"mem_mb":500,"runtime":5,"gpu":1}',
+)
+"""Two runs, each in a job that asks for a GPU and trains on a CPU."""
 
 
 @contextmanager
-def submitting(place: Checkout, epochs: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def submitting(place: Checkout, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", *HERE, *options]
     with (LOGS / "slurm").open("wb") as said:
         process = subprocess.Popen(
-            [*command, "--config", *settings(epochs)], cwd=place.root, env=place.environment, stdout=said, stderr=said
+            [*command, "--config", *SETTINGS], cwd=place.root, env=place.environment, stdout=said, stderr=said
         )
     try:
         yield process
@@ -147,11 +117,18 @@ def results(place: Checkout) -> dict[str, bytes]:
 
 
 def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_local_rebuild(
-    place: Checkout, fresh: Checkout, tmp_path: Path, epochs: int
+    place: Checkout, fresh: Checkout, tmp_path: Path
 ) -> None:
-    with submitting(place, epochs) as process:
+    """At first without retries, the control: it is the profile that sends a killed job again."""
+    with submitting(place, "--retries", "0", "data") as process:
+        wait_for(lambda: "RUNNING" in jobs("prepare").values(), process)
+        slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
+        status, said = finish(process)
+    assert status != 0, said
+    assert "prepare" in said
+
+    with submitting(place) as process:
         wait_for(lambda: both_train(place), process)
-        time.sleep(1.0)  # some steps
         requeued, killed = sorted(jobs("pretrain"))
         seen = devices(place)
         slurm.ask("scontrol", "requeue", requeued)
@@ -171,25 +148,16 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
     assert states == {requeued: "COMPLETED", killed: "CANCELLED", again: "COMPLETED"}
     assert [restarts(job) for job in (requeued, killed, again)] == [2, 0, 1]
     # All got a SIGTERM first, so that the runs saved their states, and went on from there. (Without it: tests/resume.)
-    for first, *later in (manifest["started_at_steps"] for manifest in manifests(place)):
+    for path in place.root.glob("results/*/runs/*/manifest.json"):
+        first, *later = json.loads(path.read_text())["started_at_steps"]
         assert first == 0
         assert later  # twice, unless it lost its node before it went on
         assert [0, *later] == sorted({0, *later})
 
-    local = another(fresh, tmp_path / "local")
-    done = local.snakemake("--cores", "2", settings=settings(epochs))
+    local = another(fresh, tmp_path / "local", ".snakemake")
+    done = local.snakemake("--cores", "2", settings=SETTINGS)
     assert done.returncode == 0, done.stdout + done.stderr
     made = results(local)
     assert results(place) == made
     weights = {content for name, content in made.items() if name.endswith("/encoder.safetensors")}
     assert len(weights) == 2  # the control: another seed has other bytes
-
-
-def test_without_retries_a_killed_job_is_lost(place: Checkout) -> None:
-    """The control of the test above: it is the profile that sends a killed job again."""
-    with submitting(place, EPOCHS, "--retries", "0", "data") as process:
-        wait_for(lambda: "RUNNING" in jobs("prepare").values(), process)
-        slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
-        status, said = finish(process)
-    assert status != 0, said
-    assert "prepare" in said

@@ -7,7 +7,6 @@ from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor
 
-from hypersphere.config.run import Run
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
@@ -37,7 +36,13 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
         ``contrastive_top1``, the percentage of anchors whose positive has a higher logit than every negative (a tie is
         a miss); and ``entropy``, the mean of the distributions', in nats, at most the logarithm of the candidates.
     """
-    temperature, normalise = _softmax_of(frozen.run)
+    run = frozen.run
+    given: dict[str, Any] = {}
+    for part in (run.objective, run.logits):
+        given |= part.parameters if part is not None else {}
+    if "temperature" not in given:
+        raise HypersphereError(f"probe contrastive: objective: {run.objective.name} has no temperature")
+    temperature, normalise = float(given["temperature"]), bool(given.get("normalise", True))
     found = view_pairs(frozen, TEST, max(2, candidates // 2), least=2)
     n = len(found.images)
     z = torch.cat([found.first, found.second])
@@ -59,13 +64,3 @@ def _of(z: Float[Tensor, "m d"], rows: Tensor, temperature: float) -> tuple[Tens
     of_positive = logits[own, positive].clone()
     logits[own, positive] = -torch.inf
     return (of_positive > logits.amax(dim=1)).double(), entropies
-
-
-def _softmax_of(run: Run) -> tuple[float, bool]:
-    """The temperature of a run's loss, and whether it normalises embeddings."""
-    given: dict[str, Any] = {}
-    for part in (run.objective, run.logits):
-        given |= part.parameters if part is not None else {}
-    if "temperature" not in given:
-        raise HypersphereError(f"probe contrastive: objective: {run.objective.name} has no temperature")
-    return float(given["temperature"]), bool(given.get("normalise", True))

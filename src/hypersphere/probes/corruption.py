@@ -30,12 +30,7 @@ KEPT = 2**22
 """Bytes. Versions of no more images than this are kept for the next encoder of a job, which is probed on the same."""
 
 
-def corruption(
-    frozen: Frozen,
-    *,
-    copies: PositiveInt = 6,
-    **mlp: Any,
-) -> ProbeResult:
+def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeResult:
     """Fit the probe ``mlp`` twice, and count its errors on each corrupted copy of the test images.
 
     Double metric paper, Table 3 and App. D.1: with standard augmentation, which here is none, and with AugMix
@@ -57,25 +52,16 @@ def corruption(
     if not corrupted:
         raise HypersphereError("probe corruption: target: needs a dataset with corrupted test images (tiny_imagenet_c)")
     values: dict[str, float] = {}
-    for augmentation, bank in (("standard", frozen.features(TRAIN)), ("augmix", _augmixed(frozen, copies))):
-        fitted = fit_mlp(
-            bank,
-            frozen.labels(TRAIN),
-            frozen.classes(),
-            **mlp,
-        )
+    images = frozen.images(TRAIN)
+    augmixed = torch.stack([frozen.encode(augmix_of(images, copy)) for copy in range(copies)])
+    for augmentation, bank in (("standard", frozen.features(TRAIN)), ("augmix", augmixed)):
+        fitted = fit_mlp(bank, frozen.labels(TRAIN), frozen.classes(), **mlp)
         for split in (TEST, *corrupted):
             name, _, severity = split.rpartition("-")
             way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
             error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
             values[reading("corruption_error", augmentation=augmentation, **way)] = error
     return ProbeResult(values, n=len(frozen.labels(TEST)))
-
-
-def _augmixed(frozen: Frozen, copies: int) -> Float[Tensor, "copies n d"]:
-    """Features of ``copies`` versions of each training image."""
-    images = frozen.images(TRAIN)
-    return torch.stack([frozen.encode(augmix_of(images, copy)) for copy in range(copies)])
 
 
 def augmix_of(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> Float[Tensor, "n 3 h w"]:

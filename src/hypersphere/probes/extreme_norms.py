@@ -4,10 +4,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import torch
-from jaxtyping import Bool, Float
 from pydantic import PositiveInt
-from torch import Tensor
 
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, reading
@@ -38,11 +35,12 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["tr
     """
     norms = frozen.features(split).double().norm(dim=1)
     labels, names = frozen.labels(split), frozen.class_names()
+    orders = {extreme: norms.argsort(descending=largest, stable=True) for extreme, largest in EXTREMES.items()}
     chosen = [
         (extreme, names[label], rank, image)
-        for extreme, largest in EXTREMES.items()
+        for extreme, order in orders.items()
         for label in range(len(names))
-        for rank, image in enumerate(_first(norms, labels == label, largest, count), 1)
+        for rank, image in enumerate(order[labels[order] == label][:count].tolist(), 1)
     ]
     images = [image for *_, image in chosen]
     norm = norms.cpu().numpy()[images]
@@ -53,10 +51,3 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["tr
     means = table.groupby("extreme")["norm"].mean()
     values = {reading("norm", split=split, extreme=extreme): float(means[extreme]) for extreme in EXTREMES}
     return ProbeResult(values, table, np.asarray(frozen.images(split)[images]), n=len(norms))
-
-
-def _first(norms: Float[Tensor, "n"], of_class: Bool[Tensor, "n"], largest: bool, count: int) -> list[int]:
-    """The places of a class's first images by norm."""
-    places = torch.nonzero(of_class)[:, 0]
-    order = norms[places].argsort(descending=largest, stable=True)
-    return [int(place) for place in places[order[:count]]]

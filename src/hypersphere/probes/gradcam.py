@@ -27,12 +27,7 @@ OPAQUE = 0.65
 """Share of the colour where a map is highest."""
 
 
-def gradcam(
-    frozen: Frozen,
-    *,
-    classes: PositiveInt = 5,
-    **mlp: Any,
-) -> ProbeResult:
+def gradcam(frozen: Frozen, *, classes: PositiveInt = 5, **mlp: Any) -> ProbeResult:
     """Fit the probe ``mlp``, and draw for one test image of some classes what raises the score of its class.
 
     Double metric paper, Fig. 4: "5 distinct classes chosen at random". Here classes and images are drawn by a fixed
@@ -53,12 +48,7 @@ def gradcam(
     truth, names = frozen.labels(TEST), frozen.class_names()
     places = _chosen(truth.cpu().numpy(), classes)
     images = np.array(frozen.images(TEST)[places])
-    fitted = fit_mlp(
-        frozen.features(TRAIN),
-        frozen.labels(TRAIN),
-        frozen.classes(),
-        **mlp,
-    )
+    fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **mlp)
     maps, features = last_maps(frozen.encoder, images, frozen.device)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
     with torch.enable_grad():
@@ -76,7 +66,9 @@ def gradcam(
         ],
         ignore_index=True,
     )
-    return ProbeResult({"mlp_top1": accuracy}, table, np.concatenate([big, _heated(big, heat)]), n=len(truth))
+    green = (2 * heat - 1).clip(0, 1)
+    heated = tinted(big, np.stack([np.ones_like(heat), green, np.zeros_like(heat)], axis=-1), OPAQUE * heat)
+    return ProbeResult({"mlp_top1": accuracy}, table, np.concatenate([big, heated]), n=len(truth))
 
 
 def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:
@@ -88,11 +80,6 @@ def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i 
     found = (weights * maps).sum(dim=1).relu()
     highest = found.amax(dim=(1, 2), keepdim=True)
     return found / torch.where(highest > 0, highest, 1)
-
-
-def _heated(images: np.ndarray, heat: Float[np.ndarray, "n h w"]) -> np.ndarray:
-    green = (2 * heat - 1).clip(0, 1)
-    return tinted(images, np.stack([np.ones_like(heat), green, np.zeros_like(heat)], axis=-1), OPAQUE * heat)
 
 
 def _chosen(truth: Int[np.ndarray, "n"], classes: int) -> Int[np.ndarray, "k"]:

@@ -66,16 +66,11 @@ def linear_training_mode(
             optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
-            lowest, best = sum(losses), _scores(network.eval(), frozen, weight, bias)
+            tested = frozen.images(TEST)
+            network.eval()
+            blocks = [_encoded(network, tested[i : i + BLOCK], frozen.device) for i in range(0, len(tested), BLOCK)]
+            lowest, best = sum(losses), torch.addmm(bias, torch.cat(blocks), weight.T)
     return scored(frozen, best, dict(zip(MEASURES, (1, 5), strict=True)))
-
-
-def _scores(
-    network: nn.Module, frozen: Frozen, weight: Float[Tensor, "c d"], bias: Float[Tensor, "c"]
-) -> Float[Tensor, "n c"]:
-    images = frozen.images(TEST)
-    blocks = [_encoded(network, images[i : i + BLOCK], frozen.device) for i in range(0, len(images), BLOCK)]
-    return torch.addmm(bias, torch.cat(blocks), weight.T)
 
 
 def _encoded(network: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device) -> Float[Tensor, "n d"]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, Int
 from pydantic import PositiveInt
 from torch import Tensor
 
@@ -67,7 +67,9 @@ def local_features(
         values[reading("explained", clusters=k)] = float(np.mean(shares))
         columns = [str(number) for number in range(1, len(places) + 1)]
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
-        pictures.append(big if k == 1 else _coloured(big, np.stack(regions), maps))
+        grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(int)
+        share = np.full(grown.shape, OPAQUE)
+        pictures.append(big if k == 1 else tinted(big, np.array(COLOURS)[grown], share))
     return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
 
 
@@ -79,10 +81,3 @@ def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np
     rank = np.argsort(np.argsort(-np.bincount(found.labels, minlength=k), kind="stable"), kind="stable")
     explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
     return rank[found.labels].reshape(one.shape[1:]), explained
-
-
-def _coloured(
-    images: UInt8[np.ndarray, "n h w 3"], regions: Int[np.ndarray, "n i j"], like: Tensor
-) -> UInt8[np.ndarray, "n h w 3"]:
-    grown = resized(like.new_tensor(regions), (images.shape[1], images.shape[2]), smooth=False).astype(int)
-    return tinted(images, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE))

@@ -53,18 +53,9 @@ def mlp(
         NotFiniteError: the scores are not finite, because the rate is too high.
     """
 
-    fitted = fit_mlp(
-        frozen.features(TRAIN),
-        frozen.labels(TRAIN),
-        frozen.classes(),
-        hidden=hidden,
-        dropout=dropout,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch=batch,
-        drop_every=drop_every,
-        momentum=momentum,
-    )
+    about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate, "batch": batch}
+    about |= {"drop_every": drop_every, "momentum": momentum}
+    fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **about)
     return scored(frozen, fitted.scores(frozen.features(TEST)), dict.fromkeys(MEASURES, 1))
 
 
@@ -81,12 +72,7 @@ class Perceptron(NamedTuple):
         return torch.addmm(self.b2, torch.addmm(self.b1, features, self.w1.T).relu(), self.w2.T)
 
 
-def fit_mlp(
-    bank: Float[Tensor, "*copies n d"],
-    labels: Int[Tensor, "n"],
-    classes: int,
-    **mlp: Any,
-) -> Perceptron:
+def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classes: int, **mlp: Any) -> Perceptron:
     """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch.
 
     Args:

@@ -153,12 +153,6 @@ def test_seed_and_epoch_change_everything_and_nothing_else_does() -> None:
     assert not same(first, draw([ALL] * 2, 200, SIZE, seed=1, epoch=3))
 
 
-def test_the_two_views_are_drawn_apart() -> None:
-    draws = draw([ALL] * 2, 200, SIZE, 0, 0)
-    for part in draws:
-        assert not torch.equal(part[:, 0], part[:, 1])
-
-
 def test_images_added_at_the_end_change_no_earlier_draw() -> None:
     small, large = draw([ALL] * 2, 50, SIZE, 0, 0), draw([ALL] * 2, 80, SIZE, 0, 0)
     assert same(small, large.take(torch.arange(50))) == set(Draws._fields)

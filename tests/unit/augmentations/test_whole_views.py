@@ -118,15 +118,6 @@ def test_every_order_of_jitters_is_those_jitters_one_after_another(images: Tenso
             torch.testing.assert_close(one, by_hand, atol=1e-5, rtol=0)
 
 
-def test_a_fixed_order_is_as_listed_whatever_was_drawn(images: Tensor) -> None:
-    """Beside the control that another order is another picture."""
-    branch = STRONG.model_copy(update={"jitter_probability": 1.0})
-    draws = Draws(*(part[:, 0] for part in draw([branch], N, SIZE, seed=0, epoch=0)))
-    fixed = ops.jitter(images, draws, branch.model_copy(update={"jitter_order": "fixed"}))
-    assert torch.equal(fixed, ops.jitter(images, draws._replace(order=torch.arange(4).expand(N, 4)), branch))
-    assert (fixed - ops.jitter(images, draws, branch)).abs().max() > 1e-2
-
-
 def test_what_is_off_is_not_computed(raw: Tensor, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same branch with any one of them on, and drawn with it, is stopped by it."""
     off = WEAK.model_copy(update={"jitter_probability": 0.5, "jitter_order": "random"})
@@ -146,26 +137,6 @@ def test_what_is_off_is_not_computed(raw: Tensor, monkeypatch: pytest.MonkeyPatc
         of_branch = draw([branch], N, SIZE, seed=0, epoch=0)
         with pytest.raises(AssertionError, match="called"):
             ops.make_views(raw, of_branch, [branch])
-
-
-OFF = {"brightness": 0.0, "contrast": 0.0, "saturation": 0.0, "hue": 0.0, "grayscale": 0.0}
-
-
-@pytest.mark.parametrize("name", ["brightness", "contrast", "saturation", "grayscale"])
-def test_skipping_an_operation_of_strength_zero_changes_no_byte(raw: Tensor, name: str) -> None:
-    """A strength too small to move a float32 factor from 1 makes the operation run, at its identity."""
-    skipped = Views(**OFF)
-    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
-    forced = skipped.model_copy(update={name: 1e-30})
-    assert torch.equal(ops.make_views(raw, draws, [skipped] * 2), ops.make_views(raw, draws, [forced] * 2))
-
-
-def test_a_hue_shift_of_zero_changes_no_colour_by_a_visible_step(raw: Tensor) -> None:
-    skipped = Views(**OFF)
-    draws = draw([skipped] * 2, N, SIZE, seed=0, epoch=0)
-    forced = skipped.model_copy(update={"hue": 1e-30})
-    difference = ops.make_views(raw, draws, [skipped] * 2) - ops.make_views(raw, draws, [forced] * 2)
-    assert difference.abs().max() < 1e-6
 
 
 def test_jitter_probability_zero_and_no_crop_leave_the_image(raw: Tensor, images: Tensor) -> None:
@@ -206,16 +177,3 @@ def test_chunks_change_no_byte(
     assert sum(calls) == 2 * N
     assert max(calls) <= max(1, images_in_chunk)
     assert len(calls) > len(set(branches)) or images_in_chunk > N
-
-
-def test_two_views_of_an_image_differ(raw: Tensor) -> None:
-    views = Views()
-    first, second = ops.make_views(raw, draw([views] * 2, N, SIZE, seed=0, epoch=0), [views] * 2)
-    different = (first - second).abs().amax(dim=(1, 2, 3)) > 1e-3
-    assert different[2:].all()
-
-
-def test_draws_have_one_entry_per_image_and_view() -> None:
-    draws = draw([Views()] * 2, 5, SIZE, seed=0, epoch=0)
-    assert isinstance(draws, Draws)
-    assert {part.shape[:2] for part in draws} == {(5, 2)}

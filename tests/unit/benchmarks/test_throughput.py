@@ -115,40 +115,6 @@ def test_a_ratio_is_the_median_of_the_repeats_ratios(throughput: ModuleType, tin
     assert measured.floor == pytest.approx((1.0, 1.0, 1.25))
 
 
-def test_everything_is_timed_in_turn(throughput: ModuleType, clock: tuple) -> None:
-    """One call of each before it counts."""
-    order: list[str] = []
-    times = throughput.in_turn({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, clock, 2)
-    assert order == ["a", "b"] * 3
-    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 2, "b": 2}
-
-
-def test_without_lightly_the_floor_is_still_measured(
-    throughput: ModuleType, steps: ModuleType, tiny: tuple, clock: tuple, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(steps, "LIGHTLY", None)
-    measured = throughput.measure_step(tiny, clock, 1)
-    assert measured.faster is None
-    assert measured.floor.median > 0
-
-
-def test_shares_add_up_to_one(throughput: ModuleType, page: ModuleType, tiny: tuple, clock: tuple) -> None:
-    shares = throughput.our_phases(tiny, clock, 2)
-    assert tuple(shares) == page.PHASES
-    assert sum(shares.values()) == pytest.approx(1)
-    assert min(shares.values()) > 0
-
-
-def test_a_measurement_leaves_determinism_as_it_was(steps: ModuleType, tiny: tuple) -> None:
-    before = torch.get_deterministic_debug_mode()
-    torch.set_deterministic_debug_mode("default")
-    try:
-        steps.our_step(tiny, torch.device("cpu"))()
-        assert torch.get_deterministic_debug_mode() == 0
-    finally:
-        torch.set_deterministic_debug_mode(before)
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -169,11 +135,3 @@ def test_what_cannot_be_measured_is_said(
     with pytest.raises(SystemExit):
         throughput.main()
     assert said in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_bfloat16_is_timed_only_where_the_device_has_it(
-    throughput: ModuleType, tiny: tuple, clock: tuple, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for able in (True, False):
-        monkeypatch.setattr(throughput, "precision", lambda *_, able=able: torch.bfloat16 if able else torch.float32)
-        assert (throughput.measure_step(tiny, clock, 1).half is not None) == able

@@ -1,20 +1,10 @@
 """The plain network: size by hand, function against one written with torch's functions, sides of its stages."""
 
-import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from hypersphere.encoders.convnet import convnet
-
-
-@pytest.mark.parametrize("width", [3, 16])
-def test_convnet_size(width: int) -> None:
-    """By hand: 3x3 convolutions from 3 to w, to 2w, to 4w channels, without biases; batch norms of two numbers each."""
-    w, model = width, convnet(width=width)
-    size = 9 * (3 * w + w * 2 * w + 2 * w * 4 * w) + 2 * (w + 2 * w + 4 * w)
-    assert sum(parameter.numel() for parameter in model.parameters()) == size
-    assert model.feature_dim == 4 * width
 
 
 def randomised(model: nn.Module) -> nn.Module:

@@ -1,13 +1,13 @@
 """torchvision's ResNets: sizes against published counts, stems against their closed form."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 import torchvision
 from torch import nn
 
 from hypersphere.encoders.resnet import resnet, stemmed_resnet
+
+from .conftest import randomise
 
 # Parameters as torchvision's documentation prints them, its 1000-way classifier, the 7x7 stem, and the 3x3 one.
 PUBLISHED = {18: 11_689_512, 50: 25_557_032}
@@ -34,17 +34,18 @@ def test_resnet_size_and_features(depth: int, stem: str) -> None:
 
 @pytest.mark.parametrize("side", [32, 64, 96, 224])
 @pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])
-def test_resnet_stem_decides_the_resolution(
-    stem: str, side: int, sides: Callable[[nn.Module, torch.Tensor], list[int]]
-) -> None:
+def test_resnet_stem_decides_the_resolution(stem: str, side: int) -> None:
     """The CIFAR stem keeps every pixel (SimCLR, App. B.9), max-pooling halves, the ImageNet one divides by four."""
     with torch.device("meta"):
         model = resnet(depth=18, stem=stem).eval()  # type: ignore[arg-type]
-        seen = sides(model, torch.rand(1, 3, side, side))
+        seen: list[int] = []
+        for stage in ("layer1", "layer2", "layer3", "layer4"):
+            model.get_submodule(stage).register_forward_hook(lambda module, x, output: seen.append(output.shape[-1]))
+        model(torch.rand(1, 3, side, side))
     assert seen == [side // DIVISOR[stem] // stage for stage in (1, 2, 4, 8)]
 
 
-def test_the_imagenet_stem_is_torchvisions_network(randomise: Callable[[nn.Module], nn.Module]) -> None:
+def test_the_imagenet_stem_is_torchvisions_network() -> None:
     """The same function under the same names, but for the classifier."""
     published = torchvision.models.resnet18()
     published.fc = nn.Identity()
@@ -69,14 +70,6 @@ def test_small_stems_by_hand(stem: str) -> None:
     model.get_submodule("layer1").register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].clone()))
     model(x)
     torch.testing.assert_close(seen[0], expected)
-
-
-def test_stems_keep_the_tensors_names() -> None:
-    with torch.device("meta"):
-        stems = [resnet(depth=18, stem=stem).state_dict() for stem in ("cifar", "max_pool", "imagenet")]
-        published = torchvision.models.resnet18().state_dict().keys() - {"fc.weight", "fc.bias"}
-    assert all(state.keys() == published for state in stems)
-    assert stems[0]["conv1.weight"].shape == stems[1]["conv1.weight"].shape != stems[2]["conv1.weight"].shape
 
 
 @pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])

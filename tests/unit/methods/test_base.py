@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.methods.base import follow, frozen_copy, momentum_at
-from hypersphere.methods.simclr import simclr
 
 from .shared import Flat, make_batch, make_parts
 
@@ -108,18 +107,3 @@ def test_a_batchs_key_is_seed_purpose_and_moment() -> None:
     moments = [(9, 1, 4, 2), (3, 9, 4, 2), (3, 1, 9, 2), (3, 1, 4, 9), (3, 1, 4, 2)]
     keys = [batch._replace(rng_key=moment).key("shuffle") for moment in moments] + [batch.key("noise")]
     assert len({tuple(prng.permutation(50, *key)) for key in keys}) == 6
-
-
-def test_the_length_of_features_is_the_encoders() -> None:
-    assert make_parts(zero).features == 6
-
-
-def test_a_method_without_a_memory_does_nothing_between_steps() -> None:
-    method = simclr(make_parts(zero), hidden=7, dim=4)
-    before = copy.deepcopy(method.state_dict())
-    method.begin()
-    method.after_step(0.5, 0.5)
-    after = method.state_dict()
-    assert before.keys() == after.keys()
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    assert list(method.constant_rate()) == []

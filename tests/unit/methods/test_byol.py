@@ -12,9 +12,8 @@ from hypersphere.methods.byol import byol
 from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
-from hypersphere.training.build import build_method
 
-from .shared import Layer, described, make_batch, make_parts, make_run
+from .shared import Layer, described, make_batch, make_parts
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 from lightly.models.modules.heads import BYOLPredictionHead, BYOLProjectionHead
@@ -73,9 +72,3 @@ def test_it_trains_with_an_info_nce_of_beta_0(symmetric: bool) -> None:
     ours, theirs = (make(objective, symmetric=symmetric) for objective in (attraction, normalised_squared_error))
     constant = 4 if symmetric else 2
     torch.testing.assert_close(ours(make_batch()).loss + constant, theirs(make_batch()).loss)
-
-
-def test_it_is_built_from_a_run() -> None:
-    run = make_run({"name": "byol", "hidden": 8, "dim": 4}, {"name": "normalised_squared_error"})
-    built = build_method(run).get_submodule("predictor")
-    assert described(built) == [("linear", 4, 8, False), ("batch norm", 8, True), ("ReLU",), ("linear", 8, 4, True)]

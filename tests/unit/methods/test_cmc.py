@@ -8,14 +8,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.cmc import cmc
-from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.multiview_coding import multiview_coding
-from hypersphere.training.build import build_method
 
-from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import described, gradients, identity, make_batch, make_parts, step
 
 LOSS = partial(multiview_coding, temperature=0.5)
 
@@ -85,18 +82,6 @@ def test_the_gradient_reaches_both_streams() -> None:
     assert stopped == ["encoder.rest.weight", "encoder.rest.bias", "colour.0.weight", "colour.0.bias"]
 
 
-def test_the_gradient_transform_acts_on_both_embeddings_and_not_on_values() -> None:
-    plain, scaled, batch = make(), make(lambda z: grad_scale(z, power=1)), make_batch(views=1)
-    assert torch.equal(plain(batch).loss, scaled(batch).loss)
-    for name, a, b in zip(
-        dict(plain.named_parameters()),
-        gradients(plain, plain(batch).loss),
-        gradients(scaled, scaled(batch).loss),
-        strict=True,
-    ):
-        assert (a - b).abs().max() > 1e-5, name
-
-
 @pytest.mark.trained
 def test_training_tells_images_apart_and_keeps_nothing_but_weights() -> None:
     """Far below log 8, the loss of a method that tells none of eight apart: it goes to 0.70, and is 0.73 here."""
@@ -105,47 +90,3 @@ def test_training_tells_images_apart_and_keeps_nothing_but_weights() -> None:
         step(method, batch, rate=0.5)
     assert method(batch).loss < math.log(8) / 2
     assert method.state_dict().keys() == dict(method.named_parameters()).keys()
-
-
-def test_zero_vectors_are_finite() -> None:
-    method, batch = make(), make_batch(views=1)
-    with torch.no_grad():
-        for name in ("lightness", "colour"):
-            for parameter in method.get_submodule(name).parameters():
-                parameter.zero_()
-    loss = method(batch).loss
-    assert loss.isfinite()
-    assert all(part.isfinite().all() for part in gradients(method, loss))
-
-
-def test_it_is_given_one_view_by_one_encoder() -> None:
-    assert registry.read_constant("methods", "cmc", "VIEWS", 2) == 1
-    assert registry.misfit("cmc", "multiview_coding") is None
-    assert registry.misfit("cmc", "tuplet") == "tuplet needs labels; cmc gives two batches of embeddings"
-    with pytest.raises(ValueError, match="encoder: cmc needs lab_streams"):
-        make_run({"name": "cmc", "dim": 4}, {"name": "multiview_coding", "temperature": 0.5})
-    with pytest.raises(ValueError, match="too many values"):
-        make()(make_batch(views=2))
-
-
-def test_a_run_builds_it_with_its_encoder_from_keyed_draws_alone() -> None:
-    """On real streams: a grey image's colour is the same whatever its grey, and its lightness is not."""
-    run = make_run(
-        {"name": "cmc", "dim": 4},
-        {"name": "multiview_coding", "temperature": 0.5},
-        encoder={"name": "lab_streams", "backbone": "resnet8", "width": 2},
-    )
-    torch.manual_seed(1)
-    method = build_method(run).eval()
-    torch.manual_seed(2)
-    again = build_method(run).eval()
-    before = torch.get_rng_state()
-    greys = torch.tensor([0.2, 0.4, 0.6]).view(1, 3, 1, 1, 1).expand(1, 3, 3, 8, 8)
-    batch = Batch(greys, torch.arange(3), torch.arange(3))
-    embeddings = method(batch).embeddings
-    assert torch.equal(torch.get_rng_state(), before)
-    assert torch.equal(again(batch).embeddings, embeddings)
-    assert embeddings.shape == (6, 4)
-    spread = [part.std(dim=0).max() for part in embeddings.chunk(2)]
-    assert spread[0] > 1e-3
-    assert spread[1] < 1e-4

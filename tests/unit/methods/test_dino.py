@@ -1,6 +1,5 @@
 """DINO's wiring: a teacher that follows, a centre that follows the teacher, a head of cosines."""
 
-import math
 import os
 from collections.abc import Callable
 from functools import partial
@@ -11,28 +10,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.dino import dino
-from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.self_distillation import self_distillation
-from hypersphere.training import optimisation
-from hypersphere.training.build import build_method
 
-from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import descend, described, identity, make_batch, make_parts, step
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import DINOLoss
 from lightly.models.modules.heads import DINOProjectionHead
-from lightly.models.utils import update_momentum
 
 LOSS = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
-FIELDS: Any = (
-    {"name": "dino", "hidden": 8, "bottleneck": 4, "prototypes": 5},
-    {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.04},
-)
-RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
-CUT = make_run(*FIELDS, initialisation={"name": "cut_initialisation", "c": 3})
 
 
 def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
@@ -113,64 +101,6 @@ def test_it_is_algorithm_1() -> None:
     assert not embeddings.requires_grad
 
 
-def undetached(student: Tensor, teacher: Tensor, centre: Tensor) -> Tensor:
-    """A loss that would let a gradient through to the teacher."""
-    return -((teacher - centre).softmax(dim=1) * student.log_softmax(dim=1)).sum(dim=1).mean()
-
-
-def test_no_gradient_reaches_the_teacher() -> None:
-    """By hand: targets without a graph. Control: with the student as its own target, the same numbers at the start,
-    and a gradient through it, the encoder's is another."""
-    method, batch = make(undetached), make_batch()
-    loss = method(batch).loss
-    ours = gradients(method, loss)
-    assert all(not parameter.requires_grad for parameter in teacher(method).parameters())
-
-    def by_hand(stop: bool) -> tuple[Tensor, list[Tensor]]:
-        s = outputs(method, batch)
-        t = [torch.tensor(part.tolist()) if stop else part for part in s]
-        value = (undetached(s[0], t[1], torch.zeros(9)) + undetached(s[1], t[0], torch.zeros(9))) / 2
-        return value, gradients(method, value)
-
-    value, expected = by_hand(stop=True)
-    torch.testing.assert_close(loss, value)
-    for mine, theirs in zip(ours, expected, strict=True):
-        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
-    assert (ours[0] - by_hand(stop=False)[1][0]).abs().max() > 1e-4
-
-
-def test_the_teacher_begins_as_the_student_and_is_moved_by_no_optimiser() -> None:
-    method = make()
-    student = [p for name, p in method.named_parameters() if not name.startswith("target.")]
-    for ours, theirs in zip(student, teacher(method).parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-        assert ours is not theirs
-    groups = optimisation.build(method, RUN.optimiser).param_groups
-    assert {id(p) for group in groups for p in group["params"]} == {id(p) for p in student}
-
-
-@pytest.mark.parametrize("schedule", ["constant", "cosine"])
-def test_the_teacher_follows_the_student(schedule: str) -> None:
-    """By hand over four steps of two passes, and against lightly's update_momentum. Momentum is 0.8, or rises to 1 as
-    1 - 0.2 (cos(pi k/K) + 1)/2; at the end of the schedule the teacher stands still."""
-    method = make(momentum=0.8, momentum_schedule=schedule)
-    student = [p for name, p in method.named_parameters() if not name.startswith("target.")]
-    by_hand = [p.detach().clone() for p in teacher(method).parameters()]
-    online, theirs = (nn.ParameterList([nn.Parameter(p.detach().clone()) for p in student]) for _ in range(2))
-    for k in range(1, 5):
-        before = [p.detach().clone() for p in teacher(method).parameters()]
-        step(method, make_batch(seed=2 * k), make_batch(seed=2 * k + 1), fraction=k / 4, rate=1.0)
-        momentum = 0.8 if schedule == "constant" else 1 - 0.2 * (math.cos(math.pi * k / 4) + 1) / 2
-        online.load_state_dict({str(i): p.detach() for i, p in enumerate(student)})
-        update_momentum(online, theirs, momentum)
-        for i, parameter in enumerate(teacher(method).parameters()):
-            by_hand[i] = momentum * by_hand[i] + (1 - momentum) * student[i].detach()
-            torch.testing.assert_close(parameter.detach(), by_hand[i])
-            torch.testing.assert_close(parameter.detach(), theirs[i].detach())
-        moved = max((a - b).abs().max() for a, b in zip(before, teacher(method).parameters(), strict=True))
-        assert moved == 0 if schedule == "cosine" and k == 4 else moved > 1e-4
-
-
 def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
     """By hand over three steps of two passes; within a step it rests, for the loss too."""
     given: list[Tensor] = []
@@ -202,35 +132,6 @@ def test_each_view_has_its_own_batch_statistics_in_student_and_teacher() -> None
     assert (means[0] - means[1]).abs().max() > 1e-4  # type: ignore[operator]
 
 
-def test_the_gradient_transform_acts_on_the_bottleneck_before_it_is_normalised() -> None:
-    """Values stay; gradients are those of transformed bottlenecks, by hand, and the prototypes' is what it was."""
-    scale = partial(grad_scale, power=1)
-    plain, scaled, batch = make(), make(gradient=scale), make_batch()
-    assert torch.equal(plain(batch).loss, scaled(batch).loss)
-    z = [scale(scaled.get_submodule("projector")(scaled.encoder(view))) for view in batch.views]
-    s = [normed(part) @ normed(scaled.get_parameter("prototypes.weight")).T for part in z]
-    by_hand = (LOSS(s[0], s[1], torch.zeros(9)) + LOSS(s[1], s[0], torch.zeros(9))) / 2  # at first its own teacher
-    expected, without = gradients(scaled, by_hand), gradients(plain, plain(batch).loss)
-    for mine, theirs in zip(gradients(scaled, scaled(batch).loss), expected, strict=True):
-        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
-    differ = [bool((a - b).abs().max() > 1e-5) for a, b in zip(expected, without, strict=True)]
-    assert (differ[0], differ[-1]) == (True, False)
-
-
-def descend(method: Method, fractions: list[float]) -> list[Tensor]:
-    """The prototypes after each step of an optimiser with momentum and weight decay."""
-    optimiser = optimisation.build(method, RUN.optimiser)
-    optimisation.set_rate(optimiser, 0.5, 1.0)
-    found = []
-    for k, fraction in enumerate(fractions):
-        optimiser.zero_grad(set_to_none=True)
-        method(make_batch(seed=k)).loss.backward()
-        optimiser.step()
-        method.after_step(fraction, fraction)
-        found.append(method.get_parameter("prototypes.weight").detach().clone())
-    return found
-
-
 def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:
     """A quarter of eight steps: two; weight decay rests too. Control: without it the layer moves in the first."""
     fractions = [(k + 1) / 8 for k in range(8)]
@@ -242,19 +143,6 @@ def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:
     assert (method.get_parameter("projector.4.weight") - start["projector.4.weight"]).abs().max() > 1e-3
     assert not torch.equal(descend(make(), fractions[:1])[0], found[0])
     assert torch.equal(descend(make(freeze_last_layer=1.0), fractions[:7])[-1], found[0])
-
-
-def test_zero_bottlenecks_are_finite() -> None:
-    method, batch = make(), make_batch()
-    with torch.no_grad():
-        for part in ("projector", "target.projector"):
-            for parameter in method.get_submodule(part).parameters():
-                parameter.zero_()
-    loss = method(batch).loss
-    assert loss.item() == pytest.approx(math.log(9), abs=1e-6)  # all outputs 0: uniform
-    assert all(part.isfinite().all() for part in gradients(method, loss))
-    method.after_step(0.5, 0.5)
-    assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
 
 
 @pytest.mark.parametrize("altered", [None, "centre", "frozen", "target.projector.0.bias", "target.prototypes.weight"])
@@ -274,25 +162,3 @@ def test_what_it_remembers_is_in_its_state(altered: str | None) -> None:
         for each in (method, resumed):
             each.after_step(fraction, fraction)
     assert same == [altered is None] * 3
-
-
-def test_a_run_builds_it_from_keyed_draws_alone_and_cuts_the_teacher_with_the_student() -> None:
-    """And with one objective, and the authors' defaults."""
-    fields = registry.schema("methods", "dino").model_fields
-    defaults = [fields[name].default for name in ("momentum", "momentum_schedule", "centre_momentum")]
-    assert defaults == [0.996, "cosine", 0.9]
-    able = [name for name in registry.names("objectives") if registry.misfit("dino", name) is None]
-    assert able == ["self_distillation"]
-    torch.manual_seed(1)
-    method = build_method(RUN)
-    torch.manual_seed(2)
-    cut = build_method(CUT)
-    for (name, whole), third in zip(method.named_parameters(), cut.parameters(), strict=True):
-        torch.testing.assert_close(whole, 3 * third, msg=name)
-    for name, parameter in teacher(cut).named_parameters():
-        assert torch.equal(parameter, cut.get_parameter(name))
-    before = torch.get_rng_state()
-    pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
-    method(Batch(pixels, torch.arange(4), torch.arange(4)))
-    method.after_step(0.5, 0.5)
-    assert torch.equal(torch.get_rng_state(), before)

@@ -1,26 +1,21 @@
 """Instance discrimination's wiring: one view, a memory bank that moves between steps, keyed noise."""
 
 import math
-import pickle
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.instance_discrimination import instance_discrimination
-from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.nce_memory_bank import nce_memory_bank
 from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
-from hypersphere.training.build import build_method
 
-from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import described, identity, make_batch, make_parts, step
 
 IMAGES = 9
 NCE = partial(nce_memory_bank, temperature=0.5)
@@ -148,99 +143,3 @@ def test_the_bank_rests_within_a_step() -> None:
     step(method, batch_of(0, 3, 6))
     assert torch.equal(banks[0], banks[1])
     assert (banks[2][[0, 3, 6, 1, 8]] != banks[1][[0, 3, 6, 1, 8]]).any(dim=1).all()
-
-
-def test_a_momentum_of_one_keeps_the_bank() -> None:
-    method = make(momentum=1.0)
-    step(method, batch_of(0, 3, 6))
-    torch.testing.assert_close(method.get_buffer("bank"), make().get_buffer("bank"))
-
-
-def test_no_gradient_reaches_the_bank_and_the_head_gets_it() -> None:
-    """Gradients equal those against a bank of constants; backward still works when the bank has moved since."""
-    method, batch = make(), batch_of(7, 2, 0)
-    constants = torch.tensor(method.get_buffer("bank").tolist())
-    expected = gradients(method, softmax(embedded(method, batch), batch.places, constants, torch.empty(0)))
-    for mine, theirs in zip(gradients(method, method(batch).loss), expected, strict=True):
-        torch.testing.assert_close(mine, theirs)
-        assert mine.isfinite().all()
-    assert not method.get_buffer("bank").requires_grad
-    method.after_step(0.5, 0.5)
-    assert not method.get_buffer("bank").requires_grad
-
-
-def test_the_gradient_transform_acts_on_embeddings_and_not_on_values_or_the_bank() -> None:
-    plain, scaled, batch = make(), make(gradient=lambda z: grad_scale(z, power=1)), batch_of(7, 2, 0)
-    losses = plain(batch).loss, scaled(batch).loss
-    assert torch.equal(*losses)
-    for a, b in zip(gradients(plain, losses[0])[-2:], gradients(scaled, losses[1])[-2:], strict=True):
-        assert (a - b).abs().max() > 1e-4
-    plain.after_step(0.5, 0.5)
-    scaled.after_step(0.5, 0.5)
-    assert torch.equal(plain.get_buffer("bank"), scaled.get_buffer("bank"))
-
-
-@pytest.mark.parametrize("loss", [softmax, NCE])
-def test_zero_embeddings_are_finite_and_leave_their_rows(loss: Callable[..., Tensor]) -> None:
-    method = make(loss)
-    with torch.no_grad():
-        for parameter in method.get_submodule("projector").parameters():
-            parameter.zero_()
-    before = method.get_buffer("bank").clone()
-    value = method(batch_of(0, 3, 6)).loss
-    assert value.isfinite()
-    assert all(part.isfinite().all() for part in gradients(method, value))
-    method.after_step(0.5, 0.5)
-    torch.testing.assert_close(method.get_buffer("bank"), before)
-
-
-def test_what_it_remembers_is_in_its_state() -> None:
-    """Continued from its state, a method of another seed goes the same way; with one row of the bank turned, it does
-    not."""
-    method, resumed, altered = make(), make(seed=1), make(seed=1)
-    for seed in range(3):
-        step(method, batch_of(0, 3, 6, seed=seed), batch_of(1, 8, seed=seed))
-    resumed.load_state_dict(method.state_dict())
-    altered.load_state_dict(method.state_dict())
-    altered.get_buffer("bank")[3] *= -1
-    for seed in range(3, 5):
-        batch = batch_of(3, 1, 4, seed=seed)
-        for part in (method, resumed, altered):
-            step(part, batch)
-        loss = method(batch).loss
-        assert torch.equal(loss, resumed(batch).loss)
-        assert abs(loss - altered(batch).loss) > 1e-4
-        for part in (method, resumed, altered):
-            part.after_step(1.0, 1.0)
-
-
-def test_its_defaults_are_the_authors() -> None:
-    """Wu et al. 2018, their code (from memory)."""
-    fields = registry.schema("methods", "instance_discrimination").model_fields
-    assert {name: fields[name].default for name in ("momentum", "noise")} == {"momentum": 0.5, "noise": 4096}
-
-
-def test_it_is_given_one_view_and_trains_with_objectives_of_a_bank() -> None:
-    assert registry.read_constant("methods", "instance_discrimination", "VIEWS", 2) == 1
-    able = [name for name in registry.names("objectives") if registry.misfit("instance_discrimination", name) is None]
-    assert able == ["nce_memory_bank", "nonparametric_softmax"]
-    with pytest.raises(ValueError, match="too many values"):
-        make()(make_batch(views=2))
-
-
-@pytest.mark.parametrize("name", ["nonparametric_softmax", "nce_memory_bank"])
-def test_a_run_builds_it_for_its_images_from_keyed_draws_alone(name: str) -> None:
-    run = make_run({"name": "instance_discrimination", "dim": 4}, {"name": name, "temperature": 0.5})
-    torch.manual_seed(1)
-    method = build_method(run, images=11)
-    torch.manual_seed(2)
-    again = build_method(run, images=11)
-    before = torch.get_rng_state(), pickle.dumps(np.random.get_state())
-    pixels = torch.rand(1, 3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
-    batch = Batch(pixels, torch.tensor([10, 0, 5]), torch.zeros(3, dtype=torch.int64))
-    losses = [part(batch).loss for part in (method, again)]
-    assert torch.equal(*losses)
-    method.after_step(0.5, 0.5)
-    assert torch.equal(torch.get_rng_state(), before[0])
-    assert pickle.dumps(np.random.get_state()) == before[1]
-    assert method.get_buffer("bank").shape == (11, 4)

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from hypersphere.methods.base import Method
 from hypersphere.methods.simclr import simclr
-from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.nt_xent import nt_xent
 
 from .shared import batches_seen, described, gradients, identity, make_batch, make_parts, normed
@@ -119,37 +118,3 @@ def test_batch_norm_sees_a_view_at_a_time_or_both() -> None:
     torch.testing.assert_close(apart, by_hand(together=False).detach(), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(together, by_hand(together=True).detach(), atol=1e-5, rtol=1e-4)
     assert (apart - together).abs().max() > 1e-2
-
-
-@pytest.mark.parametrize("forward", ["per_view", "both_views"])
-def test_the_gradient_transform_acts_on_embeddings_and_not_on_values(forward: str) -> None:
-    plain, scaled = make(forward=forward), make(lambda z: grad_scale(z, power=1), forward=forward)
-    assert torch.equal(plain(make_batch()).loss, scaled(make_batch()).loss)
-    a, b = (gradients(method, method(make_batch()).loss) for method in (plain, scaled))
-    assert (a[0] - b[0]).abs().max() > 1e-4
-
-
-def test_the_gradient_transform_acts_on_each_view() -> None:
-    calls: list[Tensor] = []
-
-    def transform(z: Tensor) -> Tensor:
-        calls.append(z)
-        return z
-
-    method = make(transform)
-    output = method(make_batch())
-    torch.testing.assert_close(torch.cat(calls).detach(), output.embeddings)
-    assert len(calls) == 2
-
-
-@pytest.mark.parametrize("forward", ["per_view", "both_views"])
-def test_swapping_the_views_does_not_change_the_loss(forward: str) -> None:
-    method, batch = make(forward=forward), make_batch()
-    swapped = batch._replace(views=batch.views.flip(0))
-    torch.testing.assert_close(method(batch).loss, method(swapped).loss)
-    other = batch._replace(views=torch.stack([batch.views[0], batch.views[1].flip(0)]))  # control: other pairs
-    assert (method(batch).loss - method(other).loss).abs() > 1e-2
-
-
-def test_no_rate_is_constant() -> None:
-    assert list(make().constant_rate()) == []

@@ -2,18 +2,14 @@
 
 from typing import Any
 
-import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from hypersphere.config import registry
-from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.base import Method
 from hypersphere.methods.supervised import supervised
 from hypersphere.objectives.cross_entropy import cross_entropy
-from hypersphere.objectives.grad_scale import grad_scale
-from hypersphere.training.build import build_method
 
-from .shared import Flat, described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import Flat, described, identity, make_batch, make_parts, step
 
 
 def make(gradient: Any = identity, classes: int = 3) -> Method:
@@ -52,50 +48,3 @@ def test_three_steps_are_those_of_torchs_own_training() -> None:
         torch.testing.assert_close(ours, plain, atol=1e-6, rtol=1e-5)
     weights = [part.get_parameter("classifier.weight") for part in (method, others)]
     assert (weights[0] - weights[1]).abs().max() > 1e-3
-
-
-def test_it_is_given_one_view_and_fits_one_objective() -> None:
-    assert registry.read_constant("methods", "supervised", "VIEWS", 2) == 1
-    assert [name for name in registry.names("objectives") if registry.misfit("supervised", name) is None] == [
-        "cross_entropy"
-    ]
-    with pytest.raises(ValueError, match="too many values"):
-        make()(make_batch(views=2))
-
-
-def test_the_gradient_transform_acts_on_scores_and_not_on_values() -> None:
-    plain, scaled, batch = make(), make(lambda z: grad_scale(z, power=1)), make_batch(views=1)
-    assert torch.equal(plain(batch).loss, scaled(batch).loss)
-    bias = -1  # its gradient is the sum of the scores' gradients
-    norms = torch.linalg.vector_norm(plain(batch).embeddings, dim=1, keepdim=True)
-    p = plain(batch).embeddings.softmax(1) - torch.eye(3)[batch.labels]
-    torch.testing.assert_close(gradients(scaled, scaled(batch).loss)[bias], (norms * p / 5).sum(0))
-    assert (gradients(plain, plain(batch).loss)[bias] - (norms * p / 5).sum(0)).abs().max() > 1e-3
-
-
-def test_zero_features_are_finite() -> None:
-    class Zero(nn.Module):
-        feature_dim = 6
-
-        def forward(self, images: Tensor) -> Tensor:
-            return images.new_zeros(len(images), 6)
-
-    method = supervised(make_parts(cross_entropy, classes=3)._replace(encoder=Zero()))
-    output = method(make_batch(views=1))
-    output.loss.backward()
-    assert output.loss.isfinite()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in method.parameters())
-
-
-def test_a_run_builds_it_for_its_classes_from_keyed_draws_alone() -> None:
-    run = make_run({"name": "supervised"}, {"name": "cross_entropy"})
-    torch.manual_seed(1)
-    method = build_method(run, images=8, classes=7)
-    torch.manual_seed(2)
-    again = build_method(run, images=8, classes=7)
-    before = torch.get_rng_state()
-    pixels = torch.rand(1, 8, 3, 8, 8, generator=torch.Generator().manual_seed(0))
-    batch = Batch(pixels, torch.arange(8), torch.arange(8) % 7)
-    assert method(batch).embeddings.shape == (8, 7)
-    assert torch.equal(torch.get_rng_state(), before)
-    assert all(torch.equal(a, b) for a, b in zip(method.parameters(), again.parameters(), strict=True))

@@ -10,24 +10,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.config import registry
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.swav import swav
-from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.swapped_prediction import swapped_prediction
-from hypersphere.training import optimisation
-from hypersphere.training.build import build_method
 
-from .shared import described, gradients, identity, make_batch, make_parts, make_run, step
+from .shared import descend, described, gradients, identity, make_batch, make_parts, step
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 from lightly.loss import SwaVLoss
 from lightly.models.modules.heads import SwaVProjectionHead, SwaVPrototypes
 
 LOSS = partial(swapped_prediction, temperature=0.5, epsilon=0.3)
-FIELDS: Any = {"name": "swav", "hidden": 8, "dim": 4, "prototypes": 5}, {"name": "swapped_prediction"}
-RUN = make_run(*FIELDS, optimiser={"learning_rate": 1.0, "weight_decay": 0.1})
-CUT = make_run(*FIELDS, initialisation={"name": "cut_initialisation", "c": 3})
 
 
 def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
@@ -77,33 +70,6 @@ def test_its_loss_is_lightlys_of_cosines_with_prototypes() -> None:
     assert abs(theirs([part @ prototypes(method).T for part in z], [])[0] - output.loss) > 1e-3
 
 
-def test_the_first_views_scores_are_the_first() -> None:
-    given: dict[str, Tensor] = {}
-
-    def spy(scores_a: Tensor, scores_b: Tensor) -> Tensor:
-        given.update(a=scores_a, b=scores_b)
-        return LOSS(scores_a, scores_b)
-
-    method, batch = make(spy), make_batch()
-    method(batch)
-    first, second = scores(method, batch)
-    torch.testing.assert_close(given["a"], first)
-    torch.testing.assert_close(given["b"], second)
-    assert (first - second).abs().max() > 1e-2
-
-
-def test_swapping_the_views_does_not_change_the_loss() -> None:
-    method, batch = make(), make_batch()
-    torch.testing.assert_close(method(batch).loss, method(batch._replace(views=batch.views.flip(0))).loss)
-
-
-def test_each_view_has_its_own_batch_statistics() -> None:
-    method = make()
-    method(make_batch())
-    norms = [module for module in method.modules() if isinstance(module, nn.BatchNorm1d)]
-    assert [int(norm.num_batches_tracked) for norm in norms] == [2, 2]  # type: ignore[arg-type]
-
-
 def test_prototypes_begin_on_the_sphere_as_lightlys() -> None:
     method = swav(make_parts(LOSS), hidden=7, dim=4, prototypes=9)
     theirs = SwaVPrototypes(4, 9)
@@ -141,39 +107,6 @@ def test_the_gradient_is_that_of_both_views() -> None:
     assert (gradients(method, LOSS(first.detach(), second))[0] - expected[0]).abs().max() > 1e-4
 
 
-def test_the_gradient_transform_acts_on_embeddings_before_they_are_normalised() -> None:
-    """Values stay; with the gradient times the norm, that of each embedding is what a unit vector's would be. The
-    prototypes' is the same."""
-    plain, scaled, batch = make(), make(gradient=lambda z: grad_scale(z, power=1)), make_batch()
-    assert torch.equal(plain(batch).loss, scaled(batch).loss)
-    bias = "projector.3.bias"
-    z = [part.detach().requires_grad_() for part in projected(plain, batch)]
-    loss = LOSS(*(normed(part) @ prototypes(plain).T for part in z))
-    moves = torch.autograd.grad(loss, z)
-    expected = sum((part.norm(dim=1, keepdim=True) * move).sum(0) for part, move in zip(z, moves, strict=True))
-    assert isinstance(expected, Tensor)
-    names = [name for name, _ in plain.named_parameters()]
-    found = dict(zip(names, gradients(scaled, scaled(batch).loss), strict=True))
-    without = dict(zip(names, gradients(plain, plain(batch).loss), strict=True))
-    torch.testing.assert_close(found[bias], expected.detach())
-    assert (without[bias] - expected).abs().max() > 1e-3
-    torch.testing.assert_close(found["prototypes.weight"], without["prototypes.weight"])
-
-
-def descend(method: Method, fractions: list[float]) -> list[Tensor]:
-    """The prototypes after each step of an optimiser with momentum and weight decay."""
-    optimiser = optimisation.build(method, RUN.optimiser)
-    optimisation.set_rate(optimiser, 0.5, 1.0)
-    found = []
-    for k, fraction in enumerate(fractions):
-        optimiser.zero_grad(set_to_none=True)
-        method(make_batch(seed=k)).loss.backward()
-        optimiser.step()
-        method.after_step(fraction, fraction)
-        found.append(prototypes(method).detach().clone())
-    return found
-
-
 def test_frozen_prototypes_rest_for_their_share_of_training() -> None:
     """A quarter of eight steps: two. Control: without it they move in the first."""
     fractions = [(k + 1) / 8 for k in range(8)]
@@ -202,18 +135,6 @@ def test_frozen_prototypes_get_no_gradient_and_everything_else_the_same() -> Non
         assert torch.equal(mine, theirs)
 
 
-def test_zero_embeddings_are_finite() -> None:
-    method = make(batch_norm=False)
-    with torch.no_grad():
-        for parameter in method.get_submodule("projector").parameters():
-            parameter.zero_()
-    loss = method(make_batch()).loss
-    assert loss.isfinite()
-    assert all(part.isfinite().all() for part in gradients(method, loss))
-    method.after_step(1.0, 1.0)
-    assert is_on_the_sphere(prototypes(method))
-
-
 @pytest.mark.parametrize("altered", ["prototypes.weight", "frozen"])
 def test_what_it_remembers_is_in_its_state(altered: str) -> None:
     """While frozen, and after it; with the prototypes turned, or their freezing mistaken, it goes another way."""
@@ -228,27 +149,3 @@ def test_what_it_remembers_is_in_its_state(altered: str) -> None:
         after = [descend(each, [fraction, fraction])[-1] for each in (method, resumed, other)]
         assert torch.equal(after[0], after[1])
         assert (after[0] - after[2]).abs().max() > 1e-3
-
-
-def test_a_run_builds_it_from_keyed_draws_alone_and_cutting_does_not_reach_its_prototypes() -> None:
-    """Cut or not, they have length 1 before the first step; the projector is cut."""
-    torch.manual_seed(1)
-    method = build_method(RUN)
-    torch.manual_seed(2)
-    cut = build_method(CUT)
-    torch.testing.assert_close(prototypes(cut), prototypes(method))
-    assert is_on_the_sphere(prototypes(cut))
-    heads = [part.get_submodule("projector").parameters() for part in (method, cut)]
-    for whole, third in zip(*heads, strict=True):
-        torch.testing.assert_close(whole, 3 * third)
-    before = torch.get_rng_state()
-    pixels = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
-    method(Batch(pixels, torch.arange(4), torch.arange(4)))
-    method.after_step(0.5, 0.5)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_it_trains_with_swapped_prediction_alone() -> None:
-    assert [name for name in registry.names("objectives") if registry.misfit("swav", name) is None] == [
-        "swapped_prediction"
-    ]

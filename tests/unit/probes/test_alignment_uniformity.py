@@ -40,5 +40,5 @@ def test_orthogonal_embeddings() -> None:
 
 def test_one_image_has_no_other() -> None:
     frozen: Any = World(1, colours)
-    with pytest.raises(HypersphereError, match=r"needs at least 2 test images \(given: 1\)$"):
+    with pytest.raises(HypersphereError, match=r"needs at least 2 "):
         alignment_uniformity(frozen)

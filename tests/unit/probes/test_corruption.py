@@ -67,7 +67,7 @@ def test_the_clean_error_is_that_of_the_two_layer_probe() -> None:
 
 def test_a_set_without_corruptions_is_a_sentence() -> None:
     frozen: Any = World(splits=("other", "test", "train"))
-    with pytest.raises(HypersphereError, match=r"target: needs a dataset with corrupted test images"):
+    with pytest.raises(HypersphereError, match=r"target: needs a dataset"):
         corruption(frozen, **QUICK)
 
 

@@ -55,5 +55,5 @@ def test_constant_embeddings_are_all_near() -> None:
 
 def test_one_image_has_no_negative() -> None:
     frozen: Any = World(1, colours)
-    with pytest.raises(HypersphereError, match=r"images: needs at least 2 test images \(given: 1\)$"):
+    with pytest.raises(HypersphereError, match=r"images: needs at least 2 "):
         distances(frozen)

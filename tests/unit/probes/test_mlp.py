@@ -71,15 +71,6 @@ def test_it_is_backpropagation_by_hand(cloud: Any, scores: Scores) -> None:
     assert value.n == 500
 
 
-@pytest.mark.parametrize(
-    "change", [{"drop_every": 3}, {"dropout": 0.0}, {"momentum": 0.5}, {"hidden": 7}, {"epochs": 4}]
-)
-def test_each_parameter_matters(cloud: Any, scores: Scores, change: dict[str, Any]) -> None:
-    """Control for the agreement above."""
-    data = cloud(dtype=torch.float32)
-    assert not torch.allclose(scores(mlp, data, **SMALL), scores(mlp, data, **{**SMALL, **change}), rtol=1e-2)
-
-
 def test_it_tells_apart_what_a_linear_probe_cannot(given: Any) -> None:
     """Exclusive or: four corners, opposite ones of a class."""
     random = np.random.default_rng(0)
@@ -88,14 +79,6 @@ def test_it_tells_apart_what_a_linear_probe_cannot(given: Any) -> None:
     labels = torch.from_numpy((corners.prod(axis=1) > 0).astype(int))
     data = given(points[:300], labels[:300], points[300:], labels[300:], 2)
     assert mlp(data, hidden=32, epochs=60).values["mlp_top1"] == 100
-
-
-def test_torchs_generator_does_not_matter(cloud: Any, scores: Scores) -> None:
-    data = cloud(dtype=torch.float32)
-    torch.manual_seed(1)
-    first = scores(mlp, data, **SMALL)
-    torch.manual_seed(2)
-    assert torch.equal(scores(mlp, data, **SMALL), first)
 
 
 def test_dropout_keeps_all_but_a_share() -> None:
@@ -114,7 +97,3 @@ def test_layers_start_as_torch_starts_them() -> None:
     assert 0.124 < weight.abs().max().item() <= 0.125
     assert 0.11 < bias.abs().max().item() <= 0.125
     assert not torch.equal(weight, other)
-
-
-def test_one_class(cloud: Any) -> None:
-    assert mlp(cloud(classes=1, dtype=torch.float32), hidden=4, epochs=1).values == {"mlp_top1": 100}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 
-from hypersphere.config import registry
 from hypersphere.probes.norms import norms
 
 
@@ -58,7 +57,3 @@ def test_zero_and_tiny_vectors_have_their_norms() -> None:
     frozen.vectors["train", "embeddings"] = torch.tensor([[0.0, 0.0], [3e-30, 4e-30]])
     found = norms(frozen)
     assert found.values["norm;split=train"] == pytest.approx(2.5e-30)
-
-
-def test_raw_pixels_have_no_norms_to_speak_of() -> None:
-    assert registry.read_constant("probes", "norms", "PIXELS", True) is False

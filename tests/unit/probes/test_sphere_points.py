@@ -47,5 +47,5 @@ def test_the_spread_of_a_cap() -> None:
 
 
 def test_other_dimensions_are_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match=r"needs a head of 3 outputs, method\.dim \(given: 4\)$"):
+    with pytest.raises(HypersphereError, match=r"needs a head of 3 outputs"):
         sphere_points(world(torch.ones(5, 4), [0] * 5))

@@ -41,11 +41,6 @@ def layout(tensor: torch.Tensor) -> torch.memory_format:
     return torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
 
 
-def strides(tensor: torch.Tensor) -> list[int]:
-    """Of the dimensions that have more than one place: the others' say nothing."""
-    return [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1]
-
-
 def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: MakeRun, tmp_path: Path) -> None:
     parts = {"run": "r", "code": [0, 2]}
     method, optimiser = built(make_run())
@@ -55,43 +50,6 @@ def test_progress_comes_back_with_every_bit_of_its_numbers(make_run: MakeRun, tm
     assert checkpoint.load_state(tmp_path, parts, (), method, optimiser) == progress
     assert checkpoint.read_progress(tmp_path) == progress
     assert checkpoint.load_state(tmp_path / "none", parts, (), method, optimiser) is None
-
-
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_an_optimiser_comes_back_as_it_was(make_run: MakeRun, tmp_path: Path, name: str) -> None:
-    """Bits, types and layouts, Adam's count of steps among them; the next step is the same to the bit."""
-    run = make_run("simsiam", optimiser=OPTIMISERS[name])
-    method, optimiser = built(run)
-    for seed in range(3):
-        step(method, optimiser, seed)
-    checkpoint.save_state(tmp_path, method, optimiser, Progress({}))
-    other, restored = built(run)
-    checkpoint.load_state(tmp_path, {}, (), other, restored)
-    pairs = list(zip(method.parameters(), other.parameters(), strict=True))
-    assert any(strides(a) != strides(a.contiguous()) for a, _ in pairs)
-    for i, (a, b) in enumerate(pairs):
-        kept, back = optimiser.state.get(a, {}), restored.state.get(b, {})
-        assert set(kept) == set(back) == (set() if i % 3 == 1 else set(optimisation.moments(optimiser)))
-        for key, value in kept.items():
-            assert torch.equal(value, back[key])
-            assert (value.dtype, value.device) == (back[key].dtype, back[key].device)
-            assert strides(value) == strides(back[key])
-    for one in ((method, optimiser), (other, restored)):
-        step(*one, seed=3)
-    assert all(torch.equal(a, b) for a, b in pairs)
-
-
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_without_what_it_remembers_the_next_step_is_another(make_run: MakeRun, name: str) -> None:
-    """Control of the test above."""
-    run = make_run("simsiam", optimiser=OPTIMISERS[name])
-    method, optimiser = built(run)
-    step(method, optimiser, 0)
-    other, fresh = built(run)
-    other.load_state_dict(method.state_dict())
-    for one in ((method, optimiser), (other, fresh)):
-        step(*one, seed=1)
-    assert not all(torch.equal(a, b) for a, b in zip(method.parameters(), other.parameters(), strict=True))
 
 
 @pytest.mark.parametrize(

@@ -96,29 +96,6 @@ def test_every_method_trains_with_something_and_every_objective_is_trained_by_so
     assert {objective for _, objective, _ in FITTING} == set(OBJECTIVES)
 
 
-def test_methods_are_known_by_their_papers_own_objective() -> None:
-    """By hand, from the papers; and what each is told apart by."""
-    own = {
-        "byol": "normalised_squared_error",
-        "cmc": "multiview_coding",
-        "curl": "n_pair",
-        "dino": "self_distillation",
-        "instance_discrimination": "nonparametric_softmax",
-        "mocov2": "momentum_contrast",
-        "mocov3": "generalised_info_nce",
-        "quick_thoughts": "n_pair",
-        "simclr": "nt_xent",
-        "simsiam": "negative_cosine",
-        "supervised": "cross_entropy",
-        "swav": "swapped_prediction",
-    }
-    assert own.keys() == set(METHODS)
-    assert all(registry.misfit(method, objective) is None for method, objective in own.items())
-    # A queue that no objective looks at, prototypes where embeddings are asked for, labels where there are none.
-    for method, objective in (("mocov2", "nt_xent"), ("swav", "nt_xent"), ("byol", "supervised_contrastive")):
-        assert registry.misfit(method, objective) is not None
-
-
 def test_the_page_has_the_table_as_it_is_now() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert [page.count(mark) for mark in registry.MARKS] == [1, 1]

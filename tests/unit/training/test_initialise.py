@@ -3,16 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import scipy.stats
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 from torchvision.models import VisionTransformer
 
 from hypersphere import prng
-from hypersphere.config import registry
 from hypersphere.config.run import Run
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.vit import vit
@@ -39,34 +36,6 @@ def state(run: Run) -> dict[str, Tensor]:
     return dict(build_method(run).state_dict())
 
 
-def flat(tensor: Tensor) -> Float[np.ndarray, "n"]:
-    found: np.ndarray = tensor.detach().double().flatten().numpy()
-    return found
-
-
-@pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_weights_are_a_function_of_the_seed_alone(make_run: Callable[..., Run], method: str) -> None:
-    """torch's own generator decides no tensor, of any layer type that the models use."""
-    torch.manual_seed(1)
-    first = state(make_run(method))
-    torch.manual_seed(2)
-    second = state(make_run(method))
-    assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-def test_another_seed_draws_every_weight_anew(make_run: Callable[..., Run]) -> None:
-    a, b = state(make_run(seed=0)), state(make_run(seed=1))
-    drawn = [name for name in a if "conv" in name or "downsample.0" in name or name.startswith("projector")]
-    assert len(drawn) == 13  # seven 3x3 convolutions, two shortcuts, two linear layers with bias
-    assert not any(torch.equal(a[name], b[name]) for name in drawn)
-
-
-def test_every_encoder_is_here() -> None:
-    """All but those of sentences and of agents, which encoders/test_gru.py and test_pixel_convnet.py have."""
-    assert {*ENCODERS, "gru", "pixel_convnet"} == set(registry.names("encoders"))
-
-
 @pytest.mark.parametrize("name", ENCODERS)
 def test_an_encoders_weights_are_a_function_of_the_seed_alone(make_run: Callable[..., Run], name: str) -> None:
     """Of every tensor that is drawn at all, whatever torch's own generator says; another seed draws all anew."""
@@ -82,14 +51,6 @@ def test_an_encoders_weights_are_a_function_of_the_seed_alone(make_run: Callable
     of_norms = {f"{module}.{part}" for module, m in modules if isinstance(m, norms) for part in ("weight", "bias")}
     assert {tensor for tensor in kept if not tensor.endswith(ZERO)} == of_norms
     assert all((a[tensor] == (tensor in of_norms and tensor.endswith("weight"))).all() for tensor in kept)
-
-
-@pytest.mark.parametrize("name", ENCODERS)
-def test_methods_share_an_encoders_tensors(make_run: Callable[..., Run], name: str) -> None:
-    first, second = (state(make_run(method, encoder=encoder(name))) for method in ("simclr", "simsiam"))
-    shared = [tensor for tensor in first if tensor.startswith("encoder.")]
-    assert len(shared) >= 18  # the smallest has three convolutions, each with five tensors of batch norm
-    assert all(torch.equal(first[tensor], second[tensor]) for tensor in shared)
 
 
 @pytest.mark.trained
@@ -120,13 +81,6 @@ def test_a_tensor_does_not_depend_on_the_rest_of_the_model(make_run: Callable[..
         shared = {name: tensor for name, tensor in state(other).items() if name.startswith("encoder.")}
         assert len(shared) >= 18  # the smallest has three convolutions, each with five tensors of batch norm
         assert all(torch.equal(tensor, base[name]) for name, tensor in shared.items())
-
-
-def test_cut_runs_start_at_the_same_weights_divided(make_run: Callable[..., Run]) -> None:
-    plain = dict(build_method(make_run()).named_parameters())
-    cut = build_method(make_run(initialisation={"name": "cut_initialisation", "c": 3}))
-    for name, parameter in cut.named_parameters():
-        assert torch.equal(parameter, plain[name] / 3), name
 
 
 def test_distributions() -> None:
@@ -172,36 +126,6 @@ def test_a_tensors_key_is_its_name() -> None:
         torch.testing.assert_close(model.get_parameter(name).detach(), drawn, atol=0, rtol=1e-6)
 
 
-def test_convolutions_with_a_bias() -> None:
-    """As torch draws it: uniform within 1/sqrt(fan-in)."""
-    model = nn.Sequential(nn.Conv2d(4, 500, 5))
-    initialise(model, seed=0)
-    assert scipy.stats.kstest(flat(model.get_parameter("0.bias")), "uniform", (-0.1, 0.2)).pvalue > 0.01
-
-
-def test_distributions_of_a_transformer() -> None:
-    """Bounds and deviations by hand for width d = 48: Xavier's sqrt(6/(in + out)), 1/sqrt(fan-in), 0.02, 1e-6."""
-    model = vit(image_size=16, patch=4, depth=1, width=48, heads=4)
-    torch.nn.init.ones_(model.get_parameter("class_token"))
-    initialise(model, seed=0)
-    layer = "encoder.layers.encoder_layer_0"
-    normal = {"conv_proj.weight": 48**-0.5, "encoder.pos_embedding": 0.02}
-    normal |= {f"{layer}.mlp.0.bias": 1e-6, f"{layer}.mlp.3.bias": 1e-6}
-    uniform = {
-        f"{layer}.self_attention.in_proj_weight": (6 / (48 + 3 * 48)) ** 0.5,
-        f"{layer}.self_attention.out_proj.weight": 48**-0.5,
-        f"{layer}.mlp.0.weight": (6 / (48 + 4 * 48)) ** 0.5,
-        f"{layer}.mlp.3.weight": (6 / (48 + 4 * 48)) ** 0.5,
-    }
-    for name, deviation in normal.items():
-        assert scipy.stats.kstest(flat(model.get_parameter(name)), "norm", (0, deviation)).pvalue > 0.01, name
-    for name, bound in uniform.items():
-        found = flat(model.get_parameter(name))
-        assert scipy.stats.kstest(found, "uniform", (-bound, 2 * bound)).pvalue > 0.01, name
-    rest = {name: p for name, p in model.named_parameters() if name not in normal | uniform}
-    assert all((p == ("ln" in name and name.endswith("weight"))).all() for name, p in rest.items())
-
-
 def test_a_transformer_starts_as_torchvisions() -> None:
     """The deviation of every tensor beside that of torchvision's own constructor; a general rule alone would fail."""
     model = vit(image_size=16, patch=4, depth=2, width=48, heads=4)
@@ -214,15 +138,6 @@ def test_a_transformer_starts_as_torchvisions() -> None:
         ours, theirs = model.get_parameter(name).detach(), published[name].detach()
         few = 4 / theirs.numel() ** 0.5
         assert ours.square().mean().sqrt().item() == pytest.approx(theirs.square().mean().sqrt().item(), rel=few), name
-
-
-def test_layers_of_a_transformer_differ() -> None:
-    model = vit(image_size=8, patch=4, depth=2, width=12, heads=3)
-    initialise(model, seed=0)
-    layers = [dict(model.get_submodule(f"encoder.layers.encoder_layer_{i}").named_parameters()) for i in (0, 1)]
-    drawn = [name for name in layers[0] if "ln_" not in name and not name.endswith(ZERO)]
-    assert len(drawn) == 6  # queries, keys and values; the output; two matrices and two biases of the MLP
-    assert not any(torch.equal(layers[0][name], layers[1][name]) for name in drawn)
 
 
 def test_tensors_are_uncorrelated() -> None:

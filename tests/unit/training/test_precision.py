@@ -78,23 +78,6 @@ def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run
     assert 1 / 8 < factor < 8
 
 
-def test_precision_reaches_the_steps_and_float32_is_repeated(
-    make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
-) -> None:
-    """Losses and weights in bfloat16 are others, and of type float32. The control: float32 twice is equal."""
-    run = make_run(schedule={"epochs": 1}, optimiser={"learning_rate": 0.01})
-    history, weights = {}, {}
-    for name, precision in (("full", torch.float32), ("again", torch.float32), ("half", torch.bfloat16)):
-        folder = tmp_path / name
-        (folder / "snapshots").mkdir(parents=True)
-        execute(run, images, folder, precision=precision, **NO_SNAPSHOTS)
-        history[name] = (folder / "history.csv").read_text()
-        weights[name] = load_file(folder / ENCODER)
-    assert history["full"] == history["again"] != history["half"]
-    assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
-    assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
-
-
 @pytest.mark.trained
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
@@ -143,3 +126,20 @@ def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Pat
     execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
     last = float((tmp_path / "history.csv").read_text().splitlines()[-1].split(",")[1])
     assert last < np.log(3) / 10
+
+
+def test_precision_reaches_the_steps_and_float32_is_repeated(
+    make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
+) -> None:
+    """Losses and weights in bfloat16 are others, and of type float32. The control: float32 twice is equal."""
+    run = make_run(schedule={"epochs": 1}, optimiser={"learning_rate": 0.01})
+    history, weights = {}, {}
+    for name, precision in (("full", torch.float32), ("again", torch.float32), ("half", torch.bfloat16)):
+        folder = tmp_path / name
+        (folder / "snapshots").mkdir(parents=True)
+        execute(run, images, folder, precision=precision, **NO_SNAPSHOTS)
+        history[name] = (folder / "history.csv").read_text()
+        weights[name] = load_file(folder / ENCODER)
+    assert history["full"] == history["again"] != history["half"]
+    assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
+    assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])

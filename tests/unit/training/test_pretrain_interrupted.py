@@ -113,17 +113,6 @@ def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kep
     assert contents(folder) == whole
 
 
-def test_with_changed_code_a_run_starts_over_and_tidies_up_when_it_is_finished(
-    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, _ = interrupted
-    CHANGES["code"](monkeypatch)
-    pretrain(tiny_plan, runs[:1])
-    manifest = check_files(folder)
-    assert (manifest["started_at_steps"], manifest["code"]) == ([0], "other code")
-    assert unfinished(folder) == []
-
-
 def test_an_older_result_stays_whole_until_the_new_one_is(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +170,7 @@ def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
     """The control: three epochs were done, and the encoder after the first cannot be had from there."""
     folder, whole = interrupted
     pretrain(keeping(tiny_plan, 0, 1, 2), runs[:1])
-    assert "without a snapshot of epoch 1; starting over" in capsys.readouterr().out
+    assert "without a snapshot of epoch 1" in capsys.readouterr().out
     assert read_manifest(folder)["started_at_steps"] == [0]
     new = contents(folder)
     assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))

@@ -1,0 +1,253 @@
+"""What every method promises: its head, keyed draws, where gradients go, what an optimiser moves, one state."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hypersphere.config import registry
+from hypersphere.config.recipe import Optimiser
+from hypersphere.methods.base import Batch, Method, chain
+from hypersphere.training import optimisation
+from hypersphere.training.build import build_method
+
+from ...of_images import METHODS
+from .shared import make_run
+
+CLASSES = 3
+COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "byol": ({"hidden": 8, "dim": 4}, {"name": "normalised_squared_error"}),
+    "cmc": ({"dim": 4}, {"name": "multiview_coding", "temperature": 0.5}),
+    "dino": (
+        {"hidden": 8, "bottleneck": 4, "prototypes": 5},
+        {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.04},
+    ),
+    "instance_discrimination": ({"dim": 4}, {"name": "nonparametric_softmax", "temperature": 0.1}),
+    "mocov2": ({"hidden": 8, "dim": 4, "queue": 6}, {"name": "momentum_contrast", "temperature": 0.2}),
+    "mocov3": ({"hidden": 8, "dim": 4}, {"name": "info_nce", "temperature": 0.2}),
+    "simclr": ({"hidden": 8, "dim": 4, "batch_norm": True}, {"name": "nt_xent", "temperature": 0.5}),
+    "simsiam": ({"hidden": 8, "dim": 4, "bottleneck": 2}, {"name": "negative_cosine"}),
+    "supervised": ({}, {"name": "cross_entropy"}),
+    "swav": ({"hidden": 8, "dim": 4, "prototypes": 5}, {"name": "swapped_prediction"}),
+}
+"""By the name of each method, its parameters and an objective that it can be trained with."""
+NETWORKS = {
+    "byol": {"projector", "predictor"},
+    "cmc": {"lightness", "colour"},
+    "mocov3": {"projector", "predictor"},
+    "simsiam": {"projector", "predictor"},
+    "supervised": {"classifier"},
+}
+"""Of which a head is made, where that is not the projector alone: from what the papers apply their losses to."""
+OPTIMISER = Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4})
+every = pytest.mark.parametrize("name", METHODS)
+
+
+def build(name: str, **changes: Any) -> Method:
+    """Of six images and three classes."""
+    parameters, objective = COMPONENTS[name]
+    encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {"name": "resnet8"}
+    run = make_run({"name": name, **parameters}, objective, encoder={"width": 2} | encoder, **changes)
+    return build_method(run, images=6, classes=CLASSES)
+
+
+def batch_for(name: str, seed: int = 0) -> Batch:
+    count = registry.read_constant("methods", name, "VIEWS", 2)
+    views = torch.rand(count, 6, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
+    return Batch(views, torch.arange(6), torch.arange(6) % CLASSES)
+
+
+def trained(name: str) -> Method:
+    """In eval mode, after some batches, so that the statistics of its batch norms are not those that they began with.
+
+    What the passes remembered joins the memory, as after a step.
+    """
+    method = build(name).train()
+    with torch.no_grad():
+        for seed in range(1, 4):
+            method(batch_for(name, seed))
+            method.after_step(0.5, 0.5)
+    return method.eval()
+
+
+@every
+def test_head_of_encoder_is_what_forward_reports_for_a_view(name: str) -> None:
+    """MoCo v2 reports the first view alone, the queries; CMC an image's two streams one below the other."""
+    method, batch = trained(name), batch_for(name)
+    with torch.no_grad():
+        reported = method(batch).embeddings
+        seen = [method.head(method.encoder(view)) for view in batch.views]
+    if name == "cmc":
+        seen = list(seen[0].chunk(2, dim=1))
+    expected = torch.cat(seen[:1] if name == "mocov2" else seen)
+    torch.testing.assert_close(reported, expected, atol=1e-6, rtol=1e-5)
+    assert expected.std(dim=0).min() > 1e-5  # the control: another image has another embedding
+
+
+@every
+def test_an_image_has_one_row(name: str) -> None:
+    method = trained(name)
+    dim = {"cmc": 8, "supervised": CLASSES}.get(name, 4)
+    assert method.head(torch.rand(5, int(method.encoder.feature_dim))).shape == (5, dim)  # type: ignore[arg-type]
+
+
+@every
+def test_a_head_has_the_method_s_own_tensors_and_gives_none_a_second_name(name: str) -> None:
+    method = build(name)
+    before, modes = list(method.state_dict()), [module.training for module in method.modules()]
+    head: dict[str, Tensor] = dict(method.head.state_dict())
+    assert list(method.state_dict()) == before
+    assert [module.training for module in method.modules()] == modes
+    assert {key.partition(".")[0] for key in head} == NETWORKS.get(name, {"projector"})
+    own = method.state_dict()
+    assert all(own[key].data_ptr() == tensor.data_ptr() for key, tensor in head.items())
+    wanted = tuple(f"{network}." for network in NETWORKS.get(name, {"projector"}))
+    assert head.keys() == {key for key in before if key.startswith(wanted)}
+
+
+def test_every_method_is_looked_at() -> None:
+    assert set(METHODS) == COMPONENTS.keys()
+
+
+def test_a_chain_is_its_modules_in_turn_under_their_names() -> None:
+    a, b = nn.Linear(3, 2), nn.Sequential(nn.ReLU(), nn.Linear(2, 2))
+    both, x = chain(first=a, second=b), torch.randn(4, 3)
+    assert torch.equal(both(x), b(a(x)))
+    assert list(both.state_dict()) == ["first.weight", "first.bias", "second.1.weight", "second.1.bias"]
+    assert both.get_submodule("first") is a
+
+
+SYMMETRIC = {"byol", "dino", "mocov3", "simclr", "simsiam", "swav"}
+"""Methods of two views for which either may be the first; MoCo v2 has queries of the first and keys of the second."""
+
+
+@every
+def test_it_is_built_and_computes_by_keyed_draws_alone(name: str) -> None:
+    """Whatever torch's and numpy's own generators say, and without moving them."""
+    torch.manual_seed(1)
+    one = build(name)
+    torch.manual_seed(2)
+    two, other = build(name), build(name, seed=1)
+    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+    assert not torch.equal(one.get_parameter(first(one)), other.get_parameter(first(one)))
+    before = torch.get_rng_state(), pickle.dumps(np.random.get_state())
+    outputs = [method(batch_for(name)) for method in (one, two)]
+    one.after_step(0.5, 0.5)
+    assert torch.equal(outputs[0].loss, outputs[1].loss)
+    assert torch.equal(outputs[0].embeddings, outputs[1].embeddings)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert pickle.dumps(np.random.get_state()) == before[1]
+
+
+def first(method: Method) -> str:
+    """The name of the encoder's first weight."""
+    return next(name for name, _ in method.named_parameters())
+
+
+def target(method: Method) -> dict[str, Tensor]:
+    """The state of its slow copy, if it has one."""
+    return dict(method.get_submodule("target").state_dict()) if hasattr(method, "target") else {}
+
+
+@every
+def test_its_gradient_reaches_what_is_trained_and_nothing_else(name: str) -> None:
+    """Its embeddings, too, are out of the graph. A target begins as a copy, under the same names."""
+    method = build(name).train()
+    assert all(torch.equal(tensor, method.state_dict()[key]) for key, tensor in target(method).items())
+    output = method(batch_for(name))
+    assert not output.embeddings.requires_grad
+    output.loss.backward()
+    for key, parameter in method.named_parameters():
+        assert parameter.requires_grad != key.startswith("target."), key
+        assert (parameter.grad is not None) == parameter.requires_grad, key
+        assert parameter.grad is None or parameter.grad.isfinite().all(), key
+    assert method.get_parameter(first(method)).grad.abs().max() > 0  # type: ignore[union-attr]
+
+
+@every
+def test_the_gradient_transform_scales_the_encoders_gradient_and_no_value(name: str) -> None:
+    """In float64, to which the whole method moves. Of DINO and SwAV the prototypes' gradient stays what it was."""
+    found = {}
+    for factor in (1, 2):
+        method = build(name).double().train()
+        assert {t.dtype for t in method.state_dict().values() if t.is_floating_point()} == {torch.float64}
+        method.gradient = lambda z, factor=factor: factor * z - (factor - 1) * z.detach()
+        batch = batch_for(name)
+        loss = method(batch._replace(views=batch.views.double())).loss
+        loss.backward()
+        found[factor] = loss, {key: p.grad for key, p in method.named_parameters() if p.grad is not None}
+    torch.testing.assert_close(found[1][0], found[2][0])
+    for key, gradient in found[1][1].items():
+        factor = 1 if key.startswith("prototypes") else 2
+        torch.testing.assert_close(found[2][1][key], factor * gradient, atol=1e-12, rtol=1e-9)
+
+
+@every
+def test_embeddings_of_zero_are_finite(name: str) -> None:
+    method = build(name).train()
+    with torch.no_grad():
+        for key, parameter in method.named_parameters():
+            if not key.removeprefix("target.").startswith(("encoder.", "prototypes.")):
+                parameter.zero_()
+    loss = method(batch_for(name)).loss
+    loss.backward()
+    method.after_step(0.5, 0.5)
+    assert loss.isfinite()
+    assert all(p.grad.isfinite().all() for p in method.parameters() if p.grad is not None)
+    assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
+
+
+@every
+def test_which_views_it_takes(name: str) -> None:
+    """One, or two of which either may be the first; another pairing of images is another loss."""
+    batch, count = batch_for(name), registry.read_constant("methods", name, "VIEWS", 2)
+    assert (count == 1) == (name in ("cmc", "instance_discrimination", "supervised"))
+    if count == 1:
+        with pytest.raises(ValueError, match="too many values"):
+            build(name)(batch._replace(views=batch.views.repeat(2, 1, 1, 1, 1)))
+        return
+    method = trained(name).train()
+    given = batch.views, batch.views.flip(0), torch.stack([batch.views[0], batch.views[1].flip(0)])
+    losses = [copy.deepcopy(method)(batch._replace(views=views)).loss.item() for views in given]
+    assert (losses[1] == pytest.approx(losses[0], abs=1e-5)) == (name in SYMMETRIC)
+    assert losses[2] != pytest.approx(losses[0], abs=1e-5)
+
+
+@every
+def test_an_optimiser_holds_what_is_trained_and_moves_nothing_else(name: str) -> None:
+    """No tensor has two names; SimSiam's predictor alone keeps its rate."""
+    method = build(name).train()
+    state = [tensor for tensor in method.state_dict().values() if tensor.numel()]
+    assert len({tensor.data_ptr() for tensor in state}) == len(state)
+    optimiser = optimisation.build(method, OPTIMISER)
+    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
+    assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
+    constant = {id(parameter) for parameter in method.constant_rate()}
+    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
+    before = copy.deepcopy(target(method))
+    method(batch_for(name)).loss.backward()
+    optimisation.set_rate(optimiser, 1.0, 1.0)
+    optimiser.step()
+    weights = [key for key, _ in method.named_parameters() if key.startswith("target.")]
+    assert all(torch.equal(method.state_dict()[key], before[key.removeprefix("target.")]) for key in weights)
+
+
+@every
+def test_a_cut_reaches_every_weight(name: str) -> None:
+    """Norms paper, Sec. 6 (erratum N44): targets too. SwAV's prototypes have length 1 before the first step."""
+    plain, cut = build(name), build(name, initialisation={"name": "cut_initialisation", "c": 3})
+    for (key, whole), third in zip(plain.named_parameters(), cut.parameters(), strict=True):
+        if (name, key) == ("swav", "prototypes.weight"):
+            torch.testing.assert_close(third.norm(dim=1), torch.ones(5))
+            torch.testing.assert_close(third, whole)
+        else:
+            assert torch.equal(third, whole / 3), key
+
+
+def test_cmc_needs_an_encoder_of_two_streams() -> None:
+    with pytest.raises(ValueError, match="encoder: cmc needs lab_streams"):
+        make_run({"name": "cmc", **COMPONENTS["cmc"][0]}, COMPONENTS["cmc"][1])
