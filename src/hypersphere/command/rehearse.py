@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from hypersphere import files
+from hypersphere.config import registry
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size, stated
@@ -56,8 +57,8 @@ def groups(plan: Plan) -> tuple[list[tuple[Size, list[Run]]], dict[str, list[Run
     chosen = [key for key in plan.made if plan.config.chosen(*key)]
     for run in {name: run for key in chosen for name, run in plan.runs_of(*key).items()}.values():
         size = stated(run.dataset)
-        if run.kind != "image":
-            without.setdefault(f"{run.kind} runs need their own data", []).append(run)
+        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
+            without.setdefault(f"{run.kind} runs need data of their own", []).append(run)
         elif size is None:
             without.setdefault(f"the size of {run.dataset.name} is not known until it is prepared", []).append(run)
         else:

@@ -25,7 +25,7 @@ from hypersphere.config.rules import GRADES, RUNGS
 from hypersphere.provenance import tables
 from hypersphere.report import claims, forest, pages, questions, words
 from hypersphere.report.findings import address
-from hypersphere.report.proofs import Link, Proofs, exact_code, hosted
+from hypersphere.report.proofs import Link, Proofs, exact_code, hosted, of_file
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -206,11 +206,11 @@ class Shown:
         """Proof, study or records of a claim, and the code of what it is about."""
         paper, results = row["paper"], f"../{self.plan.config.results.name}"
         if row["kind"] == "theorem":
-            return [*exact_code(self.root, paper), Link("all draws", f"{results}/theory.csv")]
+            return [*exact_code(self.root, self.plan.config, paper), Link("all draws", f"{results}/theory.csv")]
         if row["study"]:
             tabled = row["study"] != SENTENCES and row["artifact"] in self.plan.config.studied(paper)
             table = [Link("its table", f"{results}/simulations/{paper}/{row['artifact']}.csv")] if tabled else []
-            return exact_code(self.root, paper, row["study"]) + table
+            return exact_code(self.root, self.plan.config, paper, row["study"]) + table
         recorded = [Link(f"records, {scale}", self._records(scale)) for scale in dict.fromkeys(scales) if scale]
         parts = self._parts.get((paper, row["method"], row["variant"]), [])
         return recorded + [Link("/".join(place.split("/")[-2:]), f"{self.root}/{place}") for place in parts]
@@ -343,9 +343,16 @@ def _paper(shown: Shown, paper: Paper, lines: dict[str, Line]) -> dict[str, Any]
     listed = []
     for name, members in groups.items():
         printed = "Theorems and identities" if name == "theorems" else _printed(paper, name)
-        links = [Link("printed claims", f"{shown.root}/paper/claims/{paper.paper}.csv")]
+        links = [
+            Link("printed claims", of_file(shown.root, shown.plan.config, shown.plan.config.claims_file(paper.paper)))
+        ]
         if name in paper.artifacts:
-            links.append(Link("how it is set up", f"{shown.root}/config/papers/{paper.paper}.yaml"))
+            links.append(
+                Link(
+                    "how it is set up",
+                    of_file(shown.root, shown.plan.config, shown.plan.config.paper_file(paper.paper)),
+                )
+            )
         settle = next((line.row for line in members if line.row["settle"]), None)
         hours = words.number(settle["gpu_hours"], 1) if settle else ""
         listed.append(

@@ -16,6 +16,7 @@ from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
 from hypersphere.report.claims import Entry
@@ -63,7 +64,7 @@ class Proofs:
         found: dict[Link, None] = {}
         for claim in claims:
             answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
-            printed = Link("printed claims", f"{self._root}/paper/claims/{claim.paper}.csv")
+            printed = Link("printed claims", self._at(self.plan.config.claims_file(claim.paper)))
             found |= dict.fromkeys([*answer(claim), printed])
         return list(found)
 
@@ -102,7 +103,7 @@ class Proofs:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, *exact_code(self._root, name, paper.studied[name].study)[:1]]
+            return [*files, *exact_code(self._root, self.plan.config, name, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
@@ -126,8 +127,11 @@ class Proofs:
             groups += [{"kind": kind, "meaning": meaning, "total": total, "documents": documents}] if total else []
         return groups
 
+    def _at(self, file: Path) -> str:
+        return of_file(self._root, self.plan.config, file)
+
     def _theorem(self, claim: Entry) -> list[Link]:
-        return [Link("theory.csv", "theory.csv"), *exact_code(self._root, claim.paper)]
+        return [Link("theory.csv", "theory.csv"), *exact_code(self._root, self.plan.config, claim.paper)]
 
     def _study(self, claim: Entry) -> list[Link]:
         folder, found = f"simulations/{claim.paper}", []
@@ -135,10 +139,10 @@ class Proofs:
             made = claim.artifact in self.plan.config.studied(claim.paper)
             found = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
             found.append(Link("answers", f"{folder}/answers.csv"))
-        return [*found, *exact_code(self._root, claim.paper, claim.study)]
+        return [*found, *exact_code(self._root, self.plan.config, claim.paper, claim.study)]
 
     def _measured(self, claim: Entry) -> list[Link]:
-        declared = Link("how it is set up", f"{self._root}/config/papers/{claim.paper}.yaml")
+        declared = Link("how it is set up", self._at(self.plan.config.paper_file(claim.paper)))
         if not claim.runs:
             return [declared]
         folder = self._from_page(self.plan.artifact_folder(claim.paper, claim.artifact))
@@ -156,7 +160,13 @@ def hosted(root: Path) -> str:
     return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
 
-def exact_code(root: str, paper: str, study: str = "") -> list[Link]:
+def of_file(root: str, config: Config, file: Path) -> str:
+    """Where a page finds a file of the project, or of a document that is kept elsewhere."""
+    inside = file.is_relative_to(config.root)
+    return f"{root}/{file.relative_to(config.root).as_posix()}" if inside else file.as_uri()
+
+
+def exact_code(root: str, config: Config, paper: str, study: str = "") -> list[Link]:
     """The code and the test of an exact study, or without one of a document's statements; nothing of a plug-in's that
     is outside the checkout."""
     code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
@@ -167,5 +177,5 @@ def exact_code(root: str, paper: str, study: str = "") -> list[Link]:
     found = [Link("study" if study else "statement", f"{root}/{code}"), Link("test", f"{root}/{tests}/test_{name}.py")]
     found = found if code else []
     if study == SENTENCES:
-        found.append(Link("what is checked of the sentence", f"{root}/paper/sentences/{paper}.yaml"))
+        found.append(Link("what is checked of the sentence", of_file(root, config, config.sentences_file(paper))))
     return found
