@@ -69,12 +69,16 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     VERBOSE,
     option("--claims", action="store_true", help="which published claims a cell would measure, and why not the others"),
     option("--folder", action="store_true", help="print the results folder alone"),
+    option("--hours", type=float, metavar="H", help="what so many hours of a GPU would settle first"),
 )
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preview
     from hypersphere.provenance import state
 
-    if arguments.folder:
+    if arguments.hours is not None:
+        for line in preview.settling(plan, arguments.hours):
+            print(line)
+    elif arguments.folder:
         print(plan.config.results.relative_to(plan.config.root))
     elif arguments.run:
         for run in find_runs(plan, arguments.run):
@@ -269,14 +273,17 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "take in records of runs that were finished elsewhere",
-    option("action", choices=["import"]),
-    option("folder", metavar="DIR", help="a folder of records"),
+    "pack the records of this scale into a file to send, or take in those of a file or folder",
+    option("action", choices=["export", "import"]),
+    option("path", metavar="PATH", type=Path, help="the file to write; or a file or folder of records"),
 )
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence
 
-    taken = evidence.take_in(plan, Path(arguments.folder))
+    if arguments.action == "export":
+        print(f"{counted(evidence.send(plan, arguments.path), 'record')} packed into {arguments.path}")
+        return
+    taken = evidence.receive(plan, arguments.path)
     for record in taken:
         print(f"{record.name} {record.key}")
     print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")

@@ -4,6 +4,9 @@ import csv
 import io
 import math
 import os
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -157,6 +160,33 @@ def _forget_half_added(folder: Path) -> None:
         if name in records.TABLES and path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
     journal.unlink()
+
+
+def send(plan: Plan, target: Path) -> int:
+    """Write the records of the plan's scale into one file, a zip of their tables, and return how many there are."""
+    folder = folder_of(plan)
+    found = records.read_folder(folder, plan.config.scale_name, plan.config.expected)
+    if not found:
+        raise HypersphereError(f"{folder}: holds no records; `hypersphere campaign` makes some")
+    with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in records.TABLES:
+            packed.write(folder / f"{name}.csv", f"{name}.csv")
+    return len(found)
+
+
+def receive(plan: Plan, given: Path) -> list[Record]:
+    """``take_in`` of a folder, or of a file that ``send`` wrote."""
+    if given.is_dir() or not given.exists():
+        return take_in(plan, given)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            with zipfile.ZipFile(given) as packed:
+                for table in records.TABLES:  # these names alone, so that no member decides where it is written
+                    (folder / f"{table}.csv").write_bytes(packed.read(f"{table}.csv"))
+        except (zipfile.BadZipFile, KeyError, zlib.error) as error:
+            raise HypersphereError(f"{given}: is no file that `hypersphere evidence export` wrote ({error})") from None
+        return take_in(plan, folder)
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:

@@ -180,6 +180,12 @@ BY = {"cell": CELL, "compared": CELL, "study": STUDY, "statement": DRAWS}
 NO_LOADER = "no loader for far yet"
 
 
+def test_hours_of_a_gpu_need_a_report_and_are_not_exceeded(tiny_root: Path) -> None:
+    plan = planning.make(tiny_root, {})
+    with pytest.raises(HypersphereError, match=r"claims\.csv: is not there; `make report`"):
+        list(preview.settling(plan, 10))
+
+
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     world = World(tmp_path, level="quick", paper={"artifacts": PAPER["artifacts"] | {"studied": STUDIED}})

@@ -216,6 +216,26 @@ def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path) -> None
     assert tables_of(plan.config.evidence) == before
 
 
+def test_one_file_carries_all_records_to_another_checkout(root: Path, given: Path, tmp_path: Path) -> None:
+    plan, file = trained_plan(root), tmp_path / "records.zip"
+    with pytest.raises(HypersphereError, match="holds no records"):
+        evidence.send(plan, file)
+    assert not file.exists()
+    rewrite(plan.config.evidence, content := records.read_folder(given, "laptop"))
+    assert evidence.send(plan, file) == len(content)
+    sent = tables_of(plan.config.evidence)
+    shutil.rmtree(plan.config.evidence)
+    assert evidence.receive(plan, file) == content
+    assert tables_of(plan.config.evidence) == sent
+
+
+@pytest.mark.parametrize("content", [b"no zip", b""])
+def test_another_file_is_refused(root: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "records.zip").write_bytes(content)
+    with pytest.raises(HypersphereError, match=r"records\.zip: is no file that"):
+        evidence.receive(trained_plan(root), tmp_path / "records.zip")
+
+
 def contradict_weights(content: dict[str, Any]) -> None:
     content["files"]["encoder.safetensors"] = "0" * 64
 
