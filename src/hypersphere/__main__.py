@@ -5,8 +5,9 @@ import gc
 import sys
 from pathlib import Path
 
-if not __package__:
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+if not __package__:  # started by its path (docs/conda.md): the checkout's plug-ins come along
+    src = Path(__file__).resolve().parent.parent
+    sys.path[:1] = map(str, (src, *sorted(src.parent.glob("plugins/*/src"))))
 
 YOUNG = 10_000
 """New objects after which Python looks for garbage among them; Python 3.11's own number is 700."""

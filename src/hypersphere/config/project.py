@@ -167,7 +167,7 @@ class Config(BaseModel):
     overrides: dict[str, Any]
     """What the command line set."""
     papers: dict[str, Paper]
-    folders: dict[str, Path]
+    folders: dict[str, Path] = Field(default_factory=dict)
     """The folder of each document that has one of its own, with all that is said of it (``PAPER``)."""
     datasets: dict[str, Dataset]
     selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)

@@ -15,7 +15,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib.metadata import distributions, entry_points
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
@@ -97,10 +97,7 @@ class Package(NamedTuple):
 
 @cache
 def packages() -> tuple[Package, ...]:
-    """Our own package, the installed plug-ins, and those of the checkout that are not installed.
-
-    Where our own package is not installed, and runs from the checkout (docs/conda.md), so do the checkout's plug-ins.
-    """
+    """Our own package, the installed plug-ins, and those of the checkout that are not installed."""
     found = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.value):
         distribution = point.dist.name if point.dist else point.name
@@ -111,12 +108,8 @@ def packages() -> tuple[Package, ...]:
             )
         folder = Path(next(iter(spec.submodule_search_locations)))
         found.setdefault(point.value, Package(point.value, folder, distribution))
-    # A build leaves metadata beside the sources, too, which are no installation.
-    places = {Path(str(one.locate_file(""))) for one in distributions(name="hypersphere")}
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
         project, folder = tomllib.loads(file.read_text(encoding="utf-8"))["project"], file.parent
-        if places <= {CHECKOUT / "src"}:
-            sys.path.append(str(folder / "src"))
         advice = f"{project['name']} is not installed: pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
         for name in project["entry-points"][GROUP].values():
             missing = "" if find_spec(name) else advice

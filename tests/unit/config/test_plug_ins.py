@@ -1,10 +1,10 @@
 """Components of other distributions: found without an import, used like ours, and refused with a sentence."""
 
 import ast
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from pydantic import ValidationError
@@ -192,18 +192,12 @@ def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monke
         forget()
 
 
-@pytest.mark.parametrize(("place", "added"), [(None, True), (ROOT / "src", True), (Path("/site-packages"), False)])
-def test_where_ours_runs_from_the_checkout_so_do_its_plug_ins(
-    monkeypatch: pytest.MonkeyPatch, place: Path | None, added: bool
-) -> None:
-    """As in an environment of conda's, which has neither; metadata beside the sources are no installation."""
-    found = [] if place is None else [SimpleNamespace(locate_file=lambda path: place)]
-    monkeypatch.setattr(registry, "distributions", lambda name: found)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [])
-    monkeypatch.setattr(sys, "path", [])
-    registry.packages.__wrapped__()
-    sources_of_plug_ins = [str(ROOT / "plugins" / name / "src") for name in ("control", "text")]
-    assert sys.path == (sources_of_plug_ins if added else [])
+def test_started_by_its_path_the_checkouts_plug_ins_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an environment of conda's, which has neither."""
+    monkeypatch.setattr(sys, "path", ["a script's folder", "another"])
+    runpy.run_path(str(ROOT / "src" / "hypersphere" / "__main__.py"))
+    sources = [ROOT / "src", *(ROOT / "plugins" / name / "src" for name in ("control", "text"))]
+    assert sys.path == [*map(str, sources), "another"]
 
 
 def test_nothing_of_the_core_names_a_plug_in() -> None:

@@ -37,7 +37,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     for scale in known.recorded_scales(root):
         known.judged(plan, scale)
     claims, _ = known.build(plan)
-    findings = questions.answered(root, claims)
+    findings = questions.answered(plan.config, claims)
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
     return Recorded(plan.config, claims, findings)
 

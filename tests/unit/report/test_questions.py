@@ -12,6 +12,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hypersphere.config import project
 from hypersphere.config import questions as asked
 from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
@@ -43,8 +44,11 @@ def removed(one: dict[str, Any]) -> dict[str, Any]:
 def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> dict[str, Any]:
     """The row of findings.csv of one question."""
     (root / "paper").mkdir(exist_ok=True)
-    (root / asked.FILE).write_text(yaml.safe_dump({"q": QUESTION | changed}, allow_unicode=True), encoding="utf-8")
-    (row,) = tables.rows(questions.answered(root, pd.DataFrame(claims)))
+    (root / "paper" / asked.FILE).write_text(
+        yaml.safe_dump({"q": QUESTION | changed}, allow_unicode=True), encoding="utf-8"
+    )
+    config = project.load(ROOT, {}).model_copy(update={"root": root})
+    (row,) = tables.rows(questions.answered(config, pd.DataFrame(claims)))
     return row
 
 
@@ -132,7 +136,7 @@ def test_a_slip_in_the_file_is_one_sentence(tmp_path: Path, changed: dict[str, A
 
 @pytest.fixture(scope="module")
 def file() -> dict[str, asked.Question]:
-    return asked.load(ROOT)
+    return {name: one for name, (_, one) in asked.load(project.load(ROOT, {})).items()}
 
 
 def test_a_few_questions_lead_in_an_order(file: dict[str, asked.Question]) -> None:
@@ -152,7 +156,7 @@ def test_no_number_is_typed_that_the_evidence_has(file: dict[str, asked.Question
 
 def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
     bare = pd.DataFrame([removed(row) for row in tables.rows(recorded.claims)])
-    assert set(questions.answered(ROOT, bare)["outcome"]) == {"cannot tell"}
+    assert set(questions.answered(project.load(ROOT, {}), bare)["outcome"]) == {"cannot tell"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
@@ -166,4 +170,4 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Record
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    assert set(questions.answered(ROOT, pd.DataFrame(made))["outcome"]) == {outcome}
+    assert set(questions.answered(project.load(ROOT, {}), pd.DataFrame(made))["outcome"]) == {outcome}
