@@ -28,7 +28,7 @@ PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
     *("quick-0/claims.csv", "quick-0/scorecard.html", "quick-0/paper.pdf"),
-    *("report/index.html", "report/report.pdf", "report/claims.csv"),
+    *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
 )
 MAKE = """\
 #!/bin/sh
@@ -75,7 +75,8 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
     assert [line.split(" SET=")[0] for line in asked] == [
         *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
-        *("reproduce", "plan FOLDER=1", "test-results", "evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
+        *("reproduce", "plan FOLDER=1", "test-results", "site"),
+        *("evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
     assert settings == {"seeds=[0] leaves_out=[paper/table]", "evidence_only=true"}
