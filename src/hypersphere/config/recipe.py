@@ -7,8 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
-from hypersphere.config.registry import Fraction
-from hypersphere.config.validation import AsList, Epochs, PositiveInt, Strict
+from hypersphere.config.validation import AsList, Epochs, Fraction, PositiveInt, Strict
 
 DecayRate = Annotated[float, Field(ge=0, lt=1)]
 """The share of the past in a running mean; at 1, nothing new would count."""

@@ -18,12 +18,12 @@ from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, Field, NonNegativeFloat, PositiveFloat, create_model
+from pydantic import BaseModel, NonNegativeFloat, PositiveFloat, create_model
 
 from hypersphere import files
-from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of
+from hypersphere.config.validation import Fraction, NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import renewed
 
@@ -68,7 +68,6 @@ _DEEPER = {"trainers": "training/trainers", "kinds": "report/kinds"}
 """Folders that lie deeper in our own package than in a plug-in's."""
 _FUNCTIONS = {"trainers": "pretrain", "kinds": "draw"}
 """What a component's function is called, if not like its file."""
-Fraction = Annotated[float, Field(ge=0, le=1)]
 
 # The names that an annotation of a keyword-only argument may use.
 _TYPES: dict[str, Any] = {

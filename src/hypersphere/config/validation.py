@@ -27,6 +27,7 @@ LARGEST = 2**31 - 1
 """The largest whole number that a file may hold: no count or seed needs a larger one."""
 PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
 NonNegativeInt = Annotated[int, Field(ge=0, le=LARGEST)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 Epochs = Annotated[int, Field(gt=0, le=1_000_000)]
 AsList = types_of_pydantic.Strict(False)
 """Marks a tuple, which YAML and JSON write as a list."""

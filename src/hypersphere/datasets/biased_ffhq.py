@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import numpy as np
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import images

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int64, UInt8
-from pydantic import NonNegativeInt, PositiveFloat
 
+from hypersphere.arguments import NonNegativeInt, PositiveFloat
 from hypersphere.datasets import composing
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.part import part

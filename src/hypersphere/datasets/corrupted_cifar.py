@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from pydantic import NonNegativeInt, PositiveFloat
 
+from hypersphere.arguments import NonNegativeInt, PositiveFloat
 from hypersphere.datasets import composing
 from hypersphere.datasets.corrupting.apply import corrupt
 from hypersphere.datasets.part import part

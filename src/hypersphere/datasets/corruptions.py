@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import UInt8
-from pydantic import NonNegativeInt
 
+from hypersphere.arguments import NonNegativeInt
 from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.corrupting import official
 from hypersphere.datasets.corrupting.apply import BENCHMARK, FUNCTIONS, SEVERITIES, corrupt

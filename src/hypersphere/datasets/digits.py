@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic import NonNegativeInt, PositiveInt
 
 from hypersphere import prng
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, NonNegativeInt, PositiveInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int64
-from pydantic import PositiveInt
 from scipy.io import loadmat
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays

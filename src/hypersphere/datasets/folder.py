@@ -6,8 +6,7 @@
 
 from pathlib import Path, PurePosixPath
 
-from pydantic import PositiveInt
-
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import ENDINGS, classes_of, images, labelled
 from hypersphere.datasets.reading.image_files import split as split_of

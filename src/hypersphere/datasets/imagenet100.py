@@ -7,8 +7,7 @@ data/imagenet100.txt holds the list. The images come from a folder of ImageNet (
 
 from pathlib import Path
 
-from pydantic import PositiveInt
-
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import labelled, split

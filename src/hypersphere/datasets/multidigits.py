@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Int64, UInt8
 from PIL import Image
-from pydantic import NonNegativeInt, PositiveInt
 
+from hypersphere.arguments import NonNegativeInt, PositiveInt
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
 from hypersphere.datasets.composing import Draws

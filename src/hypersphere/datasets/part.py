@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from pydantic import NonNegativeInt
 
+from hypersphere.arguments import NonNegativeInt
 from hypersphere.config.run import Imbalance
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import COARSE, cifar

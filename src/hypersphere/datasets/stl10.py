@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int64
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf, readable
 from hypersphere.datasets.reading.image_files import resize_all

@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-from pydantic import PositiveInt
-
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.methods.base import Method, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Bootstrap

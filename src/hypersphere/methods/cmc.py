@@ -2,9 +2,9 @@
 
 import torch
 from jaxtyping import Float
-from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.arguments import NonNegativeInt, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp
 

@@ -4,10 +4,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum

@@ -3,11 +3,10 @@
 import numpy as np
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere import prng
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.objectives.geometry import unit
 

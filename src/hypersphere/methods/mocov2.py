@@ -5,11 +5,10 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from hypersphere import prng
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes

@@ -3,9 +3,9 @@
 from typing import Literal
 
 import torch
-from pydantic import PositiveInt
 from torch import nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 

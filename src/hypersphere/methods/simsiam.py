@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 import torch
-from pydantic import PositiveInt
 from torch import nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 

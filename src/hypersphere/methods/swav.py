@@ -2,10 +2,9 @@
 
 import torch
 from jaxtyping import Bool
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit

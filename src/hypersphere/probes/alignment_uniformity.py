@@ -1,7 +1,6 @@
 """Alignment and uniformity of embeddings (Wang & Isola 2020)."""
 
-from pydantic import PositiveFloat, PositiveInt
-
+from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity

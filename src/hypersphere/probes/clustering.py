@@ -1,7 +1,6 @@
 """K-means of frozen features, and how well its clusters are the classes."""
 
-from pydantic import PositiveInt
-
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.clusters import kmeans, matched_accuracy
 from hypersphere.probes.frozen import Frozen

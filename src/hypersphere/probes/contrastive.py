@@ -4,9 +4,9 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen

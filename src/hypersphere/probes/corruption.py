@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.arguments import PositiveInt
 from hypersphere.augmentations.ops import to_float
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError

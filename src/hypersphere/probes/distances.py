@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Float64, Int
-from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions

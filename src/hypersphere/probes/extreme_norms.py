@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, reading
 

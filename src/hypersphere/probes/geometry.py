@@ -2,9 +2,9 @@
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions

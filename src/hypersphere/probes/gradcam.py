@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
-from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
 from hypersphere.probes.frozen import Frozen

@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Float32, Float64, Int
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.bias import scored

@@ -2,9 +2,9 @@
 
 import torch
 from jaxtyping import Float, Float64, Int
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy

@@ -5,10 +5,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
-from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from hypersphere import prng
+from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import to_float
-from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy

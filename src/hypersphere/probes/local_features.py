@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from pydantic import PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.clusters import kmeans

@@ -4,12 +4,11 @@ from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
-from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.config import registry
-from hypersphere.config.registry import Fraction
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit

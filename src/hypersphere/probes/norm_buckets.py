@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.reading.human import ENTROPY
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, UInt8
-from pydantic import PositiveFloat, PositiveInt
 from scipy.ndimage import correlate1d
 from threadpoolctl import threadpool_limits
 
 from hypersphere import prng
+from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import gray, to_float
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError

@@ -1,8 +1,8 @@
 """Whether norms of embeddings tell images of the encoder's own dataset from others."""
 
 import numpy as np
-from pydantic import PositiveFloat, PositiveInt
 
+from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen

@@ -1,7 +1,6 @@
 """The share of images whose two views have embeddings on opposite halves of the sphere."""
 
-from pydantic import PositiveInt
-
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TRAIN
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult

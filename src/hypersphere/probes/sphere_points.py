@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float64
-from pydantic import PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen

@@ -4,8 +4,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import CLASS, TRAIN, Arrays, Split
 from hypersphere_control.environment import Environment, Settings, random_actions
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 from torch import Tensor, nn
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.errors import HypersphereError
 
 KIND = "control"

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 
 import torch
 from jaxtyping import Float
-from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
-from hypersphere.config.registry import Fraction
+from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy
 from hypersphere_control import soft_actor_critic as sac
 from hypersphere_control.replay import Transitions

@@ -2,8 +2,8 @@
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult
 from hypersphere_control.environment import random_actions

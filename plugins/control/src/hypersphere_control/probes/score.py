@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 from jaxtyping import Float
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult

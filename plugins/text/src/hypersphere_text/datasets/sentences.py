@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere_text.datasets.reading import corpora
 from hypersphere_text.datasets.reading.words import encode

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import CLASS, Arrays, Split
 from hypersphere_text.datasets.reading import corpora, text_tasks
 from hypersphere_text.datasets.reading.words import encode, words

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
-from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
+
+from hypersphere.arguments import PositiveInt
 
 KIND = "text"
 """The kind of runs that it is for; without this constant, images."""

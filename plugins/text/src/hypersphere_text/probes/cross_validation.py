@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 from jaxtyping import Float, Float64, Int
-from pydantic import PositiveInt
 from torch import Tensor
 
 from hypersphere import prng
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen

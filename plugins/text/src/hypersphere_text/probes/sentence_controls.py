@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from pydantic import PositiveInt
 from torch import Tensor
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, accuracy

@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from pydantic import PositiveInt
 
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.distances import of_pairs
