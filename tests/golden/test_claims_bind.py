@@ -11,7 +11,7 @@ from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = sorted(path.stem for path in (ROOT / "paper" / "claims").glob("*.csv") if path.stem != "ours")
+PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/claims.csv"))
 """Our own questions have no printed numbers."""
 
 
@@ -24,7 +24,7 @@ def plan() -> Plan:
 def of_runs(paper: str) -> list[Claim]:
     """The claims of a paper's artifacts that are made from runs, and whose kind of run there is."""
     measured = plan().config.papers[paper].measured
-    claims = load(ROOT / "paper" / "claims" / f"{paper}.csv")
+    claims = load(ROOT / "config" / "papers" / paper / "claims.csv")
     return [
         claim
         for claim in claims

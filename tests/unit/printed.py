@@ -1,4 +1,4 @@
-"""Numbers that the documents print, read from ``paper/claims/*.csv``, so that each of them is typed once."""
+"""Numbers that the documents print, read from ``config/papers/*/claims.csv``, so that each of them is typed once."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,7 +9,7 @@ from typing import Literal
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
 
-CLAIMS = Path(__file__).resolve().parents[2] / "paper" / "claims"
+PAPERS = Path(__file__).resolve().parents[2] / "config" / "papers"
 
 Field = Literal["reported", "reported_std"]
 """A printed mean, or its standard deviation."""
@@ -20,7 +20,7 @@ Table = dict[Scalar, dict[Scalar, float]]
 @cache
 def claims(paper: str) -> tuple[Claim, ...]:
     """All claims of a paper."""
-    return tuple(load(CLAIMS / f"{paper}.csv"))
+    return tuple(load(PAPERS / paper / "claims.csv"))
 
 
 def coordinate(claim: Claim, name: str) -> Scalar:

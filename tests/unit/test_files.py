@@ -164,7 +164,7 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, r
 @pytest.mark.usefixtures("in_time")
 @pytest.mark.parametrize(
     "file",
-    ["config/config.yaml", "config/scales/quick.yaml", "config/papers/lecture.yaml", "config/datasets.yaml"],
+    ["config/config.yaml", "config/scales/quick.yaml", "config/papers/lecture/paper.yaml", "config/datasets.yaml"],
 )
 def test_a_pipe_among_the_settings_is_named(project_root: Path, file: str) -> None:
     pipe(project_root / file)

@@ -29,6 +29,6 @@ def test_every_component_has_its_row(section: str) -> None:
 
 @pytest.mark.parametrize(("variant", "authors"), [("wang_isola", "Wang & Isola"), ("wang_liu", "Wang & Liu")])
 def test_the_page_names_the_loss_that_table_7_trains(variant: str, authors: str) -> None:
-    config = files.read_yaml(Path(__file__).resolve().parents[2] / "config" / "papers" / "double_metric.yaml")
+    config = files.read_yaml(Path(__file__).resolve().parents[2] / "config" / "papers" / "double_metric" / "paper.yaml")
     (row,) = re.findall(rf"^\|.*{authors}.*double metric Table 7.*$", PAGE, re.MULTILINE)
     assert f"`{config['variants'][variant]['objective']['name']}`" in row

@@ -176,10 +176,10 @@ def batches(jobs: list[Job], rule: str) -> set[str]:
 
 
 def clone(source: Path, target: Path) -> None:
-    """Copy what git tracks or does not ignore, with its times; config and claims are those of tests/project."""
+    """Copy what git tracks or does not ignore, with its times; config is that of tests/project."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True).stdout
-    replaced = ("tests/", "config/", "paper/claims/", "evidence/")
+    replaced = ("tests/", "config/", "evidence/")
     for name in filter(None, listed.split("\0")):
         if (source / name).is_file() and not name.startswith(replaced):
             (target / name).parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ PAGE = (REPOSITORY / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
 CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
 FILE = re.search(r"`(src/hypersphere/objectives/\w+\.py)`", PAGE)[1]  # type: ignore[index]
 ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
-PAPER = "config/papers/embedding_norms.yaml"
+PAPER = "config/papers/embedding_norms/paper.yaml"
 
 
 def follow(checkout: Checkout, snippet: str = YAML) -> None:

@@ -13,7 +13,7 @@ from .conftest import REPOSITORY, RUNS, Checkout, batches, rules
 PAGE = (REPOSITORY / "docs" / "adding_a_table.md").read_text(encoding="utf-8")
 BLOCK = re.search(r"```yaml\n(artifacts:\n.*?)```", PAGE, re.DOTALL)[1]  # type: ignore[index]
 (NAME,) = yaml.safe_load(BLOCK)["artifacts"]
-PAPER = "config/papers/embedding_norms.yaml"
+PAPER = "config/papers/embedding_norms/paper.yaml"
 LATER = ("epoch: 100", "epoch: 250")
 """Runs here have two epochs, and epoch 100 of 500 is before the first."""
 SHARED = ("dataset: cifar10, epoch: 100", "dataset: cifar10_lt, epoch: 500")

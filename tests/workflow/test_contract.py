@@ -24,7 +24,7 @@ RUN_FILES = {"run.yaml", "encoder.safetensors", "heads.safetensors", "history.cs
 def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(finished: Checkout) -> None:
     with (finished.results / "claims.csv").open() as handle:
         rows = list(csv.DictReader(handle))
-    with (finished.root / "paper" / "claims" / "embedding_norms.csv").open() as handle:
+    with (finished.root / "config" / "papers" / "embedding_norms" / "claims.csv").open() as handle:
         published = [row["id"] for row in csv.DictReader(handle)]
     assert set(CLAIMS.split()) <= set(rows[0])
     assert [row["id"] for row in rows if row["kind"] == "value"]

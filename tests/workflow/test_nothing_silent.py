@@ -68,14 +68,18 @@ def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
 
 EDITS: dict[str, tuple[str, Callable[[str], str], str]] = {
     "a claim": (
-        "paper/claims/embedding_norms.csv",
+        "config/papers/embedding_norms/claims.csv",
         lambda text: text.replace(",as printed,", ",as printed,Again. ", 1),
         "claims",
     ),
-    "an erratum": ("paper/errata.yaml", lambda text: text.replace("decided: ", "decided: Again. ", 1), "scorecard"),
+    "an erratum": (
+        "config/papers/lecture/errata.yaml",
+        lambda text: text.replace("decided: ", "decided: Again. ", 1),
+        "scorecard",
+    ),
     "the rules of judgement": ("config/statistics.yaml", lambda text: text.replace("0.95", "0.9"), "claims"),
     "a title": (
-        "config/papers/embedding_norms.yaml",
+        "config/papers/embedding_norms/paper.yaml",
         lambda text: text.replace("title: ", "title: Again ", 1),
         "claims",
     ),

@@ -69,7 +69,7 @@ def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> N
 
 
 def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
-    copy.edit("paper/claims/embedding_norms.csv", "Table 5\n", "Table 5; checked\n")
+    copy.edit("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n")
     studied = {"simulate_embedding_norms": 1, "studies_embedding_norms": 1}
     assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES, **REPORT}
 

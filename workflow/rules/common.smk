@@ -54,3 +54,8 @@ def tidy(paper, artifact):
 def claims_of(paper):
     """Digest of a paper's published numbers; people edit the file, so its modification time says nothing."""
     return digests.file_digest(PLAN.config.claims_file(paper).as_posix())
+
+
+def said(name):
+    """The files of that name in the folders of documents."""
+    return [path.as_posix() for path in PLAN.config.said(name).values()]

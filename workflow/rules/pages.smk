@@ -58,7 +58,7 @@ rule scorecard:
             PLAN,
             "hypersphere.report.scorecard",
             *TEMPLATES,
-            "paper/errata.yaml",
+            *said("errata.yaml"),
             "CITATION.cff",
         ),
     shell:

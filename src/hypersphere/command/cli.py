@@ -115,7 +115,7 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "write a folder for a document of your own, which runs as it is",
     option("name", help="a word; its runs, claims and results are called by it"),
-    option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: papers/)"),
+    option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: config/papers)"),
 )
 def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import new_paper

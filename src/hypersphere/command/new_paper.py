@@ -6,7 +6,7 @@ Its table trains two encoders a seed. Its claims are made up, to show every kind
 from pathlib import Path
 
 from hypersphere import files
-from hypersphere.config.project import PAPER, Config
+from hypersphere.config.project import PAPER, PAPERS, Config
 from hypersphere.config.validation import Identifier, Strict, validate
 from hypersphere.errors import HypersphereError
 
@@ -82,7 +82,6 @@ A lower temperature helps.,Table 1; Sec. 1
 # What a reader would ask, with a sentence for each outcome. Numbers are filled in from the evidence.
 {name}_temperature:
   question: Does a lower temperature help?
-  paper: {name}
   about: [{{id: {name}.t1.gain}}]
   says:
     holds: "A lower temperature helps: {{printed_range}} is printed, and {{ours}}."
@@ -95,13 +94,13 @@ A lower temperature helps.,Table 1; Sec. 1
 
 
 def write(config: Config, name: str, parent: Path | None) -> Path:
-    """Write the folder of a new document, below ``parent`` or in the project's papers/; returns it.
+    """Write the folder of a new document, below ``parent`` or in the project's config/papers; returns it.
 
     Raises:
         HypersphereError: a document or a folder of that name exists, or the name cannot be a file's.
     """
     validate(Named, {"name": name}, Path("new-paper"))
-    folder = (parent or config.root / "papers") / name
+    folder = (parent or config.root / PAPERS) / name
     if name in config.papers:
         raise HypersphereError(f"new-paper: name: {name} is declared in {config.paper_file(name)}")
     if folder.exists():

@@ -1,8 +1,8 @@
 """Pages of the documentation site that are generated, and the report: hooks that MkDocs calls (mkdocs.yml).
 
 The reference is taken from the sources, so that it cannot fall behind: losses from their docstrings, by mkdocstrings;
-configuration from the models that check it; the command line from its parser; errata from paper/errata.yaml. Nothing
-here imports torch.
+configuration from the models that check it; the command line from its parser; errata from the documents'
+folders. Nothing here imports torch.
 """
 
 import ast
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypersphere.command import cli
 from hypersphere.config import project, registry
-from hypersphere.config.claims import SEVERAL, load_errata
+from hypersphere.config.claims import load_errata
 from hypersphere.report.docs import BEGIN, END
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "project.Resources",
     ),
     "config/datasets.yaml": ("run.Dataset", "run.Imbalance"),
-    "config/papers/<document>.yaml": (
+    "config/papers/<document>/paper.yaml": (
         *(
             "artifacts.Paper",
             "artifacts.Measured",
@@ -67,8 +67,8 @@ FILES: dict[str, tuple[str, ...]] = {
         "rules.Certainty",
         "rules.RungRules",
     ),
-    "paper/findings.yaml": ("questions.Question",),
-    "paper/claims/<document>.csv, paper/sentences, paper/errata.yaml": (
+    "config/papers/<document>/findings.yaml": ("questions.Question",),
+    "config/papers/<document>/claims.csv, sentences.yaml, errata.yaml": (
         *("claims.Claim", "claims.Sentence", "claims.Check", "claims.Erratum"),
     ),
 }
@@ -136,7 +136,7 @@ def errata(config: project.Config) -> str:
     lines = ["# What the documents get wrong", ""]
     lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
     listed = load_errata(config)
-    titles = {name: paper.title for name, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
+    titles = {name: paper.title for name, paper in config.papers.items()} | {project.SEVERAL: "Across the documents"}
     for name, title in titles.items():
         own = [one for one in listed if one.document == name]
         if own:

@@ -23,7 +23,7 @@ def lines(plan: Plan, name: str) -> Iterator[str]:
         except HypersphereError as error:
             near = difflib.get_close_matches(name, claims, 1)
             hint = f"; did you mean the claim {near[0]}?" if near else ""
-            raise HypersphereError(f"trace: {error}; no claim of paper/claims/ has this id either{hint}") from None
+            raise HypersphereError(f"trace: {error}; no claim has this id either{hint}") from None
         yield from _run(plan, run)
         return
     paper, claim = claims[name]

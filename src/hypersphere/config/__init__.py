@@ -1,4 +1,4 @@
-"""Declarations: config/, paper/claims and errata, read and validated, and the plan that follows from them.
+"""Declarations: config/, read and validated, and the plan that follows from them.
 
 This folder imports no torch and no other folder of the package, and opens no results folder.
 """

@@ -1,4 +1,4 @@
-"""The fields of config/papers/<paper>.yaml: a document, its artifacts, and the runs and probes that they need.
+"""The fields of a document's paper.yaml: a document, its artifacts, and the runs and probes that they need.
 
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
@@ -254,13 +254,25 @@ def _filled_in(evaluations: Any) -> Any:
     return filled
 
 
+class Section(Strict):
+    """What the report's section on a document has beside its questions."""
+
+    short: str
+    """How the prose names the document."""
+    figure: Identifier | None = None
+    """The figure of an exact study that carries its argument; left out where it is not drawn."""
+    gravest: list[str] = Field(default_factory=list)
+    """Printed statements with a counterexample, which the text tells first."""
+
+
 class Paper(Strict):
-    """config/papers/<paper>.yaml: one document, and its runs, evaluations and artifacts, if any."""
+    """paper.yaml: one document, and its runs, evaluations and artifacts, if any."""
 
     paper: Identifier
     order: PositiveInt = 1000
     """Its place among the documents, which are listed by it, and by name where it is equal."""
     title: str
+    report: Section | None = None
     run: RunFields = Field(default_factory=dict)
     methods: dict[Identifier, RunFields] = Field(default_factory=dict)
     variants: dict[Identifier, RunFields] = Field(default_factory=dict)
@@ -303,6 +315,12 @@ class Paper(Strict):
             for key, known in (("method", self.methods), ("variant", self.variants)):
                 if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
                     raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
+        return self
+
+    @model_validator(mode="after")
+    def _figure_is_exact(self) -> Self:
+        if self.report and self.report.figure and self.report.figure not in self.studied:
+            raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
         return self
 
     @property

@@ -13,7 +13,7 @@ from hypersphere.errors import HypersphereError
 
 
 def check_texts(plan: Plan) -> None:
-    """Read config/statistics.yaml, paper/errata.yaml and the claims of every paper.
+    """Read config/statistics.yaml, errata and the claims of every paper.
 
     Claims about tables and figures made from runs must use coordinates that a cell can have. What a study measures is
     its own to name, so that claims about studies may have any key in their setting.

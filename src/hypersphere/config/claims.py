@@ -1,4 +1,4 @@
-"""What documents print (paper/claims: numbers, comparisons, statements), what sentences say of it, and errata.
+"""What documents print (numbers, comparisons, statements), what sentences say of it, and errata.
 
 A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
 """
@@ -29,7 +29,7 @@ from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config
+from hypersphere.config.project import Config, of_document
 from hypersphere.config.validation import PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
@@ -48,7 +48,7 @@ def _number(value: float) -> float:
 
 
 class Claim(Strict):
-    """A row of paper/claims/<paper>.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
+    """A row of a document's claims.csv. Accuracies in percent, comparisons in points; steps that never end are inf."""
 
     model_config = ConfigDict(strict=False)  # the fields of a CSV are text
 
@@ -300,16 +300,14 @@ class Sentence(Strict):
 
 
 def load_sentences(file: Path) -> dict[str, Sentence]:
-    """The sentences of paper/sentences/<paper>.yaml, by the id of their claim."""
+    """The sentences of a document's sentences.yaml, by the id of their claim."""
     given: Any = files.read_yaml(file)
     if not isinstance(given, dict):
         raise HypersphereError(f"{file}: must be claims' ids with the checks of their sentences")
-    return {name: validate(Sentence, sentence, file, f"sentences.{name}") for name, sentence in given.items()}
+    return {name: validate(Sentence, sentence, file, str(name)) for name, sentence in given.items()}
 
 
 ERRATA = "errata.yaml"
-SEVERAL = "several"
-"""The ``document`` of an entry about more than one document."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
@@ -323,11 +321,11 @@ ERRATUM_KINDS: dict[ErratumKind, str] = {
 
 
 class Erratum(Strict):
-    """An error, contradiction or gap in a document, with our decision on it (paper/errata.yaml)."""
+    """An error, contradiction or gap in a document, with our decision on it (errata.yaml)."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     document: str
-    """A file of config/papers, by its name, or ``SEVERAL``. Entries about documents that are not here are not shown."""
+    """The document that it is about, or ``SEVERAL``: its folder says it, and the entry does not."""
     place: Text
     kind: ErratumKind
     printed: Text
@@ -340,15 +338,15 @@ class Erratum(Strict):
 
 
 def load_errata(config: Config) -> list[Erratum]:
-    """Every entry of paper/errata.yaml, in its order, and of the folders of documents that have their own."""
+    """Every entry of every errata.yaml, first those about several documents."""
     ledger: dict[str, Erratum] = {}
-    for file in config.beside(ERRATA):
+    for document, file in config.said(ERRATA).items():
         listed = files.read_yaml(file)
         if not isinstance(listed, list):
             raise HypersphereError(f"{file}: must be a list of entries")
         for given in listed:
             name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
-            entry = validate(Erratum, given, file, name)
+            entry = validate(Erratum, of_document(given, "document", document, f"{file}: {name}"), file, name)
             if entry.id in ledger:
                 raise HypersphereError(f"{file}: id: {name} is given twice")
             ledger[entry.id] = entry

@@ -60,8 +60,11 @@ Artifacts = Annotated[list[str], AfterValidator(_each_once)]
 """Artifacts as ``paper/artifact``."""
 
 
+PAPERS = "config/papers"
 PAPER = "paper.yaml"
 """What makes a folder that of a document. Beside it: claims.csv, sentences.yaml, errata.yaml, findings.yaml, if any."""
+SEVERAL = "several"
+"""The document of errata and findings that are about more than one."""
 
 
 class Settings(Strict):
@@ -75,7 +78,7 @@ class Settings(Strict):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
     papers: list[str] = Field(default_factory=list)
-    """Folders of documents that are kept elsewhere, below the project or not; those in ``papers/`` are found."""
+    """Folders of documents that are kept elsewhere; those in config/papers are found."""
     evidence_only: bool = False
     """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
 
@@ -167,8 +170,8 @@ class Config(BaseModel):
     overrides: dict[str, Any]
     """What the command line set."""
     papers: dict[str, Paper]
-    folders: dict[str, Path] = Field(default_factory=dict)
-    """The folder of each document that has one of its own, with all that is said of it (``PAPER``)."""
+    folders: dict[str, Path]
+    """The folder of each document, with all that is said of it."""
     datasets: dict[str, Dataset]
     selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
@@ -238,24 +241,21 @@ class Config(BaseModel):
         return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
 
     def paper_file(self, paper: str) -> Path:
-        """config/papers/<paper>.yaml, or paper.yaml in the document's own folder."""
-        own = self.folders.get(paper)
-        return own / PAPER if own else self.root / "config" / "papers" / f"{paper}.yaml"
+        """The declaration of a document."""
+        return self.folders[paper] / PAPER
 
     def claims_file(self, paper: str) -> Path:
-        """paper/claims/<paper>.csv, or claims.csv in the document's own folder."""
-        own = self.folders.get(paper)
-        return own / "claims.csv" if own else self.root / "paper" / "claims" / f"{paper}.csv"
+        """What a document prints."""
+        return self.folders[paper] / "claims.csv"
 
     def sentences_file(self, paper: str) -> Path:
-        """paper/sentences/<paper>.yaml, or sentences.yaml in the document's own folder."""
-        own = self.folders.get(paper)
-        return own / "sentences.yaml" if own else self.root / "paper" / "sentences" / f"{paper}.yaml"
+        """What the sentences of a document say of its own numbers."""
+        return self.folders[paper] / "sentences.yaml"
 
-    def beside(self, name: str) -> list[Path]:
-        """The project's file paper/<name>, and each of that name in a document's own folder: errata, findings."""
-        own = [folder / name for folder in self.folders.values()]
-        return [self.root / "paper" / name, *(path for path in own if path.is_file())]
+    def said(self, name: str) -> dict[str, Path]:
+        """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in config/papers."""
+        folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
+        return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
 
     def chosen(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact."""
@@ -325,17 +325,15 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         scale = changed.model_copy(update={"overrides": [*scale.overrides, *own]})
     for key in Scale.model_fields.keys() - {"scale"}:
         sources[key] = COMMAND_LINE if key in replaced else scale_file
-    papers = {}
-    for file in sorted((folder / "papers").glob("*.yaml")):
-        papers[file.stem] = validate(Paper, _mapping(file), file)
-        if papers[file.stem].paper != file.stem:
-            raise HypersphereError(f"{file}: paper: must be the file's own name (given: '{papers[file.stem].paper}')")
+    papers: dict[str, Paper] = {}
     folders: dict[str, Path] = {}
     for place in _folders(root, settings, sources):
-        paper = validate(Paper, _mapping(place / PAPER), place / PAPER)
-        if paper.paper in papers:
-            raise HypersphereError(f"{place / PAPER}: paper: {paper.paper} is the name of another document")
-        papers[paper.paper], folders[paper.paper] = paper, place
+        name, file = place.name, place / PAPER
+        if name in papers:
+            raise HypersphereError(f"{file}: {name} is the name of another document, {folders[name]}")
+        papers[name], folders[name] = validate(Paper, _mapping(file), file), place
+        if papers[name].paper != name:
+            raise HypersphereError(f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')")
     datasets, file = {}, folder / "datasets.yaml"
     for name, entry in _mapping(file).items():
         if not isinstance(entry, dict):
@@ -362,9 +360,18 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     return config
 
 
+def of_document(given: Any, key: str, document: str, where: str) -> Any:
+    """An entry of a document's errata or findings, with its document, which the folder says and the entry does not."""
+    if not isinstance(given, dict):
+        return given
+    if key in given:
+        raise HypersphereError(f"{where}.{key}: its folder says which document it is about; leave it out")
+    return {**given, key: document}
+
+
 def _folders(root: Path, settings: Settings, sources: Mapping[str, Path]) -> list[Path]:
-    """The folders of documents that have one of their own: all in papers/, then those that the settings name."""
-    found = sorted(file.parent for file in (root / "papers").glob(f"*/{PAPER}"))
+    """The folders of documents: all in config/papers, then those that the settings name."""
+    found = sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}"))
     for given in settings.papers:
         folder = (root / Path(given).expanduser()).resolve()
         if not (folder / PAPER).is_file():

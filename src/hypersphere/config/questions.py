@@ -1,4 +1,4 @@
-"""paper/findings.yaml: what a reader would ask, the claims that answer it, and a sentence for each outcome."""
+"""findings.yaml: what a reader would ask, the claims that answer it, and a sentence for each outcome."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from hypersphere import files
-from hypersphere.config.project import Config
+from hypersphere.config.project import Config, of_document
 from hypersphere.config.validation import Identifier, PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 
@@ -95,17 +95,17 @@ class Question(Strict):
 
 
 def load(config: Config) -> dict[str, tuple[Path, Question]]:
-    """The questions of paper/findings.yaml, and of documents' own folders, by their ids, in their order, each with its
-    file."""
+    """The questions of every findings.yaml by their ids, first those about several documents, each with its file."""
     found: dict[str, tuple[Path, Question]] = {}
-    for file in config.beside(FILE):
-        given = files.read_yaml(file) if file.exists() else {}
-        if not isinstance(given, dict):
+    for document, file in config.said(FILE).items():
+        listed = files.read_yaml(file)
+        if not isinstance(listed, dict):
             raise HypersphereError(f"{file}: must map the ids of questions to questions")
-        for name, one in given.items():
+        for name, one in listed.items():
             if name in found:
                 raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
-            found[str(name)] = file, validate(Question, one, file, str(name))
+            given = of_document(one, "paper", document, f"{file}: {name}")
+            found[str(name)] = file, validate(Question, given, file, str(name))
     return found
 
 

@@ -92,4 +92,4 @@ FINDINGS: Columns = {
     **texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty", "reasons"),
     **numbers("holds", "fails", "opposite", "unknown"),
 }
-"""results/report/findings.csv: the questions of paper/findings.yaml, each with the sentence that its evidence bears."""
+"""results/report/findings.csv: the questions of every findings.yaml, each with the sentence that its evidence bears."""

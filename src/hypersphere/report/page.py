@@ -20,6 +20,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SENTENCES
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import SEVERAL
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS
 from hypersphere.provenance import tables
@@ -100,7 +101,7 @@ def context(
     lines = {row["id"]: shown.line(row) for row in listed}
     asked = [{**row, "claims": [lines[name] for name in row["about"].split()]} for row in tables.rows(findings)]
     titles = {name: paper.title for name, paper in config.papers.items()}
-    order = {"several": "Across the documents", **titles}
+    order = {SEVERAL: "Across the documents", **titles}
     printed = [row["paper"] for row in listed if row["origin"] == "printed"]
     chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
     return {

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jinja2
 from PIL import Image
 
-from hypersphere.config.claims import NOT_MADE_YET, SEVERAL, load_errata, why_not_made
-from hypersphere.config.project import Config
+from hypersphere.config.claims import NOT_MADE_YET, load_errata, why_not_made
+from hypersphere.config.project import SEVERAL, Config
 from hypersphere.files import write_text
 from hypersphere.report import notes, words
 from hypersphere.report.artifact import Shown

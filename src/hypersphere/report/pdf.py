@@ -5,16 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from hypersphere.config import project, rules
-from hypersphere.config.artifacts import Paper
+from hypersphere.config.artifacts import Paper, Section
 from hypersphere.config.claims import load_errata
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Verdict
-from hypersphere.config.validation import Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
 from hypersphere.provenance import columns, tables
@@ -26,24 +23,12 @@ from hypersphere.statistics.known import has_interval, is_level, settling
 from hypersphere.wording import counted
 
 SOURCE = "paper/report.typ"
-OUTLINE = "paper/outline.yaml"
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
 OF_PRINTED_NUMBERS = ("binomial_floor", "seed_counts", "printed_tests", "last_digits")
 """The exact studies that audit what documents print."""
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
-
-
-class Part(Strict):
-    """What the section on one document has beside its questions."""
-
-    short: str
-    """How the prose names the document."""
-    figure: str | None = None
-    """The exact figure that carries its argument."""
-    gravest: list[str] = Field(default_factory=list)
-    """Printed statements with a counterexample, which the text tells first."""
 
 
 def build(plan: Plan, folder: Path) -> None:
@@ -59,7 +44,7 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     known = tables.rows(read)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
-    parts, mended = outline(config.root, documents, known), _errata(config)
+    parts, mended = sections(config, documents, known), _errata(config)
     leads = questions.leads(findings)
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
@@ -113,20 +98,15 @@ def _fails(claim: Claim) -> bool:
     return (claim["answered_by"], claim["origin"], claim["answer"]) == ("theorem", "printed", "fails")
 
 
-def outline(root: Path, documents: Mapping[str, Paper], known: Sequence[Claim]) -> dict[str, Part]:
-    """The part of each document; one that the outline lacks is named by its title."""
-    file, failing = root / OUTLINE, {claim["id"] for claim in known if _fails(claim)}
-    listed = read_yaml(file)
-    if not isinstance(listed, dict):
-        raise HypersphereError(f"{file}: must map documents to their parts")
-    given = {str(name): validate(Part, one, file, str(name)) for name, one in listed.items()}
-    parts = {name: given.get(name, Part(short=f"“{one.title}”")) for name, one in documents.items()}
+def sections(config: Config, documents: Mapping[str, Paper], known: Sequence[Claim]) -> dict[str, Section]:
+    """The section of each document; one that declares none is named by its title."""
+    failing = {claim["id"] for claim in known if _fails(claim)}
+    parts = {name: one.report or Section(short=f"“{one.title}”") for name, one in documents.items()}
     for name, part in parts.items():
-        if part.figure is not None and part.figure not in documents[name].studied:
-            raise HypersphereError(f"{file}: {name}: figure: {not_one_of(part.figure, documents[name].studied)}")
-        for one in part.gravest:
-            if one not in failing:
-                raise HypersphereError(f"{file}: {name}: gravest: {one} is no printed statement with a counterexample")
+        if unknown := [one for one in part.gravest if one not in failing]:
+            raise HypersphereError(
+                f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
+            )
     return parts
 
 
@@ -220,7 +200,9 @@ def _criteria(rows: Sequence[Claim], named: Mapping[str, str]) -> list[list[str]
 # Sections
 
 
-def _section(plan: Plan, about: Paper, part: Part, known: Sequence[Claim], findings: Sequence[Any]) -> dict[str, Any]:
+def _section(
+    plan: Plan, about: Paper, part: Section, known: Sequence[Claim], findings: Sequence[Any]
+) -> dict[str, Any]:
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import ERRATUM_KINDS, SENTENCES
+from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
@@ -107,12 +107,16 @@ class Proofs:
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
-    def test(self, name: str) -> Link:
+    def test(self, name: str, document: str) -> Link:
         """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""
         file, _, test = name.partition("::")
         if name in self.claims:
             return Link(name, f"#{name}")
-        return Link(test, f"{self._root}/{file}") if test else Link(name, f"{self._root}/paper/errata.yaml")
+        return (
+            Link(test, f"{self._root}/{file}")
+            if test
+            else Link(name, self._at(self.plan.config.said(ERRATA)[document]))
+        )
 
     def errata_by_kind(self) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
@@ -121,7 +125,10 @@ class Proofs:
             documents = []
             for group in self.ledger:
                 entries = [entry for entry in group["entries"] if entry["kind"] == kind]
-                linked = [{**entry, "links": list(map(self.test, entry["tests"]))} for entry in entries]
+                linked = [
+                    {**entry, "links": [self.test(one, entry["document"]) for one in entry["tests"]]}
+                    for entry in entries
+                ]
                 documents += [{"title": group["title"], "entries": linked}] if linked else []
             total = sum(len(one["entries"]) for one in documents)
             groups += [{"kind": kind, "meaning": meaning, "total": total, "documents": documents}] if total else []

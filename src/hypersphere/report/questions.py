@@ -1,4 +1,4 @@
-"""The findings: each question of paper/findings.yaml with the sentence that its evidence bears, and its numbers."""
+"""The findings: each question of a findings.yaml with the sentence that its evidence bears, and its numbers."""
 
 import math
 from collections.abc import Mapping, Sequence

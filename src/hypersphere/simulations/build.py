@@ -48,6 +48,6 @@ def run(name: str, context: Context) -> Study:
     if declared != set(study.tables):
         raise HypersphereError(
             f"simulations/{name}/compute.py: returns the tables {', '.join(sorted(study.tables))}, and "
-            f"config/papers/{context.paper}.yaml asks this study for {', '.join(sorted(declared))}"
+            f"{context.config.paper_file(context.paper)} asks this study for {', '.join(sorted(declared))}"
         )
     return study

@@ -53,7 +53,7 @@ def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
     root: Path, monkeypatch: pytest.MonkeyPatch, telling: str
 ) -> None:
     """Table 5 is cut into a table of each dataset; one of them has claims."""
-    file = root / "config" / "papers" / "embedding_norms.yaml"
+    file = root / "config" / "papers" / "embedding_norms" / "paper.yaml"
     paper = yaml.safe_load(file.read_text())
     whole = paper["artifacts"]["table5"]
     paper["artifacts"] = {

@@ -58,14 +58,15 @@ def test_without_claims_the_document_is_made_and_others_are_judged(root: Path) -
 
 @pytest.mark.parametrize("name", ["margins", "two words", "../mine"])
 def test_a_name_that_is_taken_or_is_no_name_writes_nothing(root: Path, name: str) -> None:
+    before = {path.name for path in (root / "config/papers").iterdir()}
     with pytest.raises(HypersphereError, match="new-paper: name"):
         new_paper.write(project.load(root, {}), name, None)
-    assert not (root / "papers").exists()
+    assert [path.name for path in (root / "config/papers").iterdir() if path.name not in before] == []
 
 
 def test_one_name_for_two_documents_and_a_folder_that_holds_none_are_refused(root: Path) -> None:
     folder = new_paper.write(project.load(root, {}), "mine", None)
-    copy = shutil.copytree(folder, root / "copy")
+    copy = shutil.copytree(folder, root / "copy" / "mine")
     with pytest.raises(HypersphereError, match="mine is the name of another document"):
         project.load(root, {"papers": [str(copy)]})
     (copy / "paper.yaml").unlink()

@@ -40,7 +40,7 @@ def world(tmp_path: Path) -> World:
     made.say("table5", at(), [51.0, 51.1, 51.2])
     made.claims(claim("a"))
     made.write()
-    (tmp_path / "paper" / "errata.yaml").write_text("[]\n")
+    (tmp_path / "paper").mkdir()
     for part in ("supplement.typ", "layout.typ", "tables.typ"):
         shutil.copy(ROOT / "paper" / part, tmp_path / "paper")
     return made

@@ -43,7 +43,7 @@ def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
     claims = {cell.text: cell for cell in plan.artifacts["embedding_norms", "table5"] if not cell.missing}
     from hypersphere.config.claims import load
 
-    path = plan.config.root / "paper" / "claims" / "embedding_norms.csv"
+    path = plan.config.root / "config" / "papers" / "embedding_norms" / "claims.csv"
     claim = next(one for one in load(path) if one.kind == "value" and one.artifact == "table5" and one.text in claims)
     text = "\n".join(trace.lines(plan, claim.id))
     assert f"cell      {claim.text}" in text
@@ -63,6 +63,6 @@ def test_records_are_found_without_the_run(laptop_root: Path) -> None:
 
 
 def test_neither_is_one_short_sentence(plan: Plan) -> None:
-    with pytest.raises(HypersphereError, match="no claim of paper/claims/ has this id either") as caught:
+    with pytest.raises(HypersphereError, match="no claim has this id either") as caught:
         list(trace.lines(plan, "norms.t5.simcrl"))
     assert len(str(caught.value)) < 400

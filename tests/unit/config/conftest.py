@@ -12,7 +12,12 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-FILES = {"config": "config.yaml", "paper": "papers/p.yaml", "scale": "scales/small.yaml", "datasets": "datasets.yaml"}
+FILES = {
+    "config": "config.yaml",
+    "paper": "papers/p/paper.yaml",
+    "scale": "scales/small.yaml",
+    "datasets": "datasets.yaml",
+}
 CONTENT: dict[str, dict[str, Any]] = {
     "config": {"scale": "small"},
     "paper": {

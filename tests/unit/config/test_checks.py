@@ -13,7 +13,7 @@ from hypersphere.config.checks import check_sizes, check_texts
 from hypersphere.errors import HypersphereError
 
 PROJECT = Path(__file__).parents[2] / "project"
-CLAIMS = Path("paper/claims/embedding_norms.csv")
+CLAIMS = Path("config/papers/embedding_norms/claims.csv")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_study_names_what_it_measures(copy: Path) -> None:
     ("file", "old", "new", "words"),
     [
         ("config/statistics.yaml", "confidence:", "confidnce:", "confidnce: unknown; did you mean confidence?"),
-        ("paper/errata.yaml", "decided:", "decded:", "decded: unknown; did you mean decided?"),
+        ("config/papers/lecture/errata.yaml", "decided:", "decded:", "decded: unknown; did you mean decided?"),
         (str(CLAIMS), "metric", "metrc", "the columns must be"),
     ],
 )

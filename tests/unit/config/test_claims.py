@@ -1,4 +1,4 @@
-"""paper/claims/*.csv: whose a claim is, and what a claims file may say."""
+"""config/papers/*/claims.csv: whose a claim is, and what a claims file may say."""
 
 import csv
 import re
@@ -20,7 +20,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
 
 ROOT = Path(__file__).resolve().parents[3]
-FILES = sorted((ROOT / "paper" / "claims").glob("*.csv"))
+FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
 FIELDS = (
     "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
 )
@@ -352,11 +352,10 @@ def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, r
 
 LEDGER = printed.load_errata(project.load(ROOT, {}))
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
-ANSWERED = {claim.id for file in (ROOT / "paper" / "claims").glob("*.csv") for claim in printed.load(file)}
+ANSWERED = {claim.id for file in (ROOT / "config" / "papers").glob("*/claims.csv") for claim in printed.load(file)}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
 ENTRY: dict[str, Any] = {
     "id": "M1",
-    "document": "margins",
     "place": "Eq. 10",
     "kind": "breaks",
     "printed": "x",
@@ -409,14 +408,15 @@ def test_entries_stand_in_the_order_of_their_numbers() -> None:
         ([ENTRY | {"printed": " "}], r"errata\.yaml: M1\.printed: "),
         ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown; .*llowed: id, document, place"),
         ([{k: v for k, v in ENTRY.items() if k != "decided"}], r"errata\.yaml: M1\.decided: this key is required"),
+        ([ENTRY | {"document": "lmcl"}], r"errata\.yaml: M1\.document: its folder says which document it is about"),
         ([ENTRY, ENTRY], r"errata\.yaml: id: M1 is given twice"),
         ({"M1": ENTRY}, r"errata\.yaml: must be a list of entries"),
     ],
 )
 def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
-    config = project.load(ROOT, {}).model_copy(update={"root": tmp_path})
-    (file,) = config.beside(printed.ERRATA)
-    file.parent.mkdir()
-    file.write_text(yaml.safe_dump(entries))
+    loaded = project.load(ROOT, {})
+    folders = dict.fromkeys(loaded.papers, tmp_path / "nothing") | {"margins": tmp_path}
+    config = loaded.model_copy(update={"root": tmp_path, "folders": folders})
+    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
     with pytest.raises(HypersphereError, match=sentence):
         printed.load_errata(config)

@@ -27,8 +27,8 @@ TRIED = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-YAML = [*sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.yaml")), "paper/errata.yaml"]
-CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("paper/claims/*.csv"))
+YAML = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.yaml"))
+CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/papers/*/claims.csv"))
 LONGEST = 1500
 """Characters of a sentence that a person reads; the longest list the allowed keys of a paper."""
 

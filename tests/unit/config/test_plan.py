@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan, batch_of, pool, split
 
@@ -57,8 +58,8 @@ def test_a_run_that_several_cells_share_is_planned_once(plan: Plan) -> None:
 
 def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> None:
     root = project()
-    file = root / "config" / "papers" / "p.yaml"
-    file.with_name("q.yaml").write_text(file.read_text().replace("paper: p\n", "paper: q\n"))
+    file = root / "config" / "papers" / "p" / "paper.yaml"
+    files.write_text(root / "config/papers/q/paper.yaml", file.read_text().replace("paper: p\n", "paper: q\n"))
     plan = planning.make(root)
     assert len(plan.cells) == 2 * 16
     assert len(plan.runs) == 16
@@ -201,9 +202,9 @@ def test_the_same_protocol_under_two_names_is_asked_once(planned: Planned) -> No
 
 def test_a_papers_protocol_changes_no_other_papers(project: Callable[..., Path]) -> None:
     root = project()
-    file = root / "config" / "papers" / "p.yaml"
+    file = root / "config" / "papers" / "p" / "paper.yaml"
     text = file.read_text().replace("paper: p\n", "paper: q\n").replace("k: 200", "k: 5")
-    file.with_name("q.yaml").write_text(text)
+    files.write_text(root / "config/papers/q/paper.yaml", text)
     plan = planning.make(root)
     probes = {name: protocols["knn"].probe for name, protocols in plan.protocols.items()}
     assert {name: probe and probe.parameters for name, probe in probes.items()} == {"p": {}, "q": {"k": 5}}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hypersphere import files
 from hypersphere.command import cli
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
@@ -19,7 +20,12 @@ Refused = Callable[..., str]
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 
 MISTAKES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
-PLACES = {"config": "config.yaml", "paper": "papers/p.yaml", "scale": "scales/small.yaml", "datasets": "datasets.yaml"}
+PLACES = {
+    "config": "config.yaml",
+    "paper": "papers/p/paper.yaml",
+    "scale": "scales/small.yaml",
+    "datasets": "datasets.yaml",
+}
 
 
 def whole(change: Any) -> Any:
@@ -204,7 +210,7 @@ def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     root = project()
     folder = root / "config" / "papers"
     for name, order in {"lecture": {"order": 2}, "margins": {"order": 1}, "another": {}}.items():
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"paper": name, "title": name, **order}))
+        files.write_text(folder / name / "paper.yaml", yaml.safe_dump({"paper": name, "title": name, **order}))
     assert list(cfg.load(root, {}).papers) == ["margins", "lecture", "another", "p"]
 
 

@@ -21,13 +21,13 @@ WHEN = {"method": "simclr", "dataset": "cats"}
 ROWS = {"method.variant": ["simclr.cut"]}
 # From the first word to the last: what it is called in a sentence, and where it stands.
 LAYERS: dict[str, tuple[str, str]] = {
-    "papers/p.yaml: run": ("paper", "run"),
-    "papers/p.yaml: methods.simclr": ("paper", "methods.simclr"),
-    "papers/p.yaml: variants.cut": ("paper", "variants.cut"),
-    "papers/p.yaml: overrides.0": ("paper", "overrides.0"),
+    "papers/p/paper.yaml: run": ("paper", "run"),
+    "papers/p/paper.yaml: methods.simclr": ("paper", "methods.simclr"),
+    "papers/p/paper.yaml: variants.cut": ("paper", "variants.cut"),
+    "papers/p/paper.yaml: overrides.0": ("paper", "overrides.0"),
     "scales/small.yaml: overrides.0": ("scale", "overrides.0"),
     "scales/small.yaml: overrides.1": ("scale", "overrides.1"),
-    "papers/p.yaml: artifacts.table": ("table", ""),
+    "papers/p/paper.yaml: artifacts.table": ("table", ""),
 }
 SCALE_WHEN: list[dict[str, Any]] = [{}, {"paper": "p", "method": "simclr"}]
 
@@ -72,8 +72,8 @@ def test_who_set_a_wrong_value_is_named(refused: Refused, layer: str) -> None:
 
 
 def test_what_a_document_says_wrongly_is_said_even_where_a_scale_replaces_it(refused: Refused) -> None:
-    said = refused(**saying({"papers/p.yaml: run": -1, "scales/small.yaml: overrides.0": 1}))
-    assert said.startswith("papers/p.yaml: run.optimiser.weight_decay: ")
+    said = refused(**saying({"papers/p/paper.yaml: run": -1, "scales/small.yaml: overrides.0": 1}))
+    assert said.startswith("papers/p/paper.yaml: run.optimiser.weight_decay: ")
 
 
 def test_layers_of_other_methods_variants_and_papers_say_nothing(planned: Planned) -> None:
@@ -103,7 +103,7 @@ def test_the_last_override_has_the_last_word(planned: Planned, turned: bool) -> 
 
 
 def test_the_command_line_overrides_an_axis(project: Callable[..., Path]) -> None:
-    root = project(**saying({"papers/p.yaml: artifacts.table": 0.2, "scales/small.yaml: overrides.0": 0.1}))
+    root = project(**saying({"papers/p/paper.yaml: artifacts.table": 0.2, "scales/small.yaml: overrides.0": 0.1}))
     own = {"overrides": [{"when": {"paper": "p"}, "set": {"optimiser": {"weight_decay": 0.5}}}]}
     assert only(planning.make(root, own)).optimiser.weight_decay == 0.5
     own["overrides"][0]["set"]["optimiser"]["weight_decay"] = -1
@@ -116,13 +116,14 @@ def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
     changes["table"]["columns"] = {"dataset": "cats", "batch.size": [512]}
     changes["scale"] |= {"epochs": 10, "batch_divisor": 4}
     plan = planned(**changes)
-    layers = {field: (value, said.rpartition("/")[2]) for field, value, said in plan.explained(next(iter(plan.runs)))}
-    assert layers["optimiser.weight_decay"] == ("0.1", "small.yaml: overrides.1")
-    assert layers["optimiser.learning_rate"] == ("0.4", "p.yaml: run")
-    assert layers["objective.temperature"] == ("0.5", "p.yaml: methods.simclr")
-    assert layers["initialisation.c"] == ("3.0", "p.yaml: variants.cut")
-    assert layers["batch.size"] == ("128", "small.yaml: batch_divisor")
-    assert layers["schedule.epochs"] == ("10", "small.yaml: epochs")
+    said = plan.explained(next(iter(plan.runs)))
+    layers = {field: (value, where.rpartition("config/")[2]) for field, value, where in said}
+    assert layers["optimiser.weight_decay"] == ("0.1", "scales/small.yaml: overrides.1")
+    assert layers["optimiser.learning_rate"] == ("0.4", "papers/p/paper.yaml: run")
+    assert layers["objective.temperature"] == ("0.5", "papers/p/paper.yaml: methods.simclr")
+    assert layers["initialisation.c"] == ("3.0", "papers/p/paper.yaml: variants.cut")
+    assert layers["batch.size"] == ("128", "scales/small.yaml: batch_divisor")
+    assert layers["schedule.epochs"] == ("10", "scales/small.yaml: epochs")
     assert layers["optimiser.momentum"] == ("0.9", "default")
     assert layers["dataset"][0] == "cats"
 
@@ -139,7 +140,7 @@ def test_an_override_may_ask_for_a_path_of_an_axis(planned: Planned) -> None:
 
 
 def test_a_component_is_given_a_parameter_by_its_path(planned: Planned) -> None:
-    run = only(planned(**saying({"papers/p.yaml: artifacts.table": 9}, "initialisation.c")))
+    run = only(planned(**saying({"papers/p/paper.yaml: artifacts.table": 9}, "initialisation.c")))
     assert run.initialisation is not None
     assert (run.initialisation.name, run.initialisation.parameters) == ("cut_initialisation", {"c": 9})
 
@@ -192,7 +193,7 @@ def test_a_schedule_longer_than_training_stays_so(planned: Planned) -> None:
 
 
 def test_batches_are_divided_and_rates_multiplied(planned: Planned) -> None:
-    changes = saying({"papers/p.yaml: artifacts.table": 512}, "batch.size")
+    changes = saying({"papers/p/paper.yaml: artifacts.table": 512}, "batch.size")
     changes["scale"] |= {"batch_divisor": 4, "learning_rate_factor": 0.5}
     run = only(planned(**changes))
     assert (run.batch.size, run.batch.micro) == (128, 32)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
@@ -151,7 +152,7 @@ def test_a_borrowed_method_is_the_run_of_its_document(studied: Callable[..., Pat
             "measure": "knn_top1",
         }
     }
-    (root / "config" / "papers" / "ours.yaml").write_text(yaml.safe_dump(ours))
+    files.write_text(root / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
     plan = planning.make(root)
     assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
 

@@ -29,7 +29,7 @@ from hypersphere.training.frozen import load_weights
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.weights import snapshot_names
 
-NORMS = "papers/embedding_norms.yaml"
+NORMS = "papers/embedding_norms/paper.yaml"
 
 
 @pytest.fixture

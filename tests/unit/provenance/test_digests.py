@@ -146,7 +146,7 @@ def yaml_edit(root: Path, file: str, old: str, new: str) -> Plan:
     return planning.make(root)
 
 
-NORMS = "papers/embedding_norms.yaml"
+NORMS = "papers/embedding_norms/paper.yaml"
 KNN = "{probe: {name: knn, k: 200, temperature: 0.1}}"
 ASKED: dict[str, tuple[str, str, str, bool]] = {
     "a title": (NORMS, "title: kNN accuracy", "title: Accuracy", False),
@@ -189,7 +189,7 @@ SHOWN: dict[str, tuple[str, str, str, set[str]]] = {
     "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", MADE),
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", set()),
     "what a job may use": ("scales/tiny.yaml", "runtime: 1", "runtime: 2", set()),
-    "another paper": ("papers/lecture.yaml", "title: kNN accuracy of one method", "title: One method", set()),
+    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one method", "title: One method", set()),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
 }
 

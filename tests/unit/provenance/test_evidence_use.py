@@ -332,7 +332,7 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
 
 def test_showing_records_downloads_nothing(root: Path, tmp_path: Path) -> None:
     """A study that needs people's labels is made if they are there; where runs are trained, they are downloaded."""
-    paper = root / "config" / "papers" / "embedding_norms.yaml"
+    paper = root / "config" / "papers" / "embedding_norms" / "paper.yaml"
     study = "  people:\n    draw: study_table\n    title: t\n    study: human_labels\n    needs: [human_labels]\n"
     paper.write_text(paper.read_text().replace("artifacts:\n", f"artifacts:\n{study}", 1))
     scale = root / "config" / "scales" / "laptop.yaml"

@@ -1,4 +1,4 @@
-"""The sentences of paper/findings.yaml: what they say follows from the evidence, and nothing else does."""
+"""The sentences of findings: what they say follows from the evidence, and nothing else does."""
 
 import math
 import re
@@ -23,7 +23,7 @@ from .conftest import ROOT, Recorded
 
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
 SAYS = dict.fromkeys(asked.OUTCOMES, "{ours}: {holds} {fails} {opposite} {unknown} of {all}")
-QUESTION: dict[str, Any] = {"question": "Does it?", "paper": "margins", "about": [{"id": "c*"}], "says": SAYS}
+QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "says": SAYS}
 
 
 def claim(place: int, answer: str = "holds", **changed: Any) -> dict[str, Any]:
@@ -43,11 +43,13 @@ def removed(one: dict[str, Any]) -> dict[str, Any]:
 
 def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> dict[str, Any]:
     """The row of findings.csv of one question."""
-    (root / "paper").mkdir(exist_ok=True)
-    (root / "paper" / asked.FILE).write_text(
+    (root / "margins").mkdir(exist_ok=True)
+    (root / "margins" / asked.FILE).write_text(
         yaml.safe_dump({"q": QUESTION | changed}, allow_unicode=True), encoding="utf-8"
     )
-    config = project.load(ROOT, {}).model_copy(update={"root": root})
+    loaded = project.load(ROOT, {})
+    folders = {paper: root / paper for paper in loaded.papers}
+    config = loaded.model_copy(update={"root": root, "folders": folders})
     (row,) = tables.rows(questions.answered(config, pd.DataFrame(claims)))
     return row
 

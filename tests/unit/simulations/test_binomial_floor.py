@@ -66,8 +66,9 @@ def made(tmp_path: Path) -> Make:
     """The study of a paper of which only the given cells are printed."""
 
     def make(paper: str, tables: dict[str, Cells], **readings: str) -> Study:
-        (tmp_path / "paper" / "claims").mkdir(parents=True, exist_ok=True)
-        with (tmp_path / "paper" / "claims" / f"{paper}.csv").open("w", encoding="utf-8", newline="") as handle:
+        file = tmp_path / "config" / "papers" / paper / "claims.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w", encoding="utf-8", newline="") as handle:
             writer = csv.DictWriter(handle, FIELDS, restval="")
             writer.writeheader()
             for table, cells in tables.items():
@@ -88,7 +89,7 @@ def made(tmp_path: Path) -> Make:
 
 def context(root: Path, paper: str) -> Context:
     declared = SimpleNamespace(studied=("binomial_floor", "binomial_effects"))
-    file = root / "paper" / "claims" / f"{paper}.csv"
+    file = root / "config" / "papers" / paper / "claims.csv"
     config: Any = SimpleNamespace(claims_file={paper: file}.__getitem__, papers={paper: declared})
     return Context(config, paper)
 

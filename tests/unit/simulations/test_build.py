@@ -15,7 +15,7 @@ from hypersphere.simulations import build
 from hypersphere.simulations.study import COLUMNS, counted, effect, exactly, over_seeds
 
 PAPER = "embedding_norms"
-FILE = f"config/papers/{PAPER}.yaml"
+FILE = f"config/papers/{PAPER}/paper.yaml"
 
 
 def made(root: Path, **overrides: object) -> Plan:
@@ -68,7 +68,7 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root
 def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path) -> None:
     first, *_ = planning.make(project_root).config.studied(PAPER)
     rewrite(project_root, extra={"draw": "study_table", "title": "t", "study": "cosine_field"})
-    with pytest.raises(HypersphereError, match=rf"cosine_field/compute\.py: .* and .*{PAPER}\.yaml asks .*extra"):
+    with pytest.raises(HypersphereError, match=rf"cosine_field/compute\.py: .* and .*{PAPER}/paper\.yaml asks .*extra"):
         made(project_root)
     rewrite(project_root, extra=None, **{first: None})
     with pytest.raises(HypersphereError, match=rf"returns the tables .*{first}.* and .*{PAPER}\.yaml"):

@@ -12,7 +12,7 @@ from hypersphere.config.claims import load
 from hypersphere.simulations.printed import cells
 from hypersphere.simulations.printed_tests.compute import summary
 
-CLAIMS = Path(__file__).resolve().parents[3] / "paper" / "claims"
+PAPERS = Path(__file__).resolve().parents[3] / "config" / "papers"
 
 
 def effect(mean: str, std: str, variant: str = "dp", n_test: int | None = None) -> Effect:
@@ -40,7 +40,7 @@ def test_a_table_of_one_variant_has_one_row() -> None:
 
 
 def spread_effects(paper: str) -> list[Effect]:
-    printed = (cell for cell, _ in cells(load(CLAIMS / f"{paper}.csv")))
+    printed = (cell for cell, _ in cells(load(PAPERS / paper / "claims.csv")))
     return [one for one in effects(printed) if one.has_spreads]
 
 

@@ -15,7 +15,7 @@ from hypersphere.simulations.study import Context, Study
 from ..printed import differences, table
 
 ROOT = Path(__file__).parents[3]
-PAPERS = sorted(path.stem for path in (ROOT / "paper" / "sentences").glob("*.yaml"))
+PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/sentences.yaml"))
 HEAD = (
     "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,"
     "sentence,source"
@@ -26,8 +26,8 @@ Make = Callable[[str], Study]
 
 def context(root: Path, paper: str) -> Context:
     config: Any = SimpleNamespace(
-        claims_file=lambda name: root / "paper" / "claims" / f"{name}.csv",
-        sentences_file=lambda name: root / "paper" / "sentences" / f"{name}.yaml",
+        claims_file=lambda name: root / "config" / "papers" / name / "claims.csv",
+        sentences_file=lambda name: root / "config" / "papers" / name / "sentences.yaml",
     )
     return Context(config, paper)
 
@@ -37,15 +37,15 @@ def made(tmp_path: Path) -> Make:
     """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
 
     def make(checks: str) -> Study:
-        for folder in ("claims", "sentences"):
-            (tmp_path / "paper" / folder).mkdir(parents=True, exist_ok=True)
+        folder = tmp_path / "config" / "papers" / "p"
+        folder.mkdir(parents=True, exist_ok=True)
         rows = [
             f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"
             for (variant, data), number in CELLS.items()
         ]
         rows.append("said,comparison,corrected,sentences,,,,,,share,,,M7,it says so,T")
-        (tmp_path / "paper" / "claims" / "p.csv").write_text("\n".join([HEAD, *rows]) + "\n")
-        (tmp_path / "paper" / "sentences" / "p.yaml").write_text(f"said:\n{checks}\n")
+        (folder / "claims.csv").write_text("\n".join([HEAD, *rows]) + "\n")
+        (folder / "sentences.yaml").write_text(f"said:\n{checks}\n")
         return study.sentences(context(tmp_path, "p"))
 
     return make
@@ -108,7 +108,7 @@ def test_how_many_places_a_sentence_speaks_of(made: Make, holds: str, needed: in
     ],
 )  # fmt: skip
 def test_a_wrong_check_is_one_sentence(made: Make, text: str, words: str) -> None:
-    with pytest.raises(HypersphereError, match=r"sentences/p\.yaml: ") as caught:
+    with pytest.raises(HypersphereError, match=r"p/sentences\.yaml: ") as caught:
         made(text)
     assert words in str(caught.value)
 
@@ -118,7 +118,7 @@ def test_a_wrong_check_is_one_sentence(made: Make, text: str, words: str) -> Non
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> None:
-    claims = load(ROOT / "paper" / "claims" / f"{paper}.csv")
+    claims = load(ROOT / "config" / "papers" / paper / "claims.csv")
     told = {claim.id for claim in claims if claim.artifact == "sentences"}
     assert {answer.id for answer in study.sentences(context(ROOT, paper)).answers} == told
 

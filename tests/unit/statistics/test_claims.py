@@ -60,7 +60,7 @@ def test_no_claim_borrows_the_number_of_another_cell(world: World) -> None:
     found = world.judged(*(claim(sort, **plain) for sort, plain in PLAIN.items()), *strange)
     for sort in PLAIN:
         assert (found[sort]["n"], found[sort]["why"]) == ("3", ""), sort
-    asked = {one.id: one for one in load(world.root / "paper" / "claims" / "norms.csv")}
+    asked = {one.id: one for one in load(world.root / "config" / "papers" / "norms" / "claims.csv")}
     for row in (found[one["id"]] for one in strange):
         assert (row["verdict"], row["n"], [row[key] for key in EMPTY]) == ("not run", "0", [""] * len(EMPTY)), row["id"]
         assert row["why"] == f"no cell of {row['artifact']} has the coordinates {asked[row['id']].text}"
@@ -341,13 +341,13 @@ def test_all_runs_of_the_scale_are_listed_beside_the_claims(world: World) -> Non
 
 
 WRONG: list[tuple[list[dict[str, Any]], str]] = [
-    ([gain("g", reported="")], r"norms\.csv: g: needs exactly one value claim for 'method=simclr;.*' of table5"),
-    ([claim("d"), claim("d")], r"norms\.csv: line 3: id: 'd' is given twice"),
-    ([claim("d", reported="fifty")], r"norms\.csv: line 2 \(d\)\.reported: "),
-    ([claim("d", reported="")], r"norms\.csv: d: reported: a value claim needs"),
-    ([claim("d", metric="knn")], r"norms\.csv: line 2 \(d\)\.metric: "),
-    ([claim("d", kind="vlaue")], r"norms\.csv: line 2 \(d\)\.kind: "),
-    ([claim("d", setting="epoch 50")], r"norms\.csv: line 2 \(d\)\.setting: 'epoch 50' is not key=value"),
+    ([gain("g", reported="")], r"norms/claims\.csv: g: needs exactly one value claim for 'method=simclr;.*' of table5"),
+    ([claim("d"), claim("d")], r"norms/claims\.csv: line 3: id: 'd' is given twice"),
+    ([claim("d", reported="fifty")], r"norms/claims\.csv: line 2 \(d\)\.reported: "),
+    ([claim("d", reported="")], r"norms/claims\.csv: d: reported: a value claim needs"),
+    ([claim("d", metric="knn")], r"norms/claims\.csv: line 2 \(d\)\.metric: "),
+    ([claim("d", kind="vlaue")], r"norms/claims\.csv: line 2 \(d\)\.kind: "),
+    ([claim("d", setting="epoch 50")], r"norms/claims\.csv: line 2 \(d\)\.setting: 'epoch 50' is not key=value"),
 ]
 
 
@@ -360,9 +360,9 @@ def test_a_wrong_claim_is_one_sentence(make_world: Make, rows: list[dict[str, An
 
 
 def test_the_published_claims_all_load() -> None:
-    for file in sorted((REPOSITORY / "paper" / "claims").glob("*.csv")):
-        assert load(file) or file.stem == "ours", file  # our own questions have no printed numbers
-    found = load(REPOSITORY / "paper" / "claims" / "embedding_norms.csv")
+    for file in sorted((REPOSITORY / "config" / "papers").glob("*/claims.csv")):
+        assert load(file), file
+    found = load(REPOSITORY / "config" / "papers" / "embedding_norms" / "claims.csv")
     gains = {one.id: one.reported for one in found if one.kind == "comparison"}
     # Table 5 as printed: 61.1 - 56.5 and 39.9 - 22.5
     assert gains["norms.t5.simclr.cut3_gain.cifar10_lt"] == 4.6

@@ -72,7 +72,9 @@ def test_a_theorem_has_the_verdict_of_its_own_reading_at_every_scale(make_world:
 def test_a_theorem_that_was_not_checked_is_one_sentence(make_world: Make, row: dict[str, Any]) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
-    with pytest.raises(HypersphereError, match=r"norms\.csv: norms\.\w+: no statement of this id and reading '[\w ]+'"):
+    with pytest.raises(
+        HypersphereError, match=r"norms/claims\.csv: norms\.\w+: no statement of this id and reading '[\w ]+'"
+    ):
         world.judged(row)
 
 

@@ -177,7 +177,7 @@ EXTREMES = ["split=train;extreme=highest", "split=train;extreme=lowest"]
 
 
 def claim(identifier: str, **changed: Any) -> dict[str, Any]:
-    """A row of paper/claims/norms.csv."""
+    """A row of config/papers/norms/claims.csv."""
     return CLAIM | {"id": identifier} | changed
 
 
@@ -217,7 +217,7 @@ class World:
             "config.yaml": {"scale": level, "device": "cpu"},
             "datasets.yaml": DATASETS,
             f"scales/{level}.yaml": scale,
-            "papers/norms.yaml": document,
+            "papers/norms/paper.yaml": document,
         }.items():
             files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
         shutil.copy(RULES, root / "config")
@@ -234,8 +234,8 @@ class World:
         """By run, one for each row of its portraits."""
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
-        """Write paper/claims/norms.csv."""
-        path = self.root / "paper" / "claims" / "norms.csv"
+        """Write config/papers/norms/claims.csv."""
+        path = self.root / "config" / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 

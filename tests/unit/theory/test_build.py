@@ -14,7 +14,7 @@ from hypersphere.theory.table import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = {
-    paper: [row for row in load(ROOT / "paper" / "claims" / f"{paper}.csv") if row.kind == "theorem"]
+    paper: [row for row in load(ROOT / "config" / "papers" / paper / "claims.csv") if row.kind == "theorem"]
     for paper in plan.make(ROOT).config.papers
 }
 

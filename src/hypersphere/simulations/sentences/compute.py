@@ -1,7 +1,7 @@
 """Sentences that a document says of its own printed numbers, checked on these numbers (audit/claims.py).
 
-paper/sentences/<paper>.yaml has the cells, relation and threshold of each sentence; paper/claims/<paper>.csv has the
-numbers. Nothing is measured: a sentence that its own tables contradict is refuted, however well they are reproduced.
+sentences.yaml has the cells, relation and threshold of each sentence, claims.csv the numbers. Nothing is
+measured: a sentence that its own tables contradict is refuted, however well they are reproduced.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def printed(listed: Iterable[claims.Claim]) -> list[Number]:
 
 
 def check(given: claims.Check) -> Check:
-    """A check of paper/sentences as one of an audit, whose coordinates are text."""
+    """A check of sentences.yaml as one of an audit, whose coordinates are text."""
 
     def shown(cells: claims.Cells | None) -> Cells | None:
         named = cells.items() if cells is not None else ()
@@ -45,7 +45,7 @@ def sentences(context: Context) -> Study:
     rows, answers = [], []
     for claim, sentence in claims.load_sentences(file).items():
         if claim not in readings:
-            raise HypersphereError(f"{file}: {claim}: is no claim of paper/claims/{context.paper}.csv")
+            raise HypersphereError(f"{file}: {claim}: is no claim of {context.config.claims_file(context.paper)}")
         try:
             held, places, fails = Sentence([check(one) for one in sentence.checks]).outcome(numbers)
         except ValueError as error:

@@ -203,7 +203,7 @@ class Made:
         study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
         columns = list(study.columns)
         tables.write(folder / "simulations" / PAPER, {"sketch": (study, columns), "steps": (study, columns)})
-        printed = load(self.plan.config.root / "paper" / "claims" / f"{PAPER}.csv")
+        printed = load(self.plan.config.root / "config" / "papers" / PAPER / "claims.csv")
         rows = [
             {**dict.fromkeys(CLAIMS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
             | {"kind": claim.kind, "source": claim.source, "variant": claim.variant, "metric": claim.metric or ""}

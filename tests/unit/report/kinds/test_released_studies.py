@@ -21,7 +21,7 @@ QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
 @pytest.mark.parametrize(("name", "artifact"), EVERY)
 def test_every_artifact_is_bound_to_claims(name: str, artifact: str) -> None:
     declared = RELEASED.papers[name].studied[artifact]
-    known = printed.load(REPOSITORY / "paper" / "claims" / f"{name}.csv")
+    known = printed.load(REPOSITORY / "config" / "papers" / name / "claims.csv")
     assert not set(declared.shows) - {claim.id for claim in known}
     assert declared.shows or any(claim.artifact == artifact for claim in known)
 

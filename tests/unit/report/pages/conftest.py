@@ -65,6 +65,7 @@ ALPHA: dict[str, Any] = {
         "curve": {"draw": "study_figure", "printed": "Figure 1", "title": "A curve", "study": "learning_rates"},
         "people": {"draw": "study_table", "title": "People", "study": "human_labels", "needs": ["human_labels"]},
     },
+    "report": {"short": "the alpha paper", "figure": "curve", "gravest": ["alpha.one"]},
     "open_choices": {"all": ["how it is done"], "plain": ["what it is"]},
     "labels": {
         "plain": "Plain",
@@ -91,7 +92,10 @@ SCALE: dict[str, Any] = {
 }
 PUBLISHED = {"level": "paper", "epochs": "published", "batch_divisor": 1}
 ERRATUM = {"kind": "typo", "place": "Eq. 1", "printed": "1 + 1", "chosen": "2", "decided": "by counting", "tests": []}
-ERRATA = [{"id": "X1", "document": "margins", **ERRATUM}, {"id": "X2", "document": "several", **ERRATUM}]
+ERRATA = {
+    "config/papers/alpha/errata.yaml": [{"id": "X1", **ERRATUM}],
+    "config/papers/errata.yaml": [{"id": "X2", **ERRATUM}],
+}
 
 
 def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any) -> dict[str, Any]:
@@ -250,9 +254,9 @@ def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **override
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / name, root / name)
     scales = {name: {"scale": name, **SCALE, **change} for name, change in (("quick", {}), ("paper", PUBLISHED))}
-    written = {"config/config.yaml": {"scale": "quick"}, "config/datasets.yaml": DATASETS, "paper/errata.yaml": ERRATA}
+    written = {"config/config.yaml": {"scale": "quick"}, "config/datasets.yaml": DATASETS, **ERRATA}
     written |= {f"config/scales/{name}.yaml": value for name, value in scales.items()}
-    written |= {f"config/papers/{one['paper']}.yaml": one for one in (ALPHA, BETA)}
+    written |= {f"config/papers/{one['paper']}/paper.yaml": one for one in (ALPHA, BETA)}
     for name, value in written.items():
         files.write_text(root / name, yaml.safe_dump(value, sort_keys=False))
     world = World(plan.make(root, {"scale": scale, **overrides}), verdict, shift)

@@ -13,6 +13,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import project as cfg
+from hypersphere.config.artifacts import Section
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import pdf, studies
@@ -20,9 +21,9 @@ from hypersphere.report import pdf, studies
 from ..approval import approve
 
 REPOSITORY = Path(__file__).parents[4]
+ERRATA = "config/papers/errata.yaml"
 SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
-OUTLINE = {"alpha": {"short": "the alpha paper", "figure": "curve", "gravest": ["alpha.one"]}}
 CELL = {"artifact": "table1", "method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1"}
 MEASURED = {
     **{"answered_by": "encoder", "rung": "laptop", "scale": "quick", "baseline": "default", "measured": "4", "n": 5},
@@ -98,10 +99,8 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     root = world.plan.config.root
     for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in SOURCES)):
         shutil.copy(REPOSITORY / name, root / name)
-    errata = yaml.safe_load((root / "paper/errata.yaml").read_text(encoding="utf-8"))
-    errata[1] |= {"chosen": "two", "tests": ["alpha.one"]}
-    files.write_text(root / "paper/errata.yaml", yaml.safe_dump(errata))
-    files.write_text(root / pdf.OUTLINE, yaml.safe_dump(OUTLINE))
+    (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
+    files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
     return Report(world.plan)
 
 
@@ -133,19 +132,12 @@ def test_a_finding_without_its_sentence_is_refused(
         report.build()
 
 
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        ({"gravest": ["alpha.two"]}, "alpha.two is no printed statement with a counterexample"),
-        ({"figure": "table1"}, "figure: 'table1' is not one of"),
-        ({"short": 3}, "alpha.short: "),
-    ],
-)
-def test_an_outline_that_the_evidence_does_not_bear_is_one_sentence(
-    report: Report, part: dict[str, Any], message: str
-) -> None:
-    files.write_text(report.plan.config.root / pdf.OUTLINE, yaml.safe_dump({"alpha": OUTLINE["alpha"] | part}))
-    with pytest.raises(HypersphereError, match=re.escape(message)):
+def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Report) -> None:
+    papers = report.plan.config.papers
+    papers["alpha"] = papers["alpha"].model_copy(update={"report": Section(short="alpha", gravest=["alpha.two"])})
+    with pytest.raises(
+        HypersphereError, match=r"paper\.yaml: report\.gravest: alpha\.two is no printed statement with a"
+    ):
         report.content()
 
 

@@ -31,9 +31,9 @@ def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
 
 
 def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
-    assert proofs.test("alpha.one") == Link("alpha.one", "#alpha.one")
-    assert proofs.test("tests/unit/a.py::test_b") == Link("test_b", "../../tests/unit/a.py")
-    assert proofs.test("alpha.gone").href == "../../paper/errata.yaml"
+    assert proofs.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
+    assert proofs.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", "../../tests/unit/a.py")
+    assert proofs.test("alpha.gone", "alpha").href == "../../config/papers/alpha/errata.yaml"
 
 
 def test_a_claim_that_was_not_run_links_no_results(quick: Any, proofs: Proofs) -> None:
@@ -91,7 +91,7 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
     found = Proofs(plan, [], frozenset())
     files = "https://code.example/us/ours/blob/HEAD"
-    assert found.test("tests/unit/a.py::test_b").href == f"{files}/tests/unit/a.py"
+    assert found.test("tests/unit/a.py::test_b", "alpha").href == f"{files}/tests/unit/a.py"
     assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None
     assert found.run("simclr-s0-14c7") == [Link("s0-14c7", "runs/simclr-s0-14c7/")]

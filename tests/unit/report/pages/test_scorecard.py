@@ -67,8 +67,8 @@ def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
     assert {
         *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
         *("../../src/hypersphere/simulations/learning_rates/compute.py", "../../src/hypersphere/theory/alpha.py"),
-        *("../../tests/unit/simulations/test_learning_rates.py", "../../paper/claims/alpha.csv"),
-        *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha.yaml"),
+        *("../../tests/unit/simulations/test_learning_rates.py", "../../config/papers/alpha/claims.csv"),
+        *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha/paper.yaml"),
     } <= found
 
 
