@@ -18,6 +18,7 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeFloat,
+    PositiveFloat,
     StringConstraints,
     model_validator,
 )
@@ -26,10 +27,11 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, show, text
+from hypersphere.config.coordinates import IDENTITY, Coordinates, Scalar, ordered, parse, setting, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
+from hypersphere.config.study import AGAIN, BEST, Study
 from hypersphere.config.validation import PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
@@ -78,6 +80,8 @@ class Claim(Strict):
     source: str
     level: NonNegativeFloat | None = Field(default=None, exclude=True)
     """The printed accuracy of a comparison's baseline, by which its margin is chosen. It is no column."""
+    margin: PositiveFloat | None = Field(default=None, exclude=True)
+    """The margin of equivalence that a study fixed, in the metric's unit. It is no column."""
 
     @cached_property
     def coordinates(self) -> dict[str, Scalar]:
@@ -136,7 +140,7 @@ def load(file: Path) -> list[Claim]:
 
 
 def of(config: Config, paper: str) -> list[Claim]:
-    """All claims of a document: those of its file, and the differences that its tables imply.
+    """All claims of a document: those of its file, the differences that its tables imply, and its studies' comparisons.
 
     A table that prints a variant beside its baseline says what the variant gains, also where no sentence does. Which
     cells are compared is what the artifact declares; two datasets or sizes of one variant are no such pair.
@@ -152,6 +156,10 @@ def of(config: Config, paper: str) -> list[Claim]:
             trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
             if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
                 claims.append(_implied(variant, baseline))
+    for study, plan in config.papers[paper].studies.items():
+        pairs = config.papers[paper].measured[study].comparisons
+        family = [pair for pair in pairs if AGAIN not in (pair[0]["variant"], pair[1]["variant"])]
+        claims += [_of_study(f"{paper}.{study}", plan, *pair) for pair in family]
     return claims
 
 
@@ -171,6 +179,23 @@ def _implied(variant: Claim, baseline: Claim) -> Claim:
             name: getattr(variant, name)
             for name in ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
         },
+    )
+
+
+def _of_study(start: str, study: Study, arm: Coordinates, baseline: Coordinates) -> Claim:
+    """That an arm of a study of ours is ahead of its baseline: one comparison of the family that its plan fixed."""
+    other = {key: value for key, value in baseline.items() if value != arm.get(key)}
+    named = [show(value) for key, value in ordered(arm).items() if key != "measure" and value != BEST]
+    return Claim(
+        id=f"{start}.{'.'.join(named)}-{'-'.join(map(show, ordered(other).values()))}",
+        kind="comparison",
+        origin="ours",
+        **{"artifact": start.rpartition(".")[2], "reading": PRINTED, "sentence": "", "source": study.title},
+        **{key: str(arm[key]) for key in IDENTITY},
+        baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
+        setting=setting(arm),
+        metric=arm["measure"],
+        **{"reported": None, "reported_std": None, "direction": "larger", "margin": study.margin},
     )
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from hypersphere import files
 from hypersphere.config.project import Config, of_document
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, validate
+from hypersphere.config.validation import AsList, Identifier, NonNegativeInt, PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
@@ -51,6 +51,13 @@ OF_ONE = {
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
 
+Counted = Literal["ahead", "beyond", "level", "behind", "open"]
+"""What comparisons of a study are counted as: the corrected interval lies above zero (``beyond``: and the estimate is
+above the margin), the arm is equivalent, the corrected interval lies below zero, or the direction is open."""
+Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
+"""The least and the greatest number."""
+
+
 class Question(Strict):
     """A question, and what is said for each outcome; ``TOGETHER`` and ``OF_ONE`` list what sentences may name."""
 
@@ -63,19 +70,24 @@ class Question(Strict):
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
+    fixed: dict[Outcome, dict[Counted, Bounds]] = Field(default_factory=dict)
+    """In place of a rule, the answer that a study fixed in advance: the first outcome whose numbers of comparisons lie
+    within its bounds; else one cannot tell."""
     leading: str | None = None
     """The id of the claim whose numbers fill the sentence; None: the first."""
     also: dict[Identifier, str] = Field(default_factory=dict)
     """Other claims whose numbers a sentence names, by a short name."""
     says: dict[Outcome, Text]
 
-    @field_validator("says")
-    @classmethod
-    def _every_outcome(cls, says: dict[Outcome, str]) -> dict[Outcome, str]:
+    @model_validator(mode="after")
+    def _every_outcome(self) -> "Question":
+        possible = {*self.fixed, "cannot tell"} if self.fixed else OUTCOMES
         for outcome in OUTCOMES:
-            if outcome not in says:
-                raise ValueError(f"needs a sentence for '{outcome}'")
-        return says
+            if outcome in possible and outcome not in self.says:
+                raise ValueError(f"says: needs a sentence for '{outcome}'")
+            if outcome in self.says and outcome not in possible:
+                raise ValueError(f"says.{outcome}: no numbers of `fixed` give this outcome")
+        return self
 
     @model_validator(mode="after")
     def _known_names(self) -> "Question":

@@ -344,9 +344,9 @@ def _paper(shown: Shown, paper: Paper, lines: dict[str, Line]) -> dict[str, Any]
     listed = []
     for name, members in groups.items():
         printed = "Theorems and identities" if name == "theorems" else _printed(paper, name)
-        links = [
-            Link("printed claims", of_file(shown.root, shown.plan.config, shown.plan.config.claims_file(paper.paper)))
-        ]
+        claims_file = shown.plan.config.claims_file(paper.paper)
+        links = [Link("printed claims", of_file(shown.root, shown.plan.config, claims_file))]
+        links = links if claims_file.is_file() else []
         if name in paper.artifacts:
             links.append(
                 Link(

@@ -43,7 +43,9 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
     read = tables.read(folder / "claims.csv", columns.KNOWN)
     known = tables.rows(read)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
-    documents = {name: one for name, one in config.papers.items() if any(row["paper"] == name for row in known)}
+    documents = {
+        name: one for name, one in config.papers.items() if any(row["paper"] == name for row in _printed(known))
+    }
     parts, mended = sections(config, documents, known), _errata(config)
     leads = questions.leads(findings)
     if not leads:

@@ -11,7 +11,7 @@ import pandas as pd
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.questions import Outcome, Question
+from hypersphere.config.questions import Counted, Outcome, Question
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -99,7 +99,7 @@ def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
             raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
-    result = outcome(found, one.rule)
+    result = fixed(list(about.values()), found, one.fixed) if one.fixed else outcome(found, one.rule)
     by_outcome: dict[Outcome, list[Claim]] = {
         answer: [claim for claim, its in zip(about.values(), found, strict=True) if its == answer]
         for answer in questions.OUTCOMES
@@ -186,6 +186,26 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
             return one
         if rule == "all" and (one in found if one != "holds" else all(its == "holds" for its in found)):
             return one
+    return "cannot tell"
+
+
+def fixed(
+    about: Sequence[Claim], found: Sequence[Outcome], answers: Mapping[Outcome, Mapping[Counted, tuple[int, int]]]
+) -> Outcome:
+    """The answer to a study's question, by the numbers of its comparisons that its plan fixed in advance.
+
+    An arm can be ahead and level: its effect is clear, and within the margin.
+    """
+    known = [claim for claim, its in zip(about, found, strict=True) if its != "cannot tell"]
+    ahead = [claim for claim in known if claim["low"] > 0]
+    numbers: dict[Counted, int] = {
+        **{"ahead": len(ahead), "beyond": sum(_measured(claim) > claim["margin"] for claim in ahead)},
+        **{"level": found.count("fails"), "behind": sum(claim["high"] < 0 for claim in known)},
+        "open": found.count("cannot tell"),
+    }
+    for answer, bounds in answers.items():
+        if all(low <= numbers[name] <= high for name, (low, high) in bounds.items()):
+            return answer
     return "cannot tell"
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hypersphere.config import coordinates
@@ -28,7 +28,7 @@ class Judgement:
     why: str = ""
     """Why it is no better, where the interval alone would be taken for more."""
     margin: float = math.nan
-    """Of equivalence; nan: it was no test of that."""
+    """Of equivalence; nan: nothing is compared with it."""
 
 
 class Intervals(NamedTuple):
@@ -69,10 +69,11 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
     """The verdict on a comparison, and the direction that is read from it at a scale below the published one.
 
     There is no effect if no direction is clear and the 90 % interval lies within the margin of equivalence, unless the
-    printed effect itself lies within it: then ours does not speak against it.
+    printed effect itself lies within it: then ours does not speak against it. Within the margin that a study of ours
+    fixed an effect is too small to count also where its direction is clear.
     """
     accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-    margin = rules.margin.of(claim.level or 0.0) if accuracy else math.nan
+    margin = claim.margin or (rules.margin.of(claim.level or 0.0) if accuracy else math.nan)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
@@ -80,10 +81,12 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
     published = 1.0 if claim.direction == "larger" else claim.reported or 0.0
     found = direction(ours.adjusted, published)
     large = claim.direction == "larger" or abs(published) > margin
-    if found == "unclear" and large and -margin <= ours.confident[0] and ours.confident[1] <= margin:
+    within = -margin <= ours.confident[0] and ours.confident[1] <= margin
+    if within and (claim.margin or (found == "unclear" and large)):
         found = "no effect"
     if claim.direction == "larger":
-        return of_direction(ours.adjusted, ours.primary), found
+        judged = of_direction(ours.adjusted, ours.primary)
+        return replace(judged, margin=claim.margin or math.nan), found
     return of_effect(published, ours.adjusted, ours.primary, rules), found
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from hypersphere import files
+from hypersphere.config import claims
 from hypersphere.config import plan as planning
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
@@ -390,3 +391,13 @@ def test_checks_that_mean_nothing_are_left_out(planned: Callable[..., Plan]) -> 
     made = {(cell.coordinates["dataset"], cell.coordinates["target"]) for cell in cells if not cell.missing}
     assert made == {("cats", "dogs"), ("dogs", "cats")}
     assert {cell.missing for cell in cells} == {"", "left out at this scale"}
+
+
+def test_each_comparison_of_the_family_is_a_claim_of_ours(project: Make) -> None:
+    """The A/A arm is a control, and nothing is claimed of it."""
+    plan = planning.make(project(paper={"studies": {"s": STUDY}, "variants.again": {}}))
+    (claim,) = (one for one in claims.of(plan.config, "p") if one.origin == "ours")
+    assert (claim.id, claim.direction, claim.margin) == ("p.s.simclr.cut.cats-baseline", "larger", 1.0)
+    cells = {cell.text for cell in plan.artifacts["p", "s"]}
+    assert set(claim.cells) <= cells
+    assert "not selected yet" in claims.why_not_measured(plan, "p", claim)

@@ -113,8 +113,36 @@ def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("ahead", "level", "both", "behind", "outcome"),
+    [
+        ([], 4, 0, 0, "holds"),  # yes: none is better, four are within the margin
+        ([], 4, 0, 2, "holds"),  # the plan says nothing of arms that are behind
+        ([], 3, 0, 0, "cannot tell"),
+        ([], 3, 1, 0, "cannot tell"),  # one of the four is better, if by little
+        ([0.5], 4, 0, 0, "cannot tell"),  # better, but not by the margin
+        ([1.5], 4, 0, 0, "fails"),  # no: better by more than the margin
+        ([1.5], 0, 0, 5, "fails"),
+    ],
+)
+def test_is_every_intervention_a_step_size_is_answered_as_its_plan_fixed(
+    ahead: list[float], level: int, both: int, behind: int, outcome: str
+) -> None:
+    """Its six comparisons, counted by hand against the words of the plan."""
+    answers = asked.load(project.load(ROOT, {}))["step_size"][1].fixed
+    rows = [("holds", 0.1, size + 1, size) for size in ahead] + [("fails", -0.4, 0.6, 0.1)] * level
+    rows += [("fails", 0.1, 0.7, 0.4)] * both + [("opposite", -3.0, -1.0, -2.0)] * behind
+    rows += [("cannot tell", -4.0, 2.0, -1.0)] * (6 - len(rows))
+    about = [
+        {"answer": answer, "low": low, "high": high, "measured": f"{size}", "margin": 1.0}
+        for answer, low, high, size in rows
+    ]
+    assert questions.fixed(about, questions.outcomes([one["answer"] for one in about]), answers) == outcome
+
+
+@pytest.mark.parametrize(
     ("changed", "said"),
     [
+        ({"fixed": {"holds": {"better": [0, 1]}}}, "fixed.holds.better"),
         ({"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}}, "says: needs a sentence for 'fails'"),
         ({"says": SAYS | {"holds": "{size_of}"}}, r"says.holds: \{size_of\}"),
         ({"says": SAYS | {"holds": "{other.effect}"}}, r"says.holds: \{other.effect\}"),
@@ -163,7 +191,7 @@ def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
 def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Recorded, outcome: str) -> None:
-    """Each question of the repository, with made-up evidence for one outcome."""
+    """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "draws": 10.0}
     counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
@@ -172,4 +200,7 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Record
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    assert set(questions.answered(project.load(ROOT, {}), pd.DataFrame(made))["outcome"]) == {outcome}
+    found = questions.answered(project.load(ROOT, {}), pd.DataFrame(made)).set_index("id")["outcome"]
+    fixed = [name for name, (_, one) in asked.load(project.load(ROOT, {})).items() if one.fixed]
+    assert fixed
+    assert set(found.drop(fixed)) == {outcome}

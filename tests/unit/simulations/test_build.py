@@ -71,7 +71,7 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path) -
     with pytest.raises(HypersphereError, match=rf"cosine_field/compute\.py: .* and .*{PAPER}/paper\.yaml asks .*extra"):
         made(project_root)
     rewrite(project_root, extra=None, **{first: None})
-    with pytest.raises(HypersphereError, match=rf"returns the tables .*{first}.* and .*{PAPER}\.yaml"):
+    with pytest.raises(HypersphereError, match=rf"returns the tables .*{first}.* and .*{PAPER}/paper\.yaml"):
         made(project_root)
 
 

@@ -62,6 +62,25 @@ def test_intervals_against_a_margin_of_one(
 
 
 @pytest.mark.parametrize(
+    ("adjusted", "confident", "direction"),
+    [
+        ((-0.5, 0.7), (-0.3, 0.5), "no effect"),
+        ((0.1, 0.9), (0.2, 0.8), "no effect"),  # clear, and too small to count
+        ((0.1, 1.5), (0.3, 1.2), "same"),
+        ((-1.5, -0.1), (-1.2, -0.3), "opposite"),
+        ((-1.5, 0.7), (-1.2, 0.4), "unclear"),
+    ],
+)
+def test_a_study_has_its_own_margin(
+    adjusted: tuple[float, float], confident: tuple[float, float], direction: str
+) -> None:
+    ahead = Claim.model_construct(direction="larger", metric="knn_top1", margin=1.0)
+    intervals = verdicts.Intervals(adjusted, adjusted, confident)
+    judged, read = verdicts.compare(ahead, intervals, rules.load(RULES.parents[1]))
+    assert (read, judged.margin) == (direction, 1.0)
+
+
+@pytest.mark.parametrize(
     ("values", "verdict"),
     [
         ([51.0, 51.1, 51.2], "reproduced"),
