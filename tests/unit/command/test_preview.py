@@ -123,25 +123,18 @@ def test_more_is_listed_if_asked_for(tiny_root: Path, monkeypatch: pytest.Monkey
     assert "    results/quick/batches/simclr-d-1.json" in out
 
 
-def test_only_what_is_asked_for_is_listed(tiny_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An artifact of some runs lists those that its batches train; an exact study lists none."""
+def test_only_what_is_asked_for_is_listed(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One artifact has a run of its own, others share twenty; an exact study has none."""
     monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
-    one_each = {"runs_per_job": 1}
-    every = planning.make(tiny_root, one_each)
-    artifact = min(every.made, key=lambda key: len(every.runs_of(*key)))
-    plan = planning.make(tiny_root, one_each | {"only": ["/".join(artifact)]})
-    trained = {run.name for batch in every.batches_of(*artifact) for run in batch.runs}
-    assert 0 < len(trained) < len(every.runs)
-    out = lines(plan, verbose=True)
+    assert len(planning.make(project_root).runs) == 21
+    out = lines(planning.make(project_root, {"only": ["lecture/supervised_knn"]}), verbose=True)
     assert "artifacts 1 from runs, 0 from exact studies, 0 not made" in out
-    assert f"runs      {len(trained)} to train (in {len(every.batches_of(*artifact))} batches)" in out
-    assert {line.split()[-1] for line in out if line.startswith("  to train ")} == trained
-    assert [line.split()[0] for line in out if "cells, " in line] == ["/".join(artifact)]
-    paper, study = next((paper, one) for paper in every.config.papers for one in every.config.studied(paper))
-    out = lines(planning.make(tiny_root, {"only": [f"{paper}/{study}"]}), verbose=True)
+    assert "runs      1 to train (in 1 batches)" in out
+    assert [line.split("-")[0] for line in out if line.startswith("  to train ")] == ["  to train   supervised"]
+    assert [line.split()[0] for line in out if " cells, " in line] == ["lecture/supervised_knn"]
+    out = lines(planning.make(project_root, {"only": ["embedding_norms/fig6"]}), verbose=True)
     assert "artifacts 0 from runs, 1 from exact studies, 0 not made" in out
-    assert "runs      none" in out
-    assert len(out) < 8
+    assert out[-2:] == ["runs      none", "jobs      nothing would run: every result is up to date"]
 
 
 def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path) -> None:
