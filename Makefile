@@ -71,8 +71,8 @@ archive: $(READY) ## sources, evidence and results of the scale in one zip, the 
 test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10
 
-test-fast: $(READY) ## the unit tests that use what was edited since the last call; the first call runs them all
-	@pytest -n 2 --dist worksteal -m "$(MARKS)" --testmon tests/unit plugins || test $$? -eq 5
+test-fast: $(READY) ## the light unit tests that use what was edited since the last call; the first call runs all light ones
+	@pytest -n 2 --dist worksteal -m "not long and not tools and not heavy" --testmon tests/unit plugins || test $$? -eq 5
 
 test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
 	@pytest -n 2 --dist worksteal -m "long and not tools"

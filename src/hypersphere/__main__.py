@@ -28,7 +28,11 @@ def run() -> int:
             return audit.main(sys.argv[1:])
         from hypersphere.command.cli import main
     except ModuleNotFoundError as error:
-        print(f"hypersphere: {error.name} is not installed; pip install 'hypersphere[pipeline]'", file=sys.stderr)
+        print(
+            f"hypersphere: {error.name} is not installed; it comes with the extra hypersphere[pipeline], without which "
+            f"there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
+            file=sys.stderr,
+        )
         return 2
     return main()
 

@@ -96,7 +96,7 @@ def test_weights_load_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monke
     save_file(trained.state_dict(), tmp_path / "encoder.safetensors")
     monkeypatch.chdir(tmp_path)
     block = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[2]
-    names: dict[str, object] = {"torch": torch}
+    names: dict[str, object] = {}
     exec(block, names)
     loaded = names["encoder"]
     assert isinstance(loaded, torch.nn.Module)

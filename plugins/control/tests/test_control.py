@@ -26,6 +26,8 @@ from hypersphere_control.methods.curl import Agent
 from hypersphere_control.trainers import control
 from hypersphere_control.trainers.control import train
 
+pytestmark = pytest.mark.heavy
+
 RUN: dict[str, Any] = {
     "kind": "control",
     "dataset": {

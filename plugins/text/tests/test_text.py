@@ -24,6 +24,8 @@ from hypersphere.training.loop import Execution, Outcome
 from hypersphere_text.methods.quick_thoughts import QuickThoughts
 from hypersphere_text.trainers.text import train
 
+pytestmark = pytest.mark.heavy
+
 RUN: dict[str, Any] = {
     "kind": "text",
     "dataset": {"name": "pairs", "source": {"name": "sentences", "corpus": "chapters"}},

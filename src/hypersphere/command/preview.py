@@ -39,21 +39,30 @@ class Job(NamedTuple):
 
 
 def jobs(plan: Plan, verbose: bool = False) -> Iterator[str]:
-    """A summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well."""
+    """A summary of the plan and of Snakemake's jobs; with ``verbose``, every artifact, run and job as well.
+
+    It is of what ``only`` asks for; of runs, with those that are trained in the same batches.
+    """
     check_texts(plan)
     found = dry_run(plan.config.root, plan.config.overrides)
-    states = {name: state(plan, name) for name in plan.runs}
-    yield from summary(plan, found, states)
+    chosen = [key for key in plan.made if plan.config.chosen(*key)]
+    batches = {batch.id: batch for key in chosen for batch in plan.batches_of(*key)}
+    asked = {run.name for batch in batches.values() for run in batch.runs}
+    asked |= {name for key in chosen for name in plan.runs_of(*key)}
+    states = {name: state(plan, name) for name in plan.runs if name in asked}
+    yield from summary(plan, found, states, len(batches))
     yield from (f"lost      {error}" for error in markers.lost(plan))
     if not verbose:
         yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
         return
-    yield from artifacts(plan)
-    yield from ("", f"runs ({len(plan.runs)}, in {len(plan.batches)} batches)")
+    listed = list(artifacts(plan))
+    yield from ("", "artifacts made from runs", *listed) if listed else ()
+    yield from ("", f"runs ({len(states)}, in {len(batches)} batches)") if states else ()
     yield from (f"  {_word(one):<10} {name}" for name, one in states.items())
-    if plan.unmeasured:
-        yield from ("", f"runs that cannot be measured yet ({len(plan.unmeasured)})")
-        yield from (f"  {name}: {reason}" for name, reason in plan.unmeasured.items())
+    shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
+    unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
+    yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
+    yield from (f"  {name}: {reason}" for name, reason in unmeasured.items())
     grouped: dict[tuple[str, str], list[str]] = defaultdict(list)
     for job in found:
         grouped[job.rule, _general(job.reason)].append(job.output)
@@ -67,7 +76,7 @@ def _word(one: State) -> str:
     return WORDS.get(one, one)
 
 
-def summary(plan: Plan, jobs: list[Job], states: dict[str, State]) -> Iterator[str]:
+def summary(plan: Plan, jobs: list[Job], states: dict[str, State], batches: int) -> Iterator[str]:
     """About a dozen lines: the scale, how many artifacts, runs and jobs there are, and why jobs would run.
 
     An artifact that was asked for by name and is not made has a line with the reason.
@@ -77,17 +86,18 @@ def summary(plan: Plan, jobs: list[Job], states: dict[str, State]) -> Iterator[s
         (paper, name): why_not_made(plan, paper, name)
         for paper, document in config.papers.items()
         for name in document.artifacts
+        if config.chosen(paper, name)
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
     counts = Counter(map(_word, states.values()))
-    counted = ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
+    counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
     yield f"scale     {config.scale_name}: {scale.describe}"
     yield f"results   {config.results.relative_to(config.root)}"
     yield f"seeds     of tables {tables}; of sweeps {sweeps}"
     yield f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made"
-    yield f"runs      {counted} (in {len(plan.batches)} batches)"
+    yield f"runs      {counted} (in {batches} batches)" if counted else "runs      none"
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
     yield from (f"not made  {key}: {named[key]}" for key in config.settings.only if key in named)
     if not jobs:
@@ -106,10 +116,11 @@ def _general(reason: str) -> str:
 
 
 def artifacts(plan: Plan) -> Iterator[str]:
-    """A line for each artifact made from runs: its cells, how many can be measured, and why others cannot."""
-    yield from ("", "artifacts made from runs")
+    """A line for each artifact of ``only`` made from runs: its cells, how many can be measured, why others cannot."""
     for paper, document in plan.config.papers.items():
         for name in document.measured:
+            if not plan.config.chosen(paper, name):
+                continue
             about = f"not made: {why_not_made(plan, paper, name)}"
             if not why_not_made(plan, paper, name):
                 points = plan.missing(paper, name)

@@ -1,8 +1,8 @@
 """Pages of the documentation site that are generated, and the report: hooks that MkDocs calls (mkdocs.yml).
 
 The reference is taken from the sources, so that it cannot fall behind: losses from their docstrings, by mkdocstrings;
-configuration from the models that check it; the command line from its parser; errata from the documents'
-folders. Nothing here imports torch.
+configuration from the models that check it; the command line from its parser; errata from the documents' folders;
+equations from all of these (equations.py, which alone needs torch).
 """
 
 import ast
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hypersphere.command import cli
+from hypersphere.command import cli, equations
 from hypersphere.config import project, registry
 from hypersphere.config.claims import load_errata
 from hypersphere.report.docs import BEGIN, END
@@ -142,7 +142,7 @@ def errata(config: project.Config) -> str:
         if own:
             lines += ["", f"## {title}"]
         for one in own:
-            lines += ["", f"### {one.id}: {one.place}", "", f"**Printed.** {one.printed}", ""]
+            lines += ["", f"### {one.id}: {one.place} {{ #{one.id} }}", "", f"**Printed.** {one.printed}", ""]
             lines += [f"**Taken.** {one.chosen}", "", f"**Why.** {one.decided}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one.tests) + "."] if one.tests else []
     return "\n".join(lines)
@@ -153,15 +153,20 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     from mkdocs.structure.files import File
 
     loaded = project.load(ROOT, {})
+    shown = equations.Equations(loaded, ROOT / "results")
     pages = {
         **{page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()},
         "reference/losses.md": losses(),
         "reference/configuration.md": configuration(),
         "reference/command_line.md": command_line(),
         "reference/errata.md": errata(loaded),
+        "reference/theorems.md": equations.reference(loaded),
+        equations.PLACE: shown.page((title, kind) for title, (kind, _) in KINDS.items()),
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
+    for name, path in shown.pictures.items():
+        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
 
 

@@ -19,6 +19,10 @@ def alignment(
     Wang & Isola 2020, the alignment loss of Sec. 4.1 (reference [5] of the double-metric paper, a row of its Table 7).
     At power 2 it is 2 - 2 cos(z_a_i, z_b_i).
 
+    Geometry: at power 2 the two views of an image pull each other along their great circle by 2 sin(angle): most at a
+    right angle, and not at all when they meet or are opposite. Nothing keeps images apart: one point for all is a
+    minimum.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -22,6 +22,9 @@ def alignment_uniformity(
     Wang & Isola 2020, Sec. 5 (reference [5] of the double-metric paper, a row of its Table 7, which calls the weights
     optimal and does not print them).
 
+    Geometry: one force draws the two views of an image together, the other spreads all images over the sphere; the
+    weights set the balance.
+
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

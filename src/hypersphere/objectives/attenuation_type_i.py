@@ -16,6 +16,9 @@ def attenuation_type_i(
     decoupled loss, whose denominator omits the positive (Yeh et al. 2022; erratum M14); alpha = 1 - exp(-m2/t) has that
     of a subtractive margin m2 alone (M13).
 
+    Geometry: pull and push fade with 1 - q_l as the positive wins. The weight gives back a part of that, at alpha = 1
+    all: the positive is then pulled by 1/t times sin(angle), and the negatives share a push of 1/t.
+
     Args:
         cosines: of n anchors with their m candidates.
         targets: p, one-hot.

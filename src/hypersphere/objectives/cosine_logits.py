@@ -11,6 +11,11 @@ def cosine_logits(
 ) -> Float[Tensor, "n m"]:
     """cos / t, whatever the targets (margins paper, Eq. 2, Alg. 1).
 
+    Geometry: the slope of a logit by the angle is -sin(angle)/t: forces along a great circle are greatest at a right
+    angle, and vanish where two points meet or are opposite.
+
+    Figure: margins/fig1.
+
     Args:
         cosines: of n anchors with their m candidates.
         targets: p, not used.

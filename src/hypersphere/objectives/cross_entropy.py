@@ -12,6 +12,9 @@ def cross_entropy(scores: Float[Tensor, "n k"], labels: Int[Tensor, "n"]) -> Flo
     tables, quoted from Chen, Luo & Li 2021 (their Tables 3 and 4). It is the softmax of the contrastive losses, with
     classes in place of other images. Scores are not normalised, so scaling them changes the loss.
 
+    Geometry: scores are pushed by the one-hot label less the softmax. No sphere holds them: once an image is classified
+    correctly, longer scores lower the loss further.
+
     Args:
         scores: outputs of a linear layer, one for each of the k classes.
         labels: the images' classes, from 0.

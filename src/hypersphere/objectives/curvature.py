@@ -24,6 +24,10 @@ def curvature(
 
     Margins paper, Eq. 9 to 11. With negatives none and beta 0 it is BYOL's version.
 
+    Geometry: gamma falls from 1 where a positive meets its anchor to 0 where it is opposite: near positives are pulled
+    by the whole factor s, far ones by less. At c = 1 it falls in a straight line; a larger c keeps it near 1 for
+    longer.
+
     Args:
         cosines: cos theta of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.

@@ -24,6 +24,9 @@ def curvature_as_printed(
     misprint does: the positive is smaller in the softmax, so that all gradients of the row change. The intended
     objective is ``curvature``, with either of its curves.
 
+    Geometry: positives are pulled as in ``curvature``, but count as farther than they are, so that they take less of
+    the softmax and the negatives are pushed harder.
+
     Args:
         cosines: cos theta of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.

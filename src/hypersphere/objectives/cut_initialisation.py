@@ -22,6 +22,11 @@ def cut_initialisation(
     after it shrink by exactly c, whatever the depth. The other two are ours, for the listing's ``model`` read as the
     network without its heads.
 
+    Geometry: a gradient of the cosine is proportional to 1/norm: embeddings that begin nearer to the origin turn
+    further with each step.
+
+    Figure: embedding_norms/fig2a.
+
     Args:
         model: encoder, projector and predictor, freshly initialised.
         c: the cut constant; 1 changes nothing.

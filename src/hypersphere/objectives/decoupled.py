@@ -14,6 +14,9 @@ def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperatu
     gradient is that of L times 1 - p, p the positive's softmax probability, and decoupling removes this factor. The
     double-metric paper's Eq. 1, read literally, is this loss with the negatives of one view (erratum D2).
 
+    Geometry: the positive pulls by 1/t times sin(angle), however well it already does in the softmax; the negatives
+    share a push of the same 1/t. In NT-Xent both fade together as the positive wins.
+
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -18,6 +18,9 @@ def decoupled_one_direction(
     authors, where the paper has Eq. 1 (erratum N24). The positive is not in the denominator (decoupled, Yeh et al.
     2022, Eq. 5), negatives come from the other view alone, and rows of ``z_b`` are never anchors.
 
+    Geometry: the pull does not fade, as in ``decoupled``, and the push is between the views alone: points of one view
+    do not repel each other.
+
     Args:
         z_a: anchors, not normalised; row i is the positive of row i of ``z_b``.
         z_b: candidates, not normalised.

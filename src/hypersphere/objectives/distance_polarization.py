@@ -28,6 +28,11 @@ def distance_polarization(
     it a penalty (erratum L3): 0 outside the margin region, inside it at most (upper - lower)²/4, which by default is
     0.04 at D = 0.3. A pair is pulled together below the middle and pushed apart above it.
 
+    Geometry: D is 0 where two points meet and 1 where they are opposite. Pairs in the margin region are driven out of
+    it, to the nearer end; all others feel no force.
+
+    Figure: lmcl/fig3, lmcl/toy_distances.
+
     Args:
         z_a: embeddings of the first view, not normalised; in the toy study those of the points themselves.
         z_b: embeddings of the second view.

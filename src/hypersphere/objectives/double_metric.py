@@ -29,6 +29,12 @@ def double_metric(
     both views except the anchor (the printed indices omit the positive instead, erratum D2). The printed sign is +,
     which drives positives apart: they repel below a distance of about beta·t/alpha (erratum D1).
 
+    Geometry: a chord is a function of the cosine, so both terms act along the same great circles. Where two points
+    meet, the force of the first term fades with sin(angle), and that of the second does not: with the printed sign it
+    pushes near positives apart.
+
+    Figure: double_metric/fig2.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -24,6 +24,11 @@ def generalised_info_nce(
     with both_views NT-Xent. beta = 0 with negatives none and plain logits is -cos/t, which is BYOL's 2 - 2·cos up to
     the factor 1/(2t) and a constant.
 
+    Geometry: a candidate acts along the great circle, by p - beta·q times the slope of its logit: p is its target and q
+    its softmax probability. A positive pulls, negatives push; with beta = 0 nothing pushes.
+
+    Figure: margins/fig1.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view, or the targets.

@@ -22,6 +22,9 @@ def hard_contrastive(
     of both views, ceil(share · (2n-2)) are kept, chosen anew in each batch. With share 1 it is NT-Xent; with share 0
     there are no negatives, and the loss is 0.
 
+    Geometry: as in ``nt_xent`` a positive pulls and negatives push along great circles, but only the nearest negatives
+    do.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -23,6 +23,9 @@ def hard_negative(
     proportional to exp(beta cos/t). They have mean 1 over the N = 2n-2 negatives, and gradients flow through them;
     M = 1. beta = 0 is ``debiased``.
 
+    Geometry: as in ``debiased``, with a push that leans to the negatives nearest to the anchor: the larger beta is, the
+    more.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

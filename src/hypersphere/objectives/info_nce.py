@@ -19,6 +19,9 @@ def info_nce(
     log(2 + (2n-2)e^(-2/t)) (erratum S4); without it the loss is NT-Xent. If N counts images and k = i is the positive,
     it is the cross-view loss: ``generalised_info_nce`` with negatives other_view.
 
+    Geometry: as in ``nt_xent``, but the anchor is a candidate of itself, at cosine 1. It exerts no force, and takes a
+    share of the softmax, so that the positive's share is at most one half and its pull keeps at least half its weight.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -23,6 +23,11 @@ def margin_logits(
 
     Margins paper, Eq. 4, Alg. 2. Values and gradients change, those of negatives through the denominator.
 
+    Geometry: a positive counts as farther than it is, by the angle m1 or by m2 of cosine, so that pull and push fade
+    later. At an angle beyond pi - m1 the printed angular margin turns the pull into a push.
+
+    Figure: margins/fig2, margins/sliders.
+
     Args:
         cosines: cos theta of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.

@@ -29,6 +29,9 @@ def matched_uniformity(
     views of this batch, so that they are equal at every step. One fixed weight cannot do this: at the start sentences
     lie so close together that distance polarization has no gradient, and its gradient changes as they spread.
 
+    Geometry: all pairs repel each other as in ``uniformity``, together as hard as ``distance_polarization`` would push
+    its pairs.
+
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2.
         z_b: embeddings of the second view.

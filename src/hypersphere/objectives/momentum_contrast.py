@@ -17,6 +17,9 @@ def momentum_contrast(
     Lecture, "MoCo", which shows no formula (erratum S12); He et al. 2020, Eq. 1. The other keys of the batch are no
     negatives. The method provides the momentum encoder, the stop-gradient on ``k`` and the queue's updates.
 
+    Geometry: a query is pulled to its own key and pushed from the keys of the queue, by their softmax shares. Keys do
+    not move.
+
     Args:
         q: queries, not normalised.
         k: keys; row i is the positive of row i of ``q``.

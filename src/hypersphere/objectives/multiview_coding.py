@@ -20,6 +20,9 @@ def multiview_coding(
     sample size" of LMCL's Table 2 is presumably the number drawn (erratum L11). One direction alone is ``nce`` with
     other_view.
 
+    Geometry: a point is pulled to its image's point in the other view, and pushed from the other images' points there,
+    by their softmax shares. Points of one view do not repel each other.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -13,6 +13,9 @@ def n_pair(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"]) -> Float[Tensor
     (``tuplet``), with the other pairs' positives as the N-1 negatives. Inner products are not normalised, and there is
     no temperature; Sohn's penalty on squared norms is not on the slide.
 
+    Geometry: there is no sphere: a pair lowers the loss by turning together and, once its inner product is the largest,
+    by growing longer.
+
     Args:
         z_a: anchors f_i.
         z_b: positives f_i+; every other row is a negative, so all pairs must be of different classes.

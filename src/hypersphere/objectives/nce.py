@@ -24,9 +24,13 @@ def nce(
     LMCL paper, Eq. 1 and footnote 4, on unit vectors (Sec. 3.1) and without temperature, so t = 1 (erratum L7). The
     paper cites Gutmann and Hyvärinen, whose loss is a sum of binary terms: see ``nce_memory_bank``. It does not say
     which n' negatives a batch gives (erratum L11):
+
     - same_view, Eq. 1 to the letter: x and x- are drawn from the data alike, and only x+ is perturbed; n' = n-1.
     - other_view: n' = n-1; both directions together are ``multiview_coding``.
     - both_views: n' = 2n-2; both directions together are ``nt_xent``.
+
+    Geometry: an anchor is pulled to its positive and pushed from its negatives along great circles. At t = 1 the
+    softmax shares of two candidates differ by a factor of e² at most, so that far negatives push too.
 
     Args:
         z_a: embeddings of the images, not normalised: the anchors.

@@ -26,6 +26,9 @@ def nce_memory_bank(
     lecture's "Noise-Contrastive Estimation" is named after. The slide's formula has no noise (erratum S10): it is
     ``nonparametric_softmax``.
 
+    Geometry: a point is pulled to its own entry of the bank and pushed from entries drawn at random. The proximal term
+    holds it back where it was in the last epoch.
+
     Args:
         z: embeddings, not normalised.
         index: number of each row's image.

@@ -11,6 +11,11 @@ def negative_cosine(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[T
 
     Norms paper, Sec. 3 (L^A) and SimSiam's Eq. 1. The method, not the loss, stops the gradient of ``z``.
 
+    Geometry: the gradient is tangent to the sphere, along the great circle to the other view, and for each row has
+    length sin(angle) over the norm: it is weak for long embeddings and where the two views meet or are opposite.
+
+    Figure: embedding_norms/fig1, embedding_norms/fig2a.
+
     Args:
         p: predictions, not normalised.
         z: targets, not normalised.

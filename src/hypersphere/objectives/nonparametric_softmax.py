@@ -24,6 +24,9 @@ def nonparametric_softmax(
     its L_NCE. The slide's sum runs over n but its summand has i, and its numerator has the last epoch's z_i^(t-1) where
     its denominator has z_k (erratum S3).
 
+    Geometry: a point is pulled to its own entry of the bank, and pushed from all entries by their softmax shares. The
+    proximal term holds it back where it was in the last epoch.
+
     Args:
         z: embeddings, not normalised.
         index: number of each row's image.

@@ -13,6 +13,9 @@ def normalised_squared_error(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -
     equals twice ``negative_cosine`` (SimSiam's loss) plus a constant, and ``alignment`` at power 2 exactly. The method
     stops the gradient of ``z`` and sums both directions (erratum S13).
 
+    Geometry: the same direction as that of ``negative_cosine``, along the great circle, and twice the length: 2
+    sin(angle) over the norm.
+
     Args:
         p: predictions, not normalised.
         z: targets, not normalised.

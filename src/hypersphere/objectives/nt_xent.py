@@ -16,6 +16,12 @@ def nt_xent(
 
     Norms paper, Eq. 1: each of the 2n embeddings is an anchor, with 2n-2 negatives; the positive is in the denominator.
 
+    Geometry: an anchor is pulled along the great circle to its positive, by 1 less the positive's softmax share, and
+    pushed from every other point by that point's share; both are multiplied by sin(angle)/t and divided by the anchor's
+    norm. A small t gives the push to the nearest points.
+
+    Figure: embedding_norms/fig2b, embedding_norms/fig2c, lecture/table5_entropy.
+
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view.

@@ -18,6 +18,9 @@ def pair_contrastive(
     Lecture, "Contrastive Loss"; Hadsell et al. 2006, Eq. 1 and 4, who have a factor 1/2 on both terms and label a
     similar pair 0 (erratum S5). d is the Euclidean distance; embeddings are not normalised.
 
+    Geometry: a similar pair is a spring that pulls by 2d. A dissimilar one pushes by 2 (margin - d) within the margin,
+    and not beyond it. There is no sphere.
+
     Args:
         z_a: embeddings of the first view.
         z_b: embeddings of the second view; row i is similar to row i of ``z_a``, every other row dissimilar.

@@ -14,6 +14,8 @@ def positive_scaling(
 
     Margins paper, Eq. 8 and 9, on logits without margins (erratum M12).
 
+    Geometry: positives are pulled s times as hard at every angle; negatives are pushed as before.
+
     Args:
         cosines: of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.

@@ -22,6 +22,11 @@ def ratio_scaling(
 
     Margins paper, Sec. 5.4, Alg. 4; the ratio is that of Lemma 4.2.
 
+    Geometry: by Theorem 4.1 and Lemma 4.2 an angular margin multiplies gradients by a quotient of sines and by this
+    ratio. Here forces have the ratio alone, and cosines keep their values.
+
+    Figure: margins/fig8.
+
     Args:
         cosines: cos theta of n anchors with their m candidates.
         targets: p, 1 for the positive and 0 for negatives.

@@ -22,6 +22,9 @@ def self_distillation(
     normalises the bottleneck before the last layer, whose rows have unit norm: its outputs are cosines with prototypes,
     and the bottleneck's gradient is again inversely proportional to its norm.
 
+    Geometry: the student's softmax is drawn to the teacher's, on the simplex and not on a sphere. Nothing pushes images
+    apart: the centre and a sharper teacher keep outputs from being all alike.
+
     Args:
         student: the student's k outputs for one crop of each image.
         teacher: the teacher's k outputs for another crop; no gradient reaches them.

@@ -21,6 +21,9 @@ def swapped_prediction(
     Sinkhorn-Knopp over this batch, and no gradient flows through them. Prototypes, further crops and a queue of earlier
     features are the method's part.
 
+    Geometry: prototypes are points of the sphere. A view is pulled to those that the other view's code names and pushed
+    from all by its own softmax shares; equal use of the prototypes keeps images apart.
+
     Args:
         scores_a: cosines of the first view's embeddings with the k prototypes.
         scores_b: those of the second view.

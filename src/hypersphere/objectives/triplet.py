@@ -17,6 +17,10 @@ def triplet(
     Eq. 3 (FaceNet) keep only the positive part. Their embeddings have unit norm; the slide's and these are not
     normalised.
 
+    Geometry: the force on an anchor is 2 (z_b_i - z_b_j), from the negative to the positive, wherever the anchor is.
+    Without the hinge no distance ends it; with the hinge it acts while the negative is not farther than the positive by
+    the margin, in squared distance.
+
     Args:
         z_a: anchors.
         z_b: row i is the positive of row i of ``z_a``, and a negative of every other row.

@@ -17,6 +17,9 @@ def tuplet(
     same number. The paper sums over positives k; here each anchor has one, row i of ``z_b``. The paper draws negatives;
     here they are all rows of ``z_b`` of another class. If all labels differ and ``normalise`` is off it is ``n_pair``.
 
+    Geometry: an anchor is pulled to its positive and pushed from rows of other classes by their softmax shares: along
+    great circles if ``normalise`` is on; otherwise longer embeddings lower the loss too, as in ``n_pair``.
+
     Args:
         z_a: anchors.
         z_b: row i has the class of row i of ``z_a``: another image of that class, or another view.

@@ -23,6 +23,9 @@ def uniformity(
     Wang & Isola 2020, the uniformity loss of Sec. 4.1, over pairs of distinct images within a view and averaged over
     the two views, as in their code. Positive pairs do not enter, so the rows may be in any order.
 
+    Geometry: all pairs of images repel each other with a Gaussian potential, whose slope is steepest at a distance of
+    1/sqrt(2t). Of all distributions on the sphere the uniform one has the least.
+
     Args:
         z_a: embeddings of the first view, not normalised, n >= 2.
         z_b: embeddings of the second view.

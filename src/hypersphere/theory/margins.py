@@ -4,6 +4,7 @@ Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 
 checked after multiplying by their denominators, because p - beta·q cancels where a probability nears its target.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -282,6 +283,7 @@ def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence
     def simple() -> Inputs:
         return {k: torch.tensor([case[long] for case in cases], dtype=torch.float64) for k, long in names.items()}
 
+    @functools.wraps(check)
     def of_case(**inputs: Tensor) -> Checked:
         return check(Case(**inputs)) if "theta" in inputs else check(**inputs)
 

@@ -9,6 +9,8 @@ from hypersphere.statistics import effects
 
 from .conftest import BENCHMARKS
 
+pytestmark = pytest.mark.heavy
+
 DRAWS = 300
 EQUAL, UNEQUAL = (1.0, 1.0, 1.0, 1.0), (1.0, 3.0, 1.0, 1.0)
 COLLAPSED, TIGHT, NO_BASELINE = (1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 0.01, 0.01), (0.0, 1.0, 1.0, 1.0)

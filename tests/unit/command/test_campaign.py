@@ -19,6 +19,8 @@ from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, markers, state, stop
 
+pytestmark = pytest.mark.heavy
+
 LAPTOP = {"scale": "laptop", "runs_per_job": 1}
 
 

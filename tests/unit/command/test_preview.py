@@ -98,8 +98,8 @@ def test_a_summary_is_a_dozen_lines(tiny_root: Path, monkeypatch: pytest.MonkeyP
 
 def test_an_artifact_that_is_asked_for_and_not_made_has_a_line_with_the_reason(tiny_root: Path) -> None:
     plan = planning.make(tiny_root, {"only": ["lecture/every_method"]})
-    assert "not made  lecture/every_method: left out at this scale" in preview.summary(plan, [], {})
-    assert not any(line.startswith("not made") for line in preview.summary(planning.make(tiny_root), [], {}))
+    assert "not made  lecture/every_method: left out at this scale" in preview.summary(plan, [], {}, 0)
+    assert not any(line.startswith("not made") for line in preview.summary(planning.make(tiny_root), [], {}, 0))
 
 
 def test_more_is_listed_if_asked_for(tiny_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,10 +123,24 @@ def test_more_is_listed_if_asked_for(tiny_root: Path, monkeypatch: pytest.Monkey
     assert "    results/quick/batches/simclr-d-1.json" in out
 
 
+def test_only_what_is_asked_for_is_listed(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One artifact has a run of its own, others share twenty; an exact study has none."""
+    monkeypatch.setattr(preview, "dry_run", lambda root, overrides: [])
+    assert len(planning.make(project_root).runs) == 21
+    out = lines(planning.make(project_root, {"only": ["lecture/supervised_knn"]}), verbose=True)
+    assert "artifacts 1 from runs, 0 from exact studies, 0 not made" in out
+    assert "runs      1 to train (in 1 batches)" in out
+    assert [line.split("-")[0] for line in out if line.startswith("  to train ")] == ["  to train   supervised"]
+    assert [line.split()[0] for line in out if " cells, " in line] == ["lecture/supervised_knn"]
+    out = lines(planning.make(project_root, {"only": ["embedding_norms/fig6"]}), verbose=True)
+    assert "artifacts 0 from runs, 1 from exact studies, 0 not made" in out
+    assert out[-2:] == ["runs      none", "jobs      nothing would run: every result is up to date"]
+
+
 def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path) -> None:
     """Points of table 5: four rows by four datasets, of which two have data here; three seeds each."""
     plan = World(tmp_path, level="quick").plan
-    listed = {line.split()[0]: " ".join(line.split()[1:]) for line in list(preview.artifacts(plan))[2:]}
+    listed = {line.split()[0]: " ".join(line.split()[1:]) for line in preview.artifacts(plan)}
     assert listed.keys() == {f"norms/{name}" for name in PAPER["artifacts"]}
     assert listed["norms/table5"] == (
         "16 cells, 8 measured by 24 runs; 8 not: nothing stands for flowers at this scale; no loader for far yet"
@@ -142,7 +156,7 @@ def test_cells_that_a_small_scale_cannot_tell_apart_say_so(tmp_path: Path) -> No
     """Of 100 epochs 10 are left: the published epochs 50 and 51 are one number, which the first keeps."""
     epochs = PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}
     plan = World(tmp_path, level="quick", paper={"artifacts": {"epochs": epochs}}).plan
-    (line,) = list(preview.artifacts(plan))[2:]
+    (line,) = preview.artifacts(plan)
     assert "4 cells, 2 measured by 6 runs; 2 not: at this scale one number with" in line
     assert f"one number with {at(epoch=50)}" in line
 

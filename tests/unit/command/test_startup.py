@@ -13,6 +13,8 @@ from hypersphere.config import plan as planning
 
 from ..statistics.world import World, at, claim
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[3]
 SLOW = ("torch", "torchvision", "sklearn", "scipy.stats", "statsmodels", "seaborn", "matplotlib", "pandas", "snakemake")
 TRAINED = ("torchvision", "torch._dynamo", "sklearn", "scipy", "pandas", "matplotlib", "pytorch_optimizer")

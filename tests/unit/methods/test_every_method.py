@@ -74,6 +74,7 @@ def trained(name: str) -> Method:
     return method.eval()
 
 
+@pytest.mark.heavy
 @every
 def test_head_of_encoder_is_what_forward_reports_for_a_view(name: str) -> None:
     """MoCo v2 reports the first view alone, the queries; CMC an image's two streams one below the other."""
@@ -88,6 +89,7 @@ def test_head_of_encoder_is_what_forward_reports_for_a_view(name: str) -> None:
     assert expected.std(dim=0).min() > 1e-5  # the control: another image has another embedding
 
 
+@pytest.mark.heavy
 @every
 def test_an_image_has_one_row(name: str) -> None:
     method = trained(name)
@@ -201,6 +203,7 @@ def test_embeddings_of_zero_are_finite(name: str) -> None:
     assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
 
 
+@pytest.mark.heavy
 @every
 def test_which_views_it_takes(name: str) -> None:
     """One, or two of which either may be the first; another pairing of images is another loss."""

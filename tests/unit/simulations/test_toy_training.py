@@ -32,6 +32,8 @@ from hypersphere.simulations.toy_clustering.maps import (
 )
 from hypersphere.training.determinism import make_deterministic
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(autouse=True)
 def _deterministic() -> None:

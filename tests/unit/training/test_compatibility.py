@@ -17,6 +17,8 @@ from hypersphere.training.trainers.image import train
 from ...of_images import METHODS as OF_IMAGES
 from .conftest import numbered
 
+pytestmark = pytest.mark.heavy
+
 MakeRun = Any  # of conftest.py
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "methods.md"
 METHODS, OBJECTIVES = registry.names("methods"), registry.names("objectives")

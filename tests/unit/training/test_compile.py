@@ -16,6 +16,8 @@ from hypersphere.config.run import Run
 
 from .conftest import SELDOM, execute, result
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_a_compiled_encoder_trains_to_the_same_bytes(

@@ -7,6 +7,8 @@ import sys
 import pytest
 import torch
 
+pytestmark = pytest.mark.heavy
+
 OPTIMISE = """
 import sys
 import torch

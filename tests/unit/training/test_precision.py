@@ -25,6 +25,8 @@ from hypersphere.training.weights import ENCODER, HEADS
 from ...of_images import METHODS
 from .conftest import SELDOM, execute, of_method
 
+pytestmark = pytest.mark.heavy
+
 CPU = torch.device("cpu")
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 

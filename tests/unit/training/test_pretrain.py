@@ -25,6 +25,8 @@ from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
 
+pytestmark = pytest.mark.heavy
+
 
 def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
     run = runs[0]

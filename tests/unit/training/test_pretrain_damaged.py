@@ -22,6 +22,8 @@ from hypersphere.training.pretrain import pretrain
 
 from .conftest import contents
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -30,6 +30,8 @@ from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents
 
+pytestmark = pytest.mark.heavy
+
 CPU = torch.device("cpu")
 GONE = "CUDA error: unspecified launch failure\nCUDA kernel errors might be asynchronously reported"
 

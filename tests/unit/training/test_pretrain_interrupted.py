@@ -21,6 +21,8 @@ from hypersphere.training.pretrain import pretrain, pretrain_batch
 
 from .conftest import contents, keeping
 
+pytestmark = pytest.mark.heavy
+
 
 def unfinished(folder: Path) -> list[Path]:
     return sorted(folder.glob("unfinished-*"))

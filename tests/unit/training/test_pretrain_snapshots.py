@@ -13,6 +13,8 @@ from hypersphere.training.weights import snapshot_names
 from .conftest import contents, keeping
 from .test_snapshots import epochs, files_of
 
+pytestmark = pytest.mark.heavy
+
 
 def test_a_shorter_list_removes_nothing_and_trains_nothing(
     tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch

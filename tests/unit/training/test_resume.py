@@ -21,6 +21,8 @@ from hypersphere.training import checkpoint, loop
 
 from .conftest import IDENTITY, STEPS, Broken, drop, execute, result, rewrite
 
+pytestmark = pytest.mark.heavy
+
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
 

@@ -20,6 +20,8 @@ from hypersphere.training.trainers.image import training_images
 from ...of_images import METHODS
 from .conftest import execute, of_method, result, rewrite, unbroken
 
+pytestmark = pytest.mark.heavy
+
 CARRIED = {
     "byol": ("model.target.",),
     "cmc": (),

@@ -11,6 +11,8 @@ from hypersphere.training import checkpoint
 
 from .conftest import OPTIMISERS, Broken, drop, result, rewrite
 
+pytestmark = pytest.mark.heavy
+
 Change = Callable[[dict[str, Tensor]], Any]
 KEYS = {name: ("step", "exp_avg", "exp_avg_sq") for name in ("adam", "adamw")} | {"lars": ("momentum_buffer",)}
 """Beside SGD, which test_resume.py is about."""

@@ -31,6 +31,8 @@ from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 from ....of_images import METHODS
 from ..conftest import numbered, of_method
 
+pytestmark = pytest.mark.heavy
+
 CPU = torch.device("cpu")
 Images = UInt8[np.ndarray, "n h w 3"]
 MakeRun = Callable[..., Run]
