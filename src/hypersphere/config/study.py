@@ -304,11 +304,9 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
     files.write_text(path, text.getvalue())
 
 
-def read_selection(path: Path, study: Study) -> Selection:
-    """The selected values of a study; none if the file does not exist."""
-    if not path.is_file():
-        return {}
-    grids, chosen, seeds = study.grids(), Selection(), len(study.seeds.tuning)
+def read_curve(path: Path, study: Study) -> list[Tried]:
+    """The curves that the values of a study's arms were chosen from, as ``write_selection`` wrote them; checked."""
+    grids, found = study.grids(), list[Tried]()
     for at, row in enumerate(csv.DictReader(io.StringIO(files.read_text(path))), start=2):
         where = f"{path}: line {at}"
         if set(row) != set(COLUMNS) or None in row.values():
@@ -320,12 +318,24 @@ def read_selection(path: Path, study: Study) -> Selection:
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         if row["chosen"] not in ("", "yes"):
             raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
-        if row["chosen"]:
-            if row["arm"] in chosen:
-                raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
-            if not row["n"].isdigit() or int(row["n"]) < seeds:
-                raise HypersphereError(f"{where}: n: no {seeds} tuning runs support the chosen value")
-            chosen[row["arm"]] = values
-    if lacking := [arm for arm in grids if arm not in chosen]:
+        try:
+            mean, std = (float(row[name] or "nan") for name in ("mean", "std"))
+            counts = int(row["n"]), int(row["diverged"])
+        except ValueError as error:
+            raise HypersphereError(f"{where}: {error}") from None
+        if row["chosen"] and any(one.chosen and one.arm == row["arm"] for one in found):
+            raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
+        if row["chosen"] and counts[0] < len(study.seeds.tuning):
+            raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+        found.append(Tried(row["arm"], row["value"], mean, std, *counts, row["chosen"] == "yes"))
+    return found
+
+
+def read_selection(path: Path, study: Study) -> Selection:
+    """The selected values of a study; none if the file does not exist."""
+    if not path.is_file():
+        return {}
+    chosen = {one.arm: coordinates.parse(one.value, str(path)) for one in read_curve(path, study) if one.chosen}
+    if lacking := [arm for arm in study.grids() if arm not in chosen]:
         raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")
     return chosen

@@ -15,8 +15,10 @@ from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Rung
+from hypersphere.config.study import read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import words
@@ -64,6 +66,7 @@ def laptop(config: Config) -> str:
             lines += [f"## {paper.title}", ""]
             lines += [line for row, chosen in answered for line in _question(paper, row, chosen, superseded)]
             lines += [f"Other than published, in some or all of these: {'; '.join(dict.fromkeys(differs))}.", ""]
+        lines += studied(config, paper, {row["id"]: row["sentence"] for row, _ in asked})
     return "\n".join(lines).rstrip()
 
 
@@ -102,6 +105,31 @@ def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], super
     left = [(float(one["measured"]), decimals_of(one)) for one in chosen if _tells_nothing(one) and one["measured"]]
     if left and len(chosen) > 1:
         yield from (f"Left out as telling nothing: {spanned(left)} in {counted(len(left), 'comparison')}.", "")
+
+
+def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Iterator[str]:
+    """The studies of a document that are tuned: the answer so far, and the curves that values were chosen from."""
+    for name, study in paper.studies.items():
+        file = selection_file(config.root, paper.paper, name)
+        if not file.is_file():
+            continue
+        curves: dict[str, dict[str, str]] = {}
+        for one in read_curve(file, study):
+            shown = words.number(one.mean, MEASURES[study.measure].decimals) if one.n else "diverged"
+            curves.setdefault(one.arm, {})[one.value] = f"**{shown}**" if one.chosen else shown
+        values = dict.fromkeys(value for curve in curves.values() for value in curve)
+        arms = {arm: coordinates.parse(arm, str(file)) for arm in curves}
+        heads = [coordinates.parse(value, str(file)) for value in values]
+        yield from (f"## {paper.title}: {study.question}", "")
+        yield from ([sentences[name], ""] if name in sentences else [])
+        tuned, seeds = " and ".join(map(paper.label, study.tuned)), counted(len(study.seeds.tuning), "tuning seed")
+        yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
+        yield "Bold: chosen, to be confirmed on other seeds."
+        yield ""
+        yield from _table(("arm", *(words.point(paper, head, [*head]) for head in heads)))
+        for arm, curve in curves.items():
+            yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
+        yield ""
 
 
 def _tells_nothing(one: Row) -> bool:
