@@ -239,7 +239,7 @@ def published(row: Mapping[str, Any], decimals: int, compares: bool) -> str:
     if not row["reported"]:
         return "–"
     if row["reported"] in DIRECTIONS:
-        return str(row["reported"])
+        return "–" if row["origin"] == "ours" else str(row["reported"])
     if compares:
         return words.signed(float(row["reported"]), decimals)
     std = row["reported_std"]

@@ -10,6 +10,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Dataset
+from hypersphere.config.study import BEST
 from hypersphere.report.results import settles
 
 NOT_RUN = Verdict.NOT_RUN
@@ -148,6 +149,8 @@ def short(given: Scalar) -> str:
 def value(paper: Paper, name: str, given: Scalar) -> str:
     """``SimCLR``, ``→ CIFAR-100``, ``s = 10``, ``epoch 100``, ``kNN accuracy (%)``; a reading's own label alone."""
     text = coordinates.show(given)
+    if given == BEST:
+        return "tuned"
     if name == "measure":
         return measure(text)
     if name in coordinates.IDENTITY:
