@@ -5,7 +5,6 @@ ones in the published layout; with the real ones, .ci/run itself is the test.
 """
 
 import csv
-import importlib
 import json
 import os
 import pickle
@@ -14,12 +13,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
-
-from hypersphere.config import plan as planning
 
 from .conftest import REPOSITORY
 
@@ -46,7 +42,6 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with .ci, stand-ins for make and PROGRAMS, this interpreter as .venv/bin/python, documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
-    (root / ".ci" / "cover.py").write_text("print('[paper/table]')\n")
     for name in DOCUMENTS:
         path = root / "results" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +74,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
         *("evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
     ]
     settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
-    assert settings == {"seeds=[0] leaves_out=[paper/table]", "evidence_only=true"}
+    assert settings == {"evidence_only=true"}
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -134,32 +129,6 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
     assert not Path(folder).exists()
-
-
-@pytest.fixture
-def choice(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """.ci/cover.py."""
-    monkeypatch.syspath_prepend(str(REPOSITORY / ".ci"))
-    return importlib.import_module("cover")
-
-
-def test_the_chosen_artifacts_exercise_all_but_what_is_dear(choice: ModuleType) -> None:
-    """With a third of the training; what is left out is in artifacts of dozens of runs alone."""
-    plan = planning.make(REPOSITORY, choice.SETTINGS)
-    smaller = planning.make(REPOSITORY, choice.SETTINGS | {"leaves_out": choice.left_out(plan)})
-    every, chosen = (set().union(*(choice.exercised(made, key) for key in made.artifacts)) for made in (plan, smaller))
-    dear = {key for key in plan.artifacts if len(plan.runs_of(*key)) >= choice.DEAR}
-    assert every - chosen <= set().union(*(choice.exercised(plan, key) for key in dear))
-    assert smaller.artifacts.keys() >= choice.NEEDED
-    assert len(smaller.runs) < len(plan.runs) / 3
-
-
-def test_of_two_artifacts_the_one_with_fewer_further_runs_is_chosen(choice: ModuleType) -> None:
-    """By hand: `a` is needed; `b` brings y for two runs, `c` the same for one; `d` brings nothing."""
-    keys = [("p", name) for name in "abcd"]
-    features = dict(zip(keys, ({("x", ""), ("z", "")}, {("x", ""), ("y", "")}, {("y", "")}, {("x", "")}), strict=True))
-    runs = dict(zip(keys, ({"1"}, {"1", "2", "3"}, {"1", "4"}, set()), strict=True))
-    assert choice.cover(features, runs, {("p", "a")}) == {("p", "a"), ("p", "c")}
 
 
 class Smoke:

@@ -22,6 +22,7 @@ CONTROL = "control"
 """The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
 LEFT_OUT = "left out at this scale"
 """Why a scale does not make a cell, or a whole artifact, that it could make."""
+THINNED = "left out at this scale, which measures some values of each axis"
 SHARED = "at this scale one number with"
 """How the reason of a cell begins whose number another cell shows; that cell follows."""
 _SHARE = re.compile(r"([1-9][0-9]?|100)%")
@@ -104,7 +105,8 @@ class Cells:
         for point in points:
             seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
             cells += self._cells(paper, name, artifact, point, seeds, where)
-        return cells
+        most = None if f"{paper.paper}/{name}" in self.config.scale.whole else self.config.scale.most_values
+        return thinned(cells, artifact, most) if most else cells
 
     def _cells(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
@@ -230,6 +232,30 @@ class Cells:
         parts += [("datasets", one.source.name) for one in (run.dataset, target) if one and one.source]
         parts += [("probes", protocol.probe.name)] if protocol and protocol.probe else []
         return next(filter(None, itertools.starmap(registry.unusable, parts)), "")
+
+
+def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
+    """The cells of an artifact, of which those stay that have ``most`` values of each axis, and what they compare with.
+
+    Of the values of an axis that can be measured these are the first, the last, and others between them at even
+    distances; all measures stay. Every other cell is marked as missing, once for all its seeds.
+    """
+    measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
+    kept = list(measured.values())
+    for axis in artifact.axes.values():
+        values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
+        if len(values) > most and not any("measure" in one for one in values):
+            chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
+            kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
+    kept += [other for one, other in artifact.comparisons if one in kept]
+    stay = {coordinates.text(point) for point in kept}
+    found: dict[tuple[str, int], Cell] = {}
+    for at, cell in enumerate(cells):
+        if cell.missing or cell.text in stay:
+            found[cell.text, at] = cell
+        else:
+            found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
+    return list(found.values())
 
 
 def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:

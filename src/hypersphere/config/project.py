@@ -136,6 +136,11 @@ class Scale(UsualEpochs):
     """What is used in place of datasets that ``datasets`` does not name."""
     leaves_out: Artifacts = Field(default_factory=list)
     """Artifacts that this scale does not make."""
+    most_values: Annotated[int, Field(ge=2)] | None = None
+    """The most values of an axis that are measured, from the first to the last at even distances; None: all. Baselines
+    of these cells and axes of measures stay whole."""
+    whole: Artifacts = Field(default_factory=list)
+    """Artifacts with all values of their axes."""
     swept: Artifacts = Field(default_factory=list)
     """Tables that take the seeds of sweeps at this scale."""
     batch_divisor: PositiveInt = 1
@@ -474,6 +479,7 @@ def _cross_check(config: Config) -> None:
     for field, chosen in (
         ("leaves_out", scale.leaves_out),
         ("swept", scale.swept),
+        ("whole", scale.whole),
         ("only", config.settings.only),
     ):
         for name in chosen:

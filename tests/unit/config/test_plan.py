@@ -12,6 +12,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config import plan as planning
+from hypersphere.config.cells import THINNED
 from hypersphere.config.plan import Plan, batch_of, pool, split
 
 Planned = Callable[..., Plan]
@@ -64,6 +65,78 @@ def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> No
     assert len(plan.cells) == 2 * 16
     assert len(plan.runs) == 16
     assert {cell.missing for cell in plan.cells} == {""}
+
+
+# Some values of each axis
+
+
+def sweep(*temperatures: float) -> dict[str, Any]:
+    """A sweep of the temperature on cats, compared with the temperature of 1."""
+    rows = {"objective.temperature": list(temperatures)}
+    fixed = {"method": "simclr", "variant": "baseline"}
+    return table(rows=rows, columns={"dataset": "cats"}, fixed=fixed, baseline={"objective.temperature": 1.0})
+
+
+def measured(plan: Plan) -> list[Any]:
+    """The temperatures that are measured, once for each seed, in the order of the axis."""
+    return [cell.coordinates["objective.temperature"] for cell in plan.cells if not cell.missing]
+
+
+def test_of_a_long_axis_the_ends_and_what_lies_between_are_measured(planned: Planned) -> None:
+    """By hand: of seven values the first, fourth and seventh; the second stays, because the others compare with it."""
+    thin = planned(table=sweep(0.5, 1, 2, 3, 4, 5, 6), scale={"most_values": 3})
+    assert measured(thin) == [0.5, 0.5, 1, 1, 3, 3, 6, 6]
+    left = [cell for cell in thin.cells if cell.missing]
+    assert [cell.coordinates["objective.temperature"] for cell in left] == [2, 4, 5]
+    assert {cell.missing for cell in left} == {THINNED}
+    assert {cell.run for cell in left} == {None}
+    whole = planned(table=sweep(0.5, 1, 2, 3, 4, 5, 6), scale={"most_values": 3, "whole": ["p/table"]})
+    assert len(measured(whole)) == 2 * 7
+
+
+def test_a_short_axis_and_one_of_measures_stay_whole(planned: Planned) -> None:
+    assert measured(planned(table=sweep(0.5, 1, 2), scale={"most_values": 3})) == [0.5, 0.5, 1, 1, 2, 2]
+    rows = [{"measure": ["knn_top1", "knn_top5"]}, {"measure": "norm", "by": "norms"}]
+    of_measures = {
+        "draw": "table",
+        "rows": rows,
+        "columns": {"dataset": "cats"},
+        "fixed": dict(method="simclr", variant="cut"),
+    }
+    plan = planned(table=of_measures, scale={"most_values": 2})
+    assert {cell.missing for cell in plan.cells} == {""}
+
+
+def test_values_that_cannot_be_measured_are_not_chosen(planned: Planned) -> None:
+    """Nothing loads birds, the last of the axis; of the others the first and the last are measured."""
+    columns = {"dataset": ["cats", "dogs", "few_cats", "birds"]}
+    plan = planned(
+        table=table(rows={"method.variant": ["simclr.cut"]}, columns=columns), scale={"most_values": 2} | ONE_SEED
+    )
+    reasons = {cell.coordinates["dataset"]: cell.missing for cell in plan.cells}
+    assert reasons == {"cats": "", "dogs": THINNED, "few_cats": "", "birds": "no loader for birds yet"}
+
+
+PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisation", "encoder", "optimiser")
+
+
+def exercised(plan: Plan) -> set[tuple[str, ...]]:
+    """What making a plan's artifacts exercises: kinds, probes, measures, datasets, and the parts of runs."""
+    found: set[tuple[str, ...]] = set()
+    for paper, name in plan.made:
+        found.add(("draw", paper, name))
+        for cell in plan.artifacts[paper, name]:
+            if cell.run is not None and not cell.missing:
+                found |= {("measure", cell.measure), ("probe", paper, cell.protocol), ("kind", cell.run.kind)}
+                found |= {(part, one.name) for part in PARTS if (one := getattr(cell.run, part)) is not None}
+                found |= {("dataset", one.source.name) for one in (cell.run.dataset, cell.target) if one and one.source}
+    return found
+
+
+def test_quick_exercises_all_that_it_would_with_every_value() -> None:
+    quick, every = planning.make(ROOT), planning.make(ROOT, {"most_values": 1000})
+    assert exercised(quick) == exercised(every)
+    assert len(quick.runs) < len(every.runs) / 2
 
 
 # No number is borrowed
