@@ -1,12 +1,6 @@
-# evaluations -> one artifact's tidy tables, and the table or figure itself; it waits only for its own runs
+# evaluations -> some artifacts' tidy tables, and the tables or figures themselves; they wait only for their own runs
 
-if PLAN.records is None:
-    TOGETHER = {"-".join(key): [key] for key in PLAN.made}
-else:  # nothing waits for a run, and a job is mostly its imports: one for all chosen artifacts of a paper
-    TOGETHER = {paper: [key for key in CHOSEN if key[0] == paper] for paper in dict.fromkeys(key[0] for key in CHOSEN)}
-
-
-for NAME, KEYS in TOGETHER.items():
+for NAME, KEYS in PLAN.drawn_together.items():
 
     rule:
         name:

@@ -177,7 +177,14 @@ def _make(plan: Plan) -> tuple[list[str], list[str]]:
     """
     root, results, papers = plan.config.root, plan.config.results, plan.config.papers
     _mark(plan)
-    rules = ["reproduce", "theory", "claims", "scorecard", "paper", *(f"artifact_{p}_{a}" for p, a in plan.made)]
+    rules = [
+        "reproduce",
+        "theory",
+        "claims",
+        "scorecard",
+        "paper",
+        *(f"artifact_{name.replace('-', '_')}" for name in plan.drawn_together),
+    ]
     rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
     # From records nothing is trained anyway.
     allowed = ("reproduce", *(("--allowed-rules", *rules) if plan.records is None else ()))

@@ -163,6 +163,8 @@ class Scale(UsualEpochs):
     """Compile the encoder for training (``torch.compile``). Not timed on a GPU; on a CPU compiling takes longer than it
     saves (docs/performance.md)."""
     runs_per_job: PositiveInt
+    artifacts_per_job: PositiveInt = 1
+    """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""
     resources: Resources
 
 
@@ -190,7 +192,8 @@ class Config(BaseModel):
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
         changed = _scale_overrides(self.overrides)
-        changed = {key: value for key, value in changed.items() if key not in {"runs_per_job", "resources"}}
+        of_jobs = {"runs_per_job", "artifacts_per_job", "resources"}
+        changed = {key: value for key, value in changed.items() if key not in of_jobs}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     @property

@@ -67,6 +67,15 @@ def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> No
     assert {cell.missing for cell in plan.cells} == {""}
 
 
+def test_artifacts_of_a_document_share_a_job_unless_they_are_asked_for(planned: Planned) -> None:
+    together = {"artifacts_per_job": 2}
+    cats, dogs, both = (("p", name) for name in ("cats", "dogs", "both"))
+    assert planned(paper=THREE).drawn_together == {"p-cats": [cats], "p-dogs": [dogs], "p-both": [both]}
+    assert planned(paper=THREE, scale=together).drawn_together == {"p-1": [cats], "p-2": [dogs, both]}
+    only = planned(paper=THREE, scale=together, config={"only": ["p/dogs"]})
+    assert only.drawn_together == {"p-cats": [cats], "p-dogs": [dogs], "p-both": [both]}
+
+
 # Some values of each axis
 
 
