@@ -194,7 +194,6 @@ class Study(Strict):
         groups, further = ([self._arms_of(group) for group in of] for of in (self.arms, self.further))
         every = [arm for arms in groups for arm in arms]
         checked = [arm for arm, _ in self._each()]
-        tuned_arms = [arm for arm in checked if arm.get("variant") != AGAIN]
         also = [contrast.model_dump() for contrast in self.also]
         shared: dict[str, Any] = {"plan": name, "made_at": [self.scale], "test": self.test, "margin": self.margin}
         confirmed = shared | {
@@ -214,13 +213,15 @@ class Study(Strict):
             }
             x, *others = union
             panels = [{key: union[key] for key in others if key in own} for own in self._panels()]
+            of_groups, lines, absent = _side_by_side([*groups, *further])
             along = {
-                **{"draw": "lines", "lines": tuned_arms, "x": {x: union[x]}, "seeds": self.seeds.tuning},
-                **{"left_out": self._outside(union), "plan": name, "made_at": [self.scale], **primary},
+                **{"draw": "lines", "lines": lines, "x": {x: union[x]}, "seeds": self.seeds.tuning},
+                **{"left_out": self._outside(union) + absent, "plan": name, "made_at": [self.scale], **primary},
             }
-            found[f"{name}_tuning"] = along | {"title": f"{self.title}: tuning", "panels": panels if others else None}
+            by_group = [{**group, **panel} for group in of_groups for panel in panels]
+            found[f"{name}_tuning"] = along | {"title": f"{self.title}: tuning", "panels": by_group}
             if self.curves:
-                of_curves = [{**panel, **curve} for panel in panels for curve in self.curves]
+                of_curves = [{**panel, **curve} for panel in by_group for curve in self.curves]
                 found[f"{name}_curves"] = along | {
                     **{"title": f"{self.title}: other measures along the grid", "panels": of_curves},
                     **{"measure": None, "by": None},
@@ -255,6 +256,21 @@ class Study(Strict):
         for grids in self.grids().values():
             found += [] if set(grids) in found else [set(grids)]
         return found
+
+
+def _side_by_side(
+    groups: list[list[dict[str, Scalar]]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Groups of arms as panels of lines: what the arms of a group share, what tells them apart, and the pairs of a
+    panel and a line that are no arm. A/A arms are not among them."""
+    same = [{key for key in arms[0] if all(arm.get(key) == arms[0][key] for arm in arms)} for arms in groups]
+    keys = set.intersection(*same)
+    arms = [arm for group in groups for arm in group if arm.get("variant") != AGAIN]
+    panels = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k in keys})}
+    lines = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k not in keys})}
+    known = {coordinates.text(arm) for arm in arms}
+    pairs = [{**panel, **line} for panel in panels.values() for line in lines.values()]
+    return [*panels.values()], [*lines.values()], [one for one in pairs if coordinates.text(one) not in known]
 
 
 def _products(group: Product | list[Product]) -> list[Product]:

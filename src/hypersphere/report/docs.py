@@ -1,6 +1,7 @@
 """Parts of the README and of docs/laptop.md that results/report writes: findings, and what small encoders say.
 
-``python -m hypersphere.report.docs`` writes them anew, and docs/images/forest.png, after `make report`.
+``python -m hypersphere.report.docs`` writes them anew, with their pictures in docs/images, after `make report` and, for the
+curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
 """
 
 import math
@@ -122,6 +123,7 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Itera
         heads = [coordinates.parse(value, str(file)) for value in values]
         yield from (f"## {paper.title}: {study.question}", "")
         yield from ([sentences[name], ""] if name in sentences else [])
+        yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}_tuning.png)", "")
         tuned, seeds = " and ".join(map(paper.label, study.tuned)), counted(len(study.seeds.tuning), "tuning seed")
         yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
         yield "Bold: chosen, to be confirmed on other seeds."
@@ -170,4 +172,10 @@ if __name__ == "__main__":
     parts: dict[Path, Part] = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
     for page, part in parts.items():
         files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
-    shutil.copyfile(ROOT / REPORT / "forest_short.png", ROOT / "docs" / "images" / "forest.png")
+    images = ROOT / "docs" / "images"
+    shutil.copyfile(ROOT / REPORT / "forest_short.png", images / "forest.png")
+    for paper, study in config.selected:
+        scale = config.papers[paper].studies[study].scale
+        drawn = planning.cfg.load(ROOT, {"scale": scale, "evidence_only": True}).results / "figures" / paper
+        if config.selected[paper, study]:
+            shutil.copyfile(drawn / f"{study}_tuning.png", images / f"{study}_tuning.png")

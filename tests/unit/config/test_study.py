@@ -401,3 +401,15 @@ def test_each_comparison_of_the_family_is_a_claim_of_ours(project: Make) -> None
     cells = {cell.text for cell in plan.artifacts["p", "s"]}
     assert set(claim.cells) <= cells
     assert "not selected yet" in claims.why_not_measured(plan, "p", claim)
+
+
+def test_each_group_of_arms_is_a_panel_of_its_tuning_curves(project: Make) -> None:
+    """The methods differ between groups, the variants within them; no cell stands for a variant of the other group."""
+    second = {"method": "simsiam", "dataset": "cats", "variant": ["baseline", "hot", "again"]}
+    study = STUDY | {"arms": [*STUDY["arms"], second]}
+    plan = planning.make(project(paper={"studies": {"s": study}, "variants.again": {}}))
+    declared = plan.config.papers["p"].measured["s_tuning"]
+    assert [panel["method"] for panel in declared.axes["panels"]] == ["simclr", "simsiam"]
+    assert [line["variant"] for line in declared.axes["lines"]] == ["baseline", "cut", "hot"]
+    arms = {(cell.run.method.name, cell.coordinates["variant"]) for cell in plan.artifacts["p", "s_tuning"] if cell.run}
+    assert arms == {("simclr", "baseline"), ("simclr", "cut"), ("simsiam", "baseline"), ("simsiam", "hot")}
