@@ -1,7 +1,7 @@
 """Parts of the README and of docs/laptop.md that results/report writes: findings, and what small encoders say.
 
-``python -m hypersphere.report.docs`` writes them anew, with their pictures in docs/images, after `make report` and, for the
-curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
+``python -m hypersphere.report.docs`` writes them anew, with their pictures in docs/images, after `make report` and, for
+the curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
 """
 
 import math
