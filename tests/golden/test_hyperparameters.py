@@ -1,4 +1,4 @@
-"""At the published scale every run has the hyperparameters that its document prints: paper/hyperparameters.csv.
+"""At the published scale every run has the hyperparameters that its document prints (hyperparameters.csv).
 
 A row selects cells of the paper's printed artifacts: by artifact, method, variant and dataset, each a list divided by
 spaces (empty: all), and by further coordinates (``setting``). ``path`` is a field of the cell's run, or one of these:
@@ -44,9 +44,6 @@ ROUNDING = 1e-5
 """Relative: a warm-up of 10 epochs is written as a fraction with six decimals."""
 
 
-rows = cache(hyperparameters_page.rows)
-
-
 def expected(row: Row) -> Scalar:
     """The value of our configuration."""
     return coordinates.normal(row.ours or row.printed)
@@ -55,6 +52,11 @@ def expected(row: Row) -> Scalar:
 @cache
 def plan() -> Plan:
     return planning.make(ROOT, {"scale": "paper"})
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    return hyperparameters_page.rows(project.load(ROOT, {"scale": "paper"}))
 
 
 def filled(component: Component, kind: registry.Kind) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Write the tables of docs/hyperparameters.md: every setting that a document prints, and what our runs have.
 
-``python -m hypersphere.command.hyperparameters_page docs/hyperparameters.md`` writes them from
-paper/hyperparameters.csv. tests/golden/test_hyperparameters.py compares that file with the runs of the published scale.
+``python -m hypersphere.command.hyperparameters_page docs/hyperparameters.md`` writes them from hyperparameters.csv of each
+document. tests/golden/test_hyperparameters.py compares those files with the runs of the published scale.
 """
 
 import csv
@@ -18,12 +18,12 @@ from hypersphere.wording import renewed
 
 BEGIN, END = "<!-- hyperparameters -->", "<!-- end -->"
 ROOT = Path(__file__).parents[3]
-FILE = ROOT / "paper" / "hyperparameters.csv"
+FILE = "hyperparameters.csv"
 HEAD = ("where", "of", "setting", "printed", "ours, if another")
 
 
 class Row(NamedTuple):
-    """One printed hyperparameter: the columns of paper/hyperparameters.csv."""
+    """One printed hyperparameter: the document, and the columns of its hyperparameters.csv."""
 
     paper: str
     artifact: str
@@ -38,10 +38,14 @@ class Row(NamedTuple):
     source: str
 
 
-def rows(file: Path = FILE) -> tuple[Row, ...]:
-    """All rows of the file."""
-    with file.open(newline="", encoding="utf-8") as handle:
-        return tuple(Row(**line) for line in csv.DictReader(handle))
+def rows(config: cfg.Config) -> tuple[Row, ...]:
+    """All rows of all documents."""
+    listed = []
+    for paper, folder in config.folders.items():
+        if (file := folder / FILE).is_file():
+            with file.open(newline="", encoding="utf-8") as handle:
+                listed += [Row(paper, **line) for line in csv.DictReader(handle)]
+    return tuple(listed)
 
 
 def tables(config: cfg.Config, settings: Iterable[Row]) -> str:
@@ -65,7 +69,7 @@ def tables(config: cfg.Config, settings: Iterable[Row]) -> str:
 def _of(paper: Paper, row: Row) -> str:
     """``MoCo v3, + pos.; batch.size = 512``; else the artifacts whose runs are meant."""
     names = [paper.label(name) for names in (row.method, row.variant) for name in names.split()]
-    point = coordinates.parse(row.setting, str(FILE))
+    point = coordinates.parse(row.setting, FILE)
     texts = [f"{key} = {coordinates.show(value)}" for key, value in point.items() if key != row.path]
     if row.path in point:
         texts.append("swept")
@@ -88,5 +92,6 @@ def _line(cells: Iterable[str]) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    text = tables(cfg.load(ROOT, {"scale": "paper"}), rows())
+    config = cfg.load(ROOT, {"scale": "paper"})
+    text = tables(config, rows(config))
     files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, text))
