@@ -1,7 +1,7 @@
 """Write the tables of docs/hyperparameters.md: every setting that a document prints, and what our runs have.
 
-``python -m hypersphere.command.hyperparameters_page docs/hyperparameters.md`` writes them from hyperparameters.csv of each
-document. tests/golden/test_hyperparameters.py compares those files with the runs of the published scale.
+``python -m hypersphere.command.hyperparameters_page docs/hyperparameters.md`` writes them from each document's
+hyperparameters.csv, which tests/golden/test_hyperparameters.py compares with the runs of the published scale.
 """
 
 import csv
