@@ -10,7 +10,7 @@ from hypersphere.config.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 PLANS = {
-    "step_size": "00500851",
+    "step_size": "240dde24",
     "sentences": "c1d2959c",
     "confidence": "39312c57",
     "losses": "91142a98",

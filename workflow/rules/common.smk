@@ -58,4 +58,4 @@ def claims_of(paper):
 
 def said(name):
     """The files of that name in the folders of documents."""
-    return [path.as_posix() for path in PLAN.config.said(name).values()]
+    return [os.path.relpath(path) for path in PLAN.config.said(name).values()]

@@ -22,7 +22,7 @@ CONTROL = "control"
 """The ``method`` of controls without training: chance, raw pixels, the untrained encoder."""
 LEFT_OUT = "left out at this scale"
 """Why a scale does not make a cell, or a whole artifact, that it could make."""
-THINNED = "left out at this scale, which measures some values of each axis"
+THINNED = "left out at this scale: it measures only some values of each axis"
 SHARED = "at this scale one number with"
 """How the reason of a cell begins whose number another cell shows; that cell follows."""
 _SHARE = re.compile(r"([1-9][0-9]?|100)%")
@@ -235,10 +235,11 @@ class Cells:
 
 
 def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
-    """The cells of an artifact, of which those stay that have ``most`` values of each axis, and what they compare with.
+    """Keeps the cells with ``most`` values of each axis, and the baselines of these.
 
-    Of the values of an axis that can be measured these are the first, the last, and others between them at even
-    distances; all measures stay. Every other cell is marked as missing, once for all its seeds.
+    Of the values of an axis that can be measured they are the first, the last, and others between them at even
+    distances; an axis of measures stays whole. Every other cell is marked as missing, once for all its seeds. What two
+    cells turn out to share (``without_repeats``) is left out later, so that an axis may end with fewer values.
     """
     measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
     kept = list(measured.values())

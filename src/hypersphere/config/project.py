@@ -137,8 +137,8 @@ class Scale(UsualEpochs):
     leaves_out: Artifacts = Field(default_factory=list)
     """Artifacts that this scale does not make."""
     most_values: Annotated[int, Field(ge=2)] | None = None
-    """The most values of an axis that are measured, from the first to the last at even distances; None: all. Baselines
-    of these cells and axes of measures stay whole."""
+    """The most values of an axis that are measured, from the first to the last at even distances; None: all. The
+    baselines of these cells are measured, too. An axis of measures stays whole."""
     whole: Artifacts = Field(default_factory=list)
     """Artifacts with all values of their axes."""
     swept: Artifacts = Field(default_factory=list)
@@ -337,6 +337,8 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     folders: dict[str, Path] = {}
     for place in _folders(root, settings, sources):
         name, file = place.name, place / PAPER
+        if name == SEVERAL:
+            raise HypersphereError(f"{file}: {SEVERAL} stands for more than one document, so none can have this name")
         if name in papers:
             raise HypersphereError(f"{file}: {name} is the name of another document, {folders[name]}")
         papers[name], folders[name] = validate(Paper, _mapping(file), file), place

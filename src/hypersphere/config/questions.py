@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from hypersphere import files
 from hypersphere.config.project import Config, of_document
-from hypersphere.config.validation import AsList, Identifier, NonNegativeInt, PositiveInt, Strict, validate
+from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
@@ -31,6 +31,10 @@ TOGETHER = {
     "which_fail": "where those that fail are printed",
     "ours": "who found what: 'small encoders on real images give −0.6 [−1.4, +0.2] (n = 5)', or that nobody did",
     "printed_range": "the printed differences, from the smallest to the largest",
+    "ahead": "of a study: how many arms are better than their baseline, after correction",
+    "beyond": "of a study: how many of these by more than its margin",
+    "level": "of a study: how many arms are level with their baseline within its margin",
+    "behind": "of a study: how many arms are worse than their baseline, after correction",
 }
 """What a sentence may name of the claims of a question together."""
 OF_ONE = {
@@ -51,13 +55,6 @@ OF_ONE = {
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
 
-Counted = Literal["ahead", "beyond", "level", "behind", "open"]
-"""What comparisons of a study are counted as: the corrected interval lies above zero (``beyond``: and the estimate is
-above the margin), the arm is equivalent, the corrected interval lies below zero, or the direction is open."""
-Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
-"""The least and the greatest number."""
-
-
 class Question(Strict):
     """A question, and what is said for each outcome; ``TOGETHER`` and ``OF_ONE`` list what sentences may name."""
 
@@ -66,13 +63,13 @@ class Question(Strict):
     """The document that it is about, or ``several``."""
     lead: PositiveInt | None = None
     """Its place among the findings of the first screen; None: it is not there."""
-    about: list[dict[Column, str | list[str]]] = Field(min_length=1)
+    about: list[dict[Column, str | list[str]]] = Field(default_factory=list)
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
+    study: Identifier | None = None
+    """In place of ``about`` and a rule: a study of the document, which fixed in numbers what would count as an answer.
+    ``holds`` is yes, ``fails`` is no."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
-    fixed: dict[Outcome, dict[Counted, Bounds]] = Field(default_factory=dict)
-    """In place of a rule, the answer that a study fixed in advance: the first outcome whose numbers of comparisons lie
-    within its bounds; else one cannot tell."""
     leading: str | None = None
     """The id of the claim whose numbers fill the sentence; None: the first."""
     also: dict[Identifier, str] = Field(default_factory=dict)
@@ -81,12 +78,14 @@ class Question(Strict):
 
     @model_validator(mode="after")
     def _every_outcome(self) -> "Question":
-        possible = {*self.fixed, "cannot tell"} if self.fixed else OUTCOMES
+        if (self.study is None) != bool(self.about):
+            raise ValueError("about: give the claims, or a study")
+        possible = OUTCOMES if self.study is None else ("holds", "fails", "cannot tell")
         for outcome in OUTCOMES:
             if outcome in possible and outcome not in self.says:
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
             if outcome in self.says and outcome not in possible:
-                raise ValueError(f"says.{outcome}: no numbers of `fixed` give this outcome")
+                raise ValueError(f"says.{outcome}: no study has this outcome")
         return self
 
     @model_validator(mode="after")
@@ -117,7 +116,12 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
             if name in found:
                 raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
             given = of_document(one, "paper", document, f"{file}: {name}")
-            found[str(name)] = file, validate(Question, given, file, str(name))
+            question = validate(Question, given, file, str(name))
+            if question.study is not None:
+                fixed = [key for key, study in config.papers[document].studies.items() if study.answers.numbers]
+                if question.study not in fixed:
+                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, fixed)}")
+            found[str(name)] = file, question
     return found
 
 

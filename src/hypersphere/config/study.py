@@ -24,7 +24,7 @@ from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Contrast, Coordinates, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName
-from hypersphere.config.validation import NonNegativeInt, Strict
+from hypersphere.config.validation import AsList, NonNegativeInt, Strict
 from hypersphere.errors import HypersphereError
 
 TIMES = ".times"
@@ -63,12 +63,22 @@ class StudySeeds(Strict):
         return self
 
 
+Counted = Literal["ahead", "beyond", "level", "behind"]
+"""What the arms of a study are counted as: the corrected interval lies above zero (``beyond``: and the estimate is
+above the margin), the arm is equivalent, or the corrected interval lies below zero. An arm can be ahead and level."""
+Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
+"""The least and the greatest number."""
+
+
 class Answers(Strict):
-    """What would count as an answer, in words, stated before the first confirmation run."""
+    """What would count as an answer, stated before the first confirmation run."""
 
     yes: str
     no: str
     unclear: str
+    numbers: dict[Literal["yes", "no"], dict[Counted, Bounds]] = Field(default_factory=dict)
+    """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
+    bounds. Until every arm has all its seeds, and while one is level with a control, there is none."""
 
 
 class Study(Strict):
@@ -114,9 +124,9 @@ class Study(Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if MEASURES[self.measure].better == "neither":
+        if MEASURES[self.measure].better != "higher":
             raise ValueError(
-                f"measure: {self.measure} has no better direction, so nothing can be tuned or compared by it"
+                f"measure: of {self.measure} more is not better, so nothing can be tuned or compared by it"
             )
         for field, groups in (("arms", self.arms), ("further", self.further)):
             for at, group in enumerate(groups):
@@ -269,6 +279,8 @@ def _side_by_side(
     panels = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k in keys})}
     lines = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k not in keys})}
     known = {coordinates.text(arm) for arm in arms}
+    if any(not arm.keys() - keys for arm in arms):
+        raise ValueError("arms: one has nothing that tells it from the others of its group")
     pairs = [{**panel, **line} for panel in panels.values() for line in lines.values()]
     return [*panels.values()], [*lines.values()], [one for one in pairs if coordinates.text(one) not in known]
 

@@ -15,8 +15,8 @@ def attenuation_type_ii(
     Margins paper, Eq. 12, Alg. 6. q_l is the positive's softmax probability. At alpha = 1 every positive is pulled with
     the same force 1/t, while the negatives keep their fading gradients: this is not the gradient of any loss.
 
-    Geometry: the pull no longer fades as the positive wins, the push does: pairs go on contracting after negatives have
-    let go.
+    Geometry: at alpha = 1 the pull no longer fades as the positive wins, and the push does: pairs go on contracting
+    after negatives have let go. Below 1 the pull fades later than the push.
 
     Args:
         cosines: of n anchors with their m candidates.

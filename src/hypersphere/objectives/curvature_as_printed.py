@@ -24,8 +24,8 @@ def curvature_as_printed(
     misprint does: the positive is smaller in the softmax, so that all gradients of the row change. The intended
     objective is ``curvature``, with either of its curves.
 
-    Geometry: positives are pulled as in ``curvature``, but count as farther than they are, so that they take less of
-    the softmax and the negatives are pushed harder.
+    Geometry: a positive counts as farther than it is below a right angle, and as nearer beyond it. Pull and push follow
+    that softmax; the curve of the pull is Algorithm 3's.
 
     Args:
         cosines: cos theta of n anchors with their m candidates.

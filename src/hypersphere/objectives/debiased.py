@@ -21,9 +21,8 @@ def debiased(
     loss, erratum X1). The negatives are those of the authors' code: the N = 2n-2 embeddings of other images, in both
     views. tau_plus = 0 is ``nt_xent``.
 
-    Geometry: a positive pulls and negatives push along great circles, as in ``nt_xent``. From the push is taken what
-    negatives of the anchor's own class, a share tau_plus of them, are expected to add; where nothing is left, only the
-    pull stays.
+    Geometry: while the corrected sum is above its bound, the forces on an anchor are those of ``nt_xent``, all times
+    1/(1 - tau_plus (N + 1) q), where q is the positive's softmax share there. At the bound only the pull stays.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.

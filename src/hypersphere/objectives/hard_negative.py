@@ -24,7 +24,7 @@ def hard_negative(
     M = 1. beta = 0 is ``debiased``.
 
     Geometry: as in ``debiased``, with a push that leans to the negatives nearest to the anchor: the larger beta is, the
-    more.
+    more. Far negatives are pulled, because the weights have gradients too.
 
     Args:
         z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.

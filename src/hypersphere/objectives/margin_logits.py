@@ -23,7 +23,7 @@ def margin_logits(
 
     Margins paper, Eq. 4, Alg. 2. Values and gradients change, those of negatives through the denominator.
 
-    Geometry: a positive counts as farther than it is, by the angle m1 or by m2 of cosine, so that pull and push fade
+    Geometry: a positive counts as farther than it is, by the angle m1 and by m2 of cosine, so that pull and push fade
     later. At an angle beyond pi - m1 the printed angular margin turns the pull into a push.
 
     Figure: margins/fig2, margins/sliders.

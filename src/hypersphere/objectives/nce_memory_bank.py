@@ -27,7 +27,7 @@ def nce_memory_bank(
     ``nonparametric_softmax``.
 
     Geometry: a point is pulled to its own entry of the bank and pushed from entries drawn at random. The proximal term
-    holds it back where it was in the last epoch.
+    holds it near where it was in the last epoch.
 
     Args:
         z: embeddings, not normalised.

@@ -25,7 +25,7 @@ def nonparametric_softmax(
     its denominator has z_k (erratum S3).
 
     Geometry: a point is pulled to its own entry of the bank, and pushed from all entries by their softmax shares. The
-    proximal term holds it back where it was in the last epoch.
+    proximal term holds it near where it was in the last epoch.
 
     Args:
         z: embeddings, not normalised.

@@ -22,8 +22,9 @@ def ratio_scaling(
 
     Margins paper, Sec. 5.4, Alg. 4; the ratio is that of Lemma 4.2.
 
-    Geometry: by Theorem 4.1 and Lemma 4.2 an angular margin multiplies gradients by a quotient of sines and by this
-    ratio. Here forces have the ratio alone, and cosines keep their values.
+    Geometry: by Theorem 4.1 and Lemma 4.2 an angular margin multiplies the positive's gradient by a quotient of sines,
+    and all gradients by this ratio. Here the positive's force (or every force of its row) has the ratio alone, and
+    cosines keep their values.
 
     Figure: margins/fig8.
 

@@ -17,8 +17,8 @@ def supervised_contrastive(
     Khosla et al. 2020, Eq. 2 (L_out: the mean over positives is outside the logarithm). If all labels differ it is
     NT-Xent.
 
-    Geometry: all other images of its class pull an anchor with one weight, and every point pushes by its softmax share:
-    classes gather in clusters.
+    Geometry: all other embeddings of its class pull an anchor with one weight, and every point pushes by its softmax
+    share: classes gather in clusters.
 
     Args:
         z_a: embeddings of the first view, not normalised.

@@ -65,7 +65,7 @@ TABLES = {
 """By name, the tables of an artifact that is made from runs."""
 _EVIDENCE: Columns = {
     **texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "measured"),
-    **numbers("low", "high", "low_unadjusted", "high_unadjusted", "margin", "n", "p"),
+    **numbers("low", "high", "low_unadjusted", "high_unadjusted", "margin", "n", "n_missing", "p"),
     **texts("differs", "measured_on", "seeds", "device", "precision", "why", "counterexample", "study", "runs"),
     **numbers("draws", "met", "violated"),
 }

@@ -138,14 +138,16 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
     drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
-    texts = [file_digest(str(plan.config.root / template)) for template in templates]
+    texts = [[template, file_digest(str(plan.config.root / template))] for template in templates]
     return files.digest([code, texts, claims_digest(plan)])
 
 
 def records_digest(config: Config, scale: str) -> str:
     """Digest of all that judging claims by the records of one scale reads: code, config, printed numbers, records."""
     papers = [file for paper in config.papers for file in (config.paper_file(paper), config.claims_file(paper))]
-    read = [*(config.root / "config").rglob("*.yaml"), *papers, *(config.root / "evidence" / scale).glob("*.csv")]
+    folder = config.root / "config"
+    read = [*folder.glob("*.yaml"), *folder.glob("scales/*.yaml"), *folder.glob("selected/*/*.csv"), *papers]
+    read += (config.root / "evidence" / scale).glob("*.csv")
     return files.digest(
         [code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted({*read})]]
     )

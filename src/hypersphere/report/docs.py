@@ -66,8 +66,9 @@ def laptop(config: Config) -> str:
             differs = (part for _, chosen in answered for one in chosen for part in one["differs"].split("; ") if part)
             lines += [f"## {paper.title}", ""]
             lines += [line for row, chosen in answered for line in _question(paper, row, chosen, superseded)]
-            lines += [f"Other than published, in some or all of these: {'; '.join(dict.fromkeys(differs))}.", ""]
-        lines += studied(config, paper, {row["id"]: row["sentence"] for row, _ in asked})
+            other = "; ".join(dict.fromkeys(differs))
+            lines += [f"Other than published, in some or all of these: {other}.", ""] if other else []
+        lines += studied(config, paper, {row["id"]: row["sentence"] for row, chosen in asked if not chosen})
     return "\n".join(lines).rstrip()
 
 

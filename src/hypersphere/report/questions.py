@@ -11,8 +11,9 @@ import pandas as pd
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.questions import Counted, Outcome, Question
+from hypersphere.config.questions import Outcome, Question
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
+from hypersphere.config.study import Answers, Counted
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, words
@@ -83,13 +84,14 @@ def answered(config: Config, known: pd.DataFrame) -> pd.DataFrame:
         HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
     """
     listed = {str(row["id"]): row for row in tables.rows(known)}
-    rows = [_row(file, name, one, listed) for name, (file, one) in questions.load(config).items()]
+    rows = [_row(config, file, name, one, listed) for name, (file, one) in questions.load(config).items()]
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
-def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> dict[str, Any]:
+def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> dict[str, Any]:
     about: dict[str, Claim] = {}
-    for place, selection in enumerate(one.about):
+    of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
+    for place, selection in enumerate(one.about or of_study):
         chosen = {key: claim for key, claim in listed.items() if questions.selects(selection, claim)}
         if not chosen:
             raise HypersphereError(f"{file}: {name}: about.{place}: finds no claim")
@@ -99,18 +101,22 @@ def _row(file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> d
             raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
-    result = fixed(list(about.values()), found, one.fixed) if one.fixed else outcome(found, one.rule)
+    numbers_of = _counted(list(about.values())) if one.study else {}
+    if one.study is None:
+        result = outcome(found, one.rule)
+    else:
+        result = fixed(list(about.values()), config.papers[one.paper].studies[one.study].answers)
     by_outcome: dict[Outcome, list[Claim]] = {
         answer: [claim for claim, its in zip(about.values(), found, strict=True) if its == answer]
         for answer in questions.OUTCOMES
     }
-    together = _together(list(about.values()), by_outcome)
+    together = _together(list(about.values()), by_outcome) | numbers_of
     also = {key: numbers(listed[at]) for key, at in one.also.items()}
     try:
         sentence = _filled(one.says[result], together, also, numbers(leading))
     except KeyError as error:
         raise HypersphereError(f"{file}: {name}: says.{result}: {error.args[0]}") from None
-    decided = by_outcome[result] or list(about.values())
+    decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     said = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     return {
@@ -189,24 +195,30 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
     return "cannot tell"
 
 
-def fixed(
-    about: Sequence[Claim], found: Sequence[Outcome], answers: Mapping[Outcome, Mapping[Counted, tuple[int, int]]]
-) -> Outcome:
-    """The answer to a study's question, by the numbers of its comparisons that its plan fixed in advance.
+def fixed(about: Sequence[Claim], answers: Answers) -> Outcome:
+    """The answer to a study's question, by the numbers of arms that its plan fixed in advance.
 
-    An arm can be ahead and level: its effect is clear, and within the margin.
+    There is none before every arm has all its seeds, so that a study that grows answers once; and none while an arm is
+    level with raw pixels or its untrained encoder, because no direction is read from such an arm.
     """
-    known = [claim for claim, its in zip(about, found, strict=True) if its != "cannot tell"]
-    ahead = [claim for claim in known if claim["low"] > 0]
-    numbers: dict[Counted, int] = {
-        **{"ahead": len(ahead), "beyond": sum(_measured(claim) > claim["margin"] for claim in ahead)},
-        **{"level": found.count("fails"), "behind": sum(claim["high"] < 0 for claim in known)},
-        "open": found.count("cannot tell"),
-    }
-    for answer, bounds in answers.items():
+    if any(math.isnan(claim["low"]) or claim["n_missing"] > 0 or is_level(claim) for claim in about):
+        return "cannot tell"
+    numbers = _counted(about)
+    outcomes: dict[str, Outcome] = {"yes": "holds", "no": "fails"}
+    for answer, bounds in answers.numbers.items():
         if all(low <= numbers[name] <= high for name, (low, high) in bounds.items()):
-            return answer
+            return outcomes[answer]
     return "cannot tell"
+
+
+def _counted(about: Sequence[Claim]) -> dict[Counted, int]:
+    """How many arms of a study are ahead, beyond the margin, level and behind."""
+    ahead = [claim for claim in about if claim["low"] > 0]
+    return {
+        **{"ahead": len(ahead), "beyond": sum(_measured(claim) > claim["margin"] for claim in ahead)},
+        "level": sum(claim["direction"] == "no effect" for claim in about),
+        "behind": sum(claim["high"] < 0 for claim in about),
+    }
 
 
 def _filled(

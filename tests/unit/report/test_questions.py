@@ -128,21 +128,47 @@ def test_is_every_intervention_a_step_size_is_answered_as_its_plan_fixed(
     ahead: list[float], level: int, both: int, behind: int, outcome: str
 ) -> None:
     """Its six comparisons, counted by hand against the words of the plan."""
-    answers = asked.load(project.load(ROOT, {}))["step_size"][1].fixed
-    rows = [("holds", 0.1, size + 1, size) for size in ahead] + [("fails", -0.4, 0.6, 0.1)] * level
-    rows += [("fails", 0.1, 0.7, 0.4)] * both + [("opposite", -3.0, -1.0, -2.0)] * behind
-    rows += [("cannot tell", -4.0, 2.0, -1.0)] * (6 - len(rows))
-    about = [
-        {"answer": answer, "low": low, "high": high, "measured": f"{size}", "margin": 1.0}
-        for answer, low, high, size in rows
-    ]
-    assert questions.fixed(about, questions.outcomes([one["answer"] for one in about]), answers) == outcome
+    rows = [("same", 0.1, size + 1, size) for size in ahead] + [("no effect", -0.4, 0.6, 0.1)] * level
+    rows += [("no effect", 0.1, 0.7, 0.4)] * both + [("opposite", -3.0, -1.0, -2.0)] * behind
+    rows += [("unclear", -4.0, 2.0, -1.0)] * (6 - len(rows))
+    assert questions.fixed([arm(*row) for row in rows], ANSWERS_OF_THE_PLAN) == outcome
+
+
+ANSWERS_OF_THE_PLAN = project.load(ROOT, {}).papers["ours"].studies["step_size"].answers
+
+
+def arm(direction: str, low: float, high: float, size: float) -> dict[str, Any]:
+    """An arm of a study, with all its seeds."""
+    found = {"direction": direction, "low": low, "high": high, "measured": f"{size}"}
+    return found | {"margin": 1.0, "n_missing": 0.0, "why": ""}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"low": math.nan, "high": math.nan, "measured": ""},  # not run
+        {"n_missing": 3.0},
+        {"why": "an arm is at the level of raw pixels"},
+    ],
+)
+def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, Any]) -> None:
+    """The control: the same arms without the change."""
+    arms = [arm("no effect", -0.4, 0.6, 0.1)] * 5
+    last = arm("unclear", -4.0, 2.0, -1.0)
+    assert questions.fixed([*arms, last], ANSWERS_OF_THE_PLAN) == "holds"
+    assert questions.fixed([*arms, last | changed], ANSWERS_OF_THE_PLAN) == "cannot tell"
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"fixed": {"holds": {"better": [0, 1]}}}, "fixed.holds.better"),
+        ({"about": []}, "about: give the claims, or a study"),
+        ({"study": "s"}, "about: give the claims, or a study"),
+        (
+            {"about": [], "study": "s", "says": {"holds": "a", "fails": "b", "cannot tell": "c"}},
+            "study: 's' is not one of",
+        ),
+        ({"about": [], "study": "s", "says": SAYS}, "says.opposite: no study has this outcome"),
         ({"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}}, "says: needs a sentence for 'fails'"),
         ({"says": SAYS | {"holds": "{size_of}"}}, r"says.holds: \{size_of\}"),
         ({"says": SAYS | {"holds": "{other.effect}"}}, r"says.holds: \{other.effect\}"),
@@ -193,7 +219,7 @@ def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
 def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Recorded, outcome: str) -> None:
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
-    numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "draws": 10.0}
+    numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
     counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
     made = []
     for row in tables.rows(recorded.claims):
@@ -201,6 +227,6 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Record
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
     found = questions.answered(project.load(ROOT, {}), pd.DataFrame(made)).set_index("id")["outcome"]
-    fixed = [name for name, (_, one) in asked.load(project.load(ROOT, {})).items() if one.fixed]
+    fixed = [name for name, (_, one) in asked.load(project.load(ROOT, {})).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}
