@@ -121,7 +121,12 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Itera
             curves.setdefault(one.arm, {})[one.value] = f"**{shown}**" if one.chosen else shown
         values = dict.fromkeys(value for curve in curves.values() for value in curve)
         arms = {arm: coordinates.parse(arm, str(file)) for arm in curves}
-        heads = [coordinates.parse(value, str(file)) for value in values]
+        points = [coordinates.parse(value, str(file)) for value in values]
+        alone = len({key for one in points for key in one}) == 1  # which the line above the table names
+        heads = [
+            ", ".join(map(coordinates.show, one.values())) if alone else words.point(paper, one, [*one])
+            for one in points
+        ]
         yield from (f"## {paper.title}: {study.question}", "")
         yield from ([sentences[name], ""] if name in sentences else [])
         yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}_tuning.png)", "")
@@ -129,7 +134,7 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Itera
         yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
         yield "Bold: chosen, to be confirmed on other seeds."
         yield ""
-        yield from _table(("arm", *(words.point(paper, head, [*head]) for head in heads)))
+        yield from _table(("arm", *heads))
         for arm, curve in curves.items():
             yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
         yield ""
