@@ -69,5 +69,5 @@ def test_a_slip_is_one_sentence(place: Checkout, old: str, new: str, sentence: s
     follow(place, YAML.replace(old, new))
     done = place.hypersphere("plan")
     assert done.returncode == 2
-    assert re.search(rf"^hypersphere: .*embedding_norms\.yaml: .*{sentence}", done.stderr), done.stderr
+    assert re.search(rf"^hypersphere: .*embedding_norms/paper\.yaml: .*{sentence}", done.stderr), done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -50,6 +50,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "config/papers/<document>/paper.yaml": (
         *(
             "artifacts.Paper",
+            "artifacts.Section",
             "artifacts.Measured",
             "artifacts.Studied",
             "artifacts.Protocol",

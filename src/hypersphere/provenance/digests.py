@@ -138,7 +138,12 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
     drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
-    texts = [[template, file_digest(str(plan.config.root / template))] for template in templates]
+    root = plan.config.root
+    files_of = [root / template for template in templates]
+    texts = [
+        [file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name, file_digest(str(file))]
+        for file in files_of
+    ]
     return files.digest([code, texts, claims_digest(plan)])
 
 

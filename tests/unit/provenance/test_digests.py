@@ -309,6 +309,5 @@ def test_a_sentence_of_one_paper_runs_its_studies_again(tiny_root: Path) -> None
 
     before = found()
     file = plan.config.sentences_file("lecture")
-    file.parent.mkdir(parents=True)
     file.write_text("lecture.said: {checks: [{cells: {artifact: table5}, is: above}]}\n")
     assert [paper for paper, digest in found().items() if digest != before[paper]] == ["lecture"]

@@ -169,6 +169,7 @@ def answered(tmp_path: Path) -> Answered:
             scale=scale,
             overrides={},
             papers={"lecture": paper},
+            folders={"lecture": tmp_path},
             datasets={},
             sources={},
         )
