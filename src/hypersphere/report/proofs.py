@@ -103,7 +103,7 @@ class Proofs:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, *exact_code(self._root, self.plan.config, name, paper.studied[name].study)[:1]]
+            return [*files, *exact_code(self._root, self.plan.config, paper.paper, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 

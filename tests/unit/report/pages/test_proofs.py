@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
 from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs, hosted
+
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="session")
@@ -102,3 +105,14 @@ def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, g
     (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
     with pytest.raises(HypersphereError, match=r"CITATION\.cff: repository-code is .*, which is no address of the web"):
         hosted(tmp_path)
+
+
+def test_an_exact_artifact_is_linked_to_the_code_of_its_study() -> None:
+    """For every exact artifact of the released documents, whose names are not those of documents."""
+    plan = planning.make(ROOT, {})
+    proofs = Proofs(plan, [], frozenset())
+    for paper in plan.config.papers.values():
+        for name, declared in paper.studied.items():
+            code = proofs.artifact(paper, name)[-1]
+            assert code.text == "study"
+            assert code.href.endswith(f"simulations/{declared.study}/compute.py")
