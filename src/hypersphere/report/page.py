@@ -27,6 +27,7 @@ from hypersphere.provenance import tables
 from hypersphere.report import claims, forest, pages, questions, words
 from hypersphere.report.findings import address
 from hypersphere.report.proofs import Link, Proofs, exact_code, hosted, of_file
+from hypersphere.report.proofs import printed as claims_of
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -344,9 +345,7 @@ def _paper(shown: Shown, paper: Paper, lines: dict[str, Line]) -> dict[str, Any]
     listed = []
     for name, members in groups.items():
         printed = "Theorems and identities" if name == "theorems" else _printed(paper, name)
-        claims_file = shown.plan.config.claims_file(paper.paper)
-        links = [Link("printed claims", of_file(shown.root, shown.plan.config, claims_file))]
-        links = links if claims_file.is_file() else []
+        links = claims_of(shown.root, shown.plan.config, paper.paper)
         if name in paper.artifacts:
             links.append(
                 Link(

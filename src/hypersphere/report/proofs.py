@@ -64,8 +64,7 @@ class Proofs:
         found: dict[Link, None] = {}
         for claim in claims:
             answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
-            printed = Link("printed claims", self._at(self.plan.config.claims_file(claim.paper)))
-            found |= dict.fromkeys([*answer(claim), printed])
+            found |= dict.fromkeys([*answer(claim), *printed(self._root, self.plan.config, claim.paper)])
         return list(found)
 
     def errata(self, claim: str, reading: str) -> list[Link]:
@@ -171,6 +170,12 @@ def of_file(root: str, config: Config, file: Path) -> str:
     """Where a page finds a file of the project, or of a document that is kept elsewhere."""
     inside = file.is_relative_to(config.root)
     return f"{root}/{file.relative_to(config.root).as_posix()}" if inside else file.as_uri()
+
+
+def printed(root: str, config: Config, paper: str) -> list[Link]:
+    """What a document prints; nothing for one that has no claims of its own."""
+    file = config.claims_file(paper)
+    return [Link("printed claims", of_file(root, config, file))] if file.is_file() else []
 
 
 def exact_code(root: str, config: Config, paper: str, study: str = "") -> list[Link]:

@@ -12,6 +12,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import coordinates, plan
+from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, EFFECTS, SUMMARY
@@ -259,6 +260,9 @@ def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **override
     written |= {f"config/papers/{one['paper']}/paper.yaml": one for one in (ALPHA, BETA)}
     for name, value in written.items():
         files.write_text(root / name, yaml.safe_dump(value, sort_keys=False))
+    columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
+    for one in (ALPHA, BETA):  # what they print stands in ``CLAIMS`` alone
+        files.write_text(root / "config" / "papers" / one["paper"] / "claims.csv", ",".join(columns) + "\n")
     world = World(plan.make(root, {"scale": scale, **overrides}), verdict, shift)
     world.write()
     return world
