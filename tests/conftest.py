@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--approve",
         action="store_true",
-        help="write what the chosen tests show into tests/golden/sentences.yaml (-n 0)",
+        help="write what these tests show into tests/golden/sentences.yaml (-n 0)",
     )
 
 
