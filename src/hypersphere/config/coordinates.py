@@ -5,6 +5,7 @@ readings, which change no training (epoch, target, split …). Values are as pub
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -48,6 +49,7 @@ def alternatives(value: Scalar | Sequence[Scalar]) -> list[Scalar]:
     return [normal(one) for one in ([value] if isinstance(value, str | int | float) else value)]
 
 
+@lru_cache(maxsize=4096, typed=True)
 def show(value: Scalar) -> str:
     """A value as text: ``0.5``, ``40``, ``true``, ``cifar10``."""
     value = normal(value)
@@ -116,8 +118,7 @@ def points(axis: Axis) -> list[dict[str, Scalar]]:
             several = values if isinstance(values, list) else [values]
             product = [{**point, **_split(key, value)} for point in product for value in several]
         listed += product
-    texts = [text(point) for point in listed]
-    if repeated := {one for one in texts if texts.count(one) > 1}:
+    if repeated := [one for one, count in Counter(map(text, listed)).items() if count > 1]:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
 

@@ -233,6 +233,13 @@ class Config(BaseModel):
             for at, one in enumerate(self.scale.overrides)
         ]
 
+    @cached_property
+    def placed_of(self) -> dict[str, list[tuple[Path, int, ScaleOverride]]]:
+        """Those of them that are not of other papers alone, by paper."""
+        return {
+            paper: [one for one in self.placed if not one[2].papers or paper in one[2].papers] for paper in self.papers
+        }
+
     @property
     def data(self) -> Path:
         """The folder data/, with what is downloaded and what is prepared of it."""

@@ -188,7 +188,7 @@ Placed = tuple[Path, int, ScaleOverride]
 def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> list[Placed]:
     """The scale's overrides that match a run of a paper, by the coordinates that identify it, as published."""
     described = {**run, "paper": paper}
-    return [placed for placed in config.placed if placed[2].matches(described)]
+    return [placed for placed in config.placed_of[paper] if placed[2].matches(described)]
 
 
 def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
