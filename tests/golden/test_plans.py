@@ -14,8 +14,8 @@ PLANS = {
     "sentences": "c1d2959c",
     "confidence": "39312c57",
     "losses": "91142a98",
-    "multidigits": "fbbb6219",
-    "cut_by_steps": "d7be6ffe",
+    "multidigits": "27ea095c",
+    "cut_by_steps": "e9beac0b",
 }
 
 

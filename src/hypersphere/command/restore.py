@@ -48,7 +48,8 @@ def restore(plan: Plan) -> None:
             f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
+    # The profile would silence errors, too.
+    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1", "--quiet", "host")
     if jobs := preview.dry_run(root, {}, ("reproduce",)):
         raise HypersphereError(
             f"{jobs[0].output}: Snakemake would still make it ({jobs[0].reason}), and {len(jobs) - 1} more"
@@ -62,5 +63,7 @@ def _call(root: Path, program: str, *arguments: str) -> str:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
-        raise HypersphereError(f"{program} {' '.join(arguments)}: {lines[-1].strip()}")
+        raise HypersphereError(
+            f"{program} {' '.join(arguments)}: failed with status {done.returncode}: {' '.join(lines[-5:])}"
+        )
     return done.stdout.strip()

@@ -36,6 +36,8 @@ from hypersphere.config.validation import PositiveInt, Strict, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
+SIGNS = {"larger": 1.0, "smaller": -1.0}
+"""Directions of comparisons that print no difference, with the sign of their effect."""
 _MAY_BE_EMPTY = ("metric", "reported", "reported_std", "reported_n", "direction")
 PRINTED = "as printed"
 """The ``reading`` of a claim that no erratum corrects."""
@@ -71,10 +73,10 @@ class Claim(Strict):
     reported_std: NonNegativeFloat | None
     reported_n: PositiveInt | None = None
     """Number of trials of a printed mean, if it is printed."""
-    direction: Literal["larger", "equal"] | None = None
-    """``larger``, for a comparison without a printed difference: the variant's mean is the larger. ``equal``: the
-    sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A comparison
-    without a variant is a sentence, which an exact study checks at every point of a computation."""
+    direction: Literal["larger", "smaller", "equal"] | None = None
+    """``larger`` or ``smaller``, for a comparison without a printed difference: so is the variant's mean. ``equal``:
+    the sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A
+    comparison without a variant is a sentence, which an exact study checks at every point of a computation."""
     reading: str
     sentence: str
     source: str
@@ -107,6 +109,11 @@ class Claim(Strict):
         return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
 
     @property
+    def difference(self) -> float:
+        """The printed difference of a comparison; 1 or -1 if only a direction is said."""
+        return SIGNS.get(self.direction or "", self.reported or 0.0)
+
+    @property
     def printed_gain(self) -> int:
         """1 if the printed difference of a comparison is a gain by its metric, -1 if it is a loss, 0 if it is neither.
 
@@ -114,7 +121,7 @@ class Claim(Strict):
         """
         if self.direction == "equal":
             return 0
-        difference = 1.0 if self.direction == "larger" else self.reported or 0.0
+        difference = self.difference
         lower = self.metric is not None and MEASURES[self.metric].better == "lower"
         return (difference > 0) - (difference < 0) if not lower else (difference < 0) - (difference > 0)
 
@@ -183,7 +190,7 @@ def _implied(variant: Claim, baseline: Claim) -> Claim:
 
 
 def _of_study(start: str, study: Study, arm: Coordinates, baseline: Coordinates) -> Claim:
-    """That an arm of a study of ours is ahead of its baseline: one comparison of the family that its plan fixed."""
+    """What a study supposes of an arm and its baseline: one comparison of the family that its plan fixed."""
     other = {key: value for key, value in baseline.items() if value != arm.get(key)}
     named = [show(value) for key, value in ordered(arm).items() if key != "measure" and value != BEST]
     return Claim(
@@ -195,7 +202,7 @@ def _of_study(start: str, study: Study, arm: Coordinates, baseline: Coordinates)
         baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
         setting=setting(arm),
         metric=arm["measure"],
-        **{"reported": None, "reported_std": None, "direction": "larger", "margin": study.margin},
+        **{"reported": None, "reported_std": None, "direction": study.direction, "margin": study.margin},
     )
 
 
@@ -251,7 +258,7 @@ def read(file: Path) -> list[Claim]:
 
 def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
     """The claim; of a comparison, ``reported`` is variant minus baseline, unless the paper prints the difference."""
-    if claim.kind == "theorem" or claim.reported is not None or claim.direction == "larger":
+    if claim.kind == "theorem" or claim.reported is not None or claim.direction in SIGNS:
         return claim
     if claim.kind == "comparison" and not claim.variant:
         return claim

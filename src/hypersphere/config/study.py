@@ -114,6 +114,8 @@ class Study(Strict):
     test: Literal["welch", "dunnett", "paired"] = "welch"
     """The test of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the
     study but the A/A ones; dunnett: simultaneous, against one shared baseline."""
+    direction: Literal["larger", "smaller"] = "larger"
+    """What the question supposes of an arm: its measure is larger or smaller than its baseline's."""
     margin: PositiveFloat
     """Equivalence margin, in the measure's unit: two one-sided tests within it say that there is no effect."""
     answers: Answers

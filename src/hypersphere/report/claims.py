@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED, SENTENCES
+from hypersphere.config.claims import PRINTED, SENTENCES, SIGNS
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
@@ -19,7 +19,7 @@ from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results, has_no_scale, settles
 from hypersphere.wording import counted
 
-DIRECTIONS = ("larger", "equal")
+DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
 ORDER: tuple[str, ...] = tuple(Verdict)
 ORIGINS = {
@@ -230,7 +230,7 @@ def _in_words(paper: Paper, row: dict[str, Any], column: str) -> str:
 
 
 def prints_number(row: Mapping[str, Any]) -> bool:
-    """Whether a document prints a number, and not only that something is larger or equal."""
+    """Whether a document prints a number, and not only that something is larger, smaller or equal."""
     return row["reported"] not in ("", *DIRECTIONS)
 
 

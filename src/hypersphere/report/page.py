@@ -17,7 +17,7 @@ import pandas as pd
 from hypersphere.config import coordinates, registry, rules
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED, SENTENCES
+from hypersphere.config.claims import PRINTED, SENTENCES, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL
@@ -256,7 +256,7 @@ def _ours(row: dict[str, Any], decimals: int) -> str:
 def _discrepancy(row: dict[str, Any]) -> str:
     metric = MEASURES.get(row["metric"])
     pair = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
-    if not pair or not metric or metric.margin != "accuracy" or row["reported"] in ("", "larger"):
+    if not pair or not metric or metric.margin != "accuracy" or row["reported"] in ("", *SIGNS):
         return ""
     printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
     return f"{abs(float(row['measured']) - printed):.2f}"

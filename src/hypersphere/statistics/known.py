@@ -17,7 +17,7 @@ from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
-from hypersphere.config.claims import SENTENCES, Claim
+from hypersphere.config.claims import SENTENCES, SIGNS, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -245,7 +245,7 @@ def answer(row: Mapping[str, Any]) -> str:
         said = {"same": "holds", "opposite": "fails" if equal else "opposite", "no effect": "fails"}
         return said.get(row["direction"], CANNOT_TELL)
     if verdict is Verdict.NOT_REPRODUCED and row["kind"] == "comparison" and row["reported"] not in ("equal", ""):
-        printed = 1.0 if row["reported"] == "larger" else float(row["reported"])
+        printed = SIGNS.get(row["reported"]) or float(row["reported"])
         return "opposite" if max(printed * row["low"], printed * row["high"]) < 0 else "fails"
     return {"holds": "holds", "fails": "fails"}.get(verdict.outcome, "holds" if verdict.settles else CANNOT_TELL)
 

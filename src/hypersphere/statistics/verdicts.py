@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from hypersphere.config import coordinates
 from hypersphere.config.cells import control
-from hypersphere.config.claims import Claim
+from hypersphere.config.claims import SIGNS, Claim
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.records import Level
 from hypersphere.config.rules import Margin, Rules, Verdict
@@ -78,14 +78,14 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
         judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
         return judged, directions.get(judged.verdict, "unclear")
-    published = 1.0 if claim.direction == "larger" else claim.reported or 0.0
+    published, signed = claim.difference, claim.direction in SIGNS
     found = direction(ours.adjusted, published)
-    large = claim.direction == "larger" or abs(published) > margin
+    large = signed or abs(published) > margin
     within = -margin <= ours.confident[0] and ours.confident[1] <= margin
     if within and (claim.margin or (found == "unclear" and large)):
         found = "no effect"
-    if claim.direction == "larger":
-        judged = of_direction(ours.adjusted, ours.primary)
+    if signed:
+        judged = of_direction(published, ours.adjusted, ours.primary)
         return replace(judged, margin=claim.margin or math.nan), found
     return of_effect(published, ours.adjusted, ours.primary, rules), found
 
@@ -158,15 +158,16 @@ def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {**outcome, **without, "verdict": Verdict.CANNOT_BE_JUDGED}
 
 
-def of_direction(adjusted: Interval, primary: Interval) -> Judgement:
-    """Judge a sentence that prints no difference and says that the variant has the larger mean.
+def of_direction(published: float, adjusted: Interval, primary: Interval) -> Judgement:
+    """Judge a sentence that prints no difference and says which mean is the larger: of ``published`` the sign counts.
 
-    Reproduced if the Holm-adjusted interval lies above 0, not reproduced if the primary one lies below 0, else
-    inconclusive.
+    Reproduced if the Holm-adjusted interval lies on that side of 0, not reproduced if the primary one lies on the
+    other, else inconclusive.
     """
-    if adjusted[0] > 0:
+    if _towards(published, adjusted)[0] > 0:
         return Judgement(Verdict.REPRODUCED, *adjusted)
-    return Judgement(Verdict.NOT_REPRODUCED, *primary) if primary[1] < 0 else Judgement(Verdict.INCONCLUSIVE, *adjusted)
+    against = _towards(published, primary)[1] < 0
+    return Judgement(Verdict.NOT_REPRODUCED, *primary) if against else Judgement(Verdict.INCONCLUSIVE, *adjusted)
 
 
 def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
