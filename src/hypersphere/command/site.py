@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypersphere.command import cli, equations
 from hypersphere.config import project, registry
-from hypersphere.config.claims import load_errata
+from hypersphere.report import pages
 from hypersphere.report.docs import BEGIN, END
 
 if TYPE_CHECKING:
@@ -136,16 +136,12 @@ def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
     lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
-    listed = load_errata(config)
-    titles = {name: paper.title for name, paper in config.papers.items()} | {project.SEVERAL: "Across the documents"}
-    for name, title in titles.items():
-        own = [one for one in listed if one.document == name]
-        if own:
-            lines += ["", f"## {title}"]
-        for one in own:
-            lines += ["", f"### {one.id}: {one.place} {{ #{one.id} }}", "", f"**Printed.** {one.printed}", ""]
-            lines += [f"**Taken.** {one.chosen}", "", f"**Why.** {one.decided}", ""]
-            lines += ["Shown by " + ", ".join(f"`{test}`" for test in one.tests) + "."] if one.tests else []
+    for group in pages.ledger(config):
+        lines += ["", f"## {group['title']}"]
+        for one in group["entries"]:
+            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
+            lines += ["", f"**Taken.** {one['chosen']}", "", f"**Why.** {one['decided']}", ""]
+            lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
     return "\n".join(lines)
 
 
