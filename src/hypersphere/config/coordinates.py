@@ -157,13 +157,11 @@ class Contrast(Strict):
 
     def pairs(self, points: Sequence[dict[str, Scalar]]) -> list[Pair]:
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
-        cells = {text(point): point for point in points}
-        pairs = []
-        for name, point in cells.items():
-            other = text({**point, **self.against})
-            if other != name and other in cells and covers(self.of, point):
-                pairs.append((point, cells[other]))
-        return pairs
+        cells = {frozenset(point.items()): point for point in points}
+        covered = [point for point in points if covers(self.of, point)]
+        against = {key: normal(value) for key, value in self.against.items()}
+        others = [cells.get(frozenset({**point, **against}.items())) for point in covered]
+        return [(point, other) for point, other in zip(covered, others, strict=True) if other not in (None, point)]
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:
