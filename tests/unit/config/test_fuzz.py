@@ -156,11 +156,3 @@ def test_one_wrong_field_of_a_claim(project: Path, file: str, data: st.DataObjec
 def test_undamaged_it_is_taken(project: Path, file: str) -> None:
     """The control of all above."""
     assert judge(project, file, (project / file).read_bytes()) is None
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [("ROOT/config/config.yaml: a: wrong", True), ("a: wrong", False), ("ROOT/paper/x.csv: a\nb", False)],
-)
-def test_what_is_a_sentence(project: Path, said: str, expected: bool) -> None:
-    assert is_a_sentence(said.replace("ROOT", str(project)), project) == expected
