@@ -45,7 +45,7 @@ REFUSED: list[tuple[type[Strict], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "wrong", "right"), REFUSED, ids=str)
+@pytest.mark.parametrize(("model", "wrong", "right"), REFUSED, ids=[str(case[1]) for case in REFUSED])
 def test_what_does_not_go_together_is_said_in_a_sentence(
     approve: Callable[[object], None], model: type[Strict], wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:

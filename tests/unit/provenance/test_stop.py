@@ -25,13 +25,6 @@ def in_the_foreground() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_what_is_ignored_stays_ignored() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with stop.on_request() as request:
-        signal.raise_signal(signal.SIGINT)
-    assert request.number is None
-
-
 def test_a_signal_is_noted_and_a_second_one_acts() -> None:
     with pytest.raises(KeyboardInterrupt), stop.on_request() as request:  # noqa: PT012
         assert (request.number, request.name) == (None, "")
@@ -42,11 +35,15 @@ def test_a_signal_is_noted_and_a_second_one_acts() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_handlers_are_as_before() -> None:
+def test_handlers_are_as_before_and_what_is_ignored_stays_ignored() -> None:
     before = [signal.getsignal(number) for number in stop.SIGNALS]
     with stop.on_request():
         assert [signal.getsignal(number) for number in stop.SIGNALS] != before
     assert [signal.getsignal(number) for number in stop.SIGNALS] == before
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with stop.on_request() as request:
+        signal.raise_signal(signal.SIGINT)
+    assert request.number is None
 
 
 def test_in_another_thread_nothing_is_asked() -> None:
