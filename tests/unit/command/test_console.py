@@ -11,10 +11,8 @@ from hypersphere import files
 from hypersphere.command import console
 from hypersphere.command.console import Handler
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
 
-Planned = Callable[..., Plan]
-Approve = Callable[[object], None]
+from ...fixtures import Approve, Planned, Project
 
 
 class Clock:
@@ -165,7 +163,7 @@ def test_verdicts_files_and_the_next_command(planned: Planned, approve: Approve,
     "overrides", [{}, {"epochs": 3, "seeds": [0, 1]}, {"device": "cpu"}, {"scale": "small", "only": ["p"]}], ids=str
 )
 def test_the_next_command_has_the_settings_of_this_one(
-    project: Callable[..., Path], approve: Approve, overrides: dict[str, Any]
+    project: Project, approve: Approve, overrides: dict[str, Any]
 ) -> None:
     approve(console.next_command(planning.make(project(config={"device": "auto"}), overrides).config))
 

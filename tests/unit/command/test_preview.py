@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,49 +12,37 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
+from ...fixtures import Approve, Refused
 from ..statistics.world import PAPER, World, claim, gain
 
-Approve = Callable[[object], None]
 # Snakemake 9.27, abridged.
 TEXT = """\
 host: x
-Building DAG of jobs...
 Job stats:
 job         count
 --------  -------
 all             1
-pretrain        2
 total           3
-
 
 [Fri Nov 20 17:00:00 2026]
 rule pretrain:
     input: data/processed/d-1/manifest.json
     output: results/quick/batches/simclr-d-1.json
-    log: logs/quick/pretrain/simclr-d-1.log
     jobid: 3
     reason: Missing output files: results/quick/batches/simclr-d-1.json
     wildcards: batch=simclr-d-1
-    resources: tmpdir=<TBD>
-
 
 [Fri Nov 20 17:00:00 2026]
 rule pretrain:
     output: results/quick/batches/simsiam-d-2.json
-    jobid: 4
     reason: Params have changed since last execution
-    resources: tmpdir=<TBD>
-
 
 [Fri Nov 20 17:00:00 2026]
 localrule all:
     input: results/quick/scorecard.html
-    jobid: 0
     reason: Input files updated by another job: results/quick/scorecard.html
-    resources: tmpdir=<TBD>
 
 Job stats:
-job         count
 """
 
 
@@ -119,7 +106,7 @@ def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path, approve: 
     approve("\n".join(lines))
 
 
-def test_a_refusal_is_said(tmp_path: Path, refused: Callable[..., Any]) -> None:
+def test_a_refusal_is_said(tmp_path: Path, refused: Refused) -> None:
     """Really run: no Snakefile there. Hours of a GPU need a report."""
     with pytest.raises(HypersphereError, match=r"^snakemake --dry-run: [^\n]+$"):  # in Snakemake's words
         preview.dry_run(tmp_path, {})

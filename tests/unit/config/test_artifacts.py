@@ -1,11 +1,12 @@
 """What a table or figure may ask for, its points, and the protocol that answers."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hypersphere.config.artifacts import HISTORY, Measured, Override, Paper, Protocol
+
+from ...fixtures import Refused
 
 TABLE: dict[str, Any] = {
     "rows": {"method.variant": ["simclr.baseline", "simclr.cut"]},
@@ -116,7 +117,7 @@ def test_the_protocol_that_gives_a_measure(measure: str, by: str | None, expecte
     assert found.protocol(measured(**TABLE | {"by": by}), {"measure": measure}) == expected
 
 
-def test_an_axis_may_name_the_protocols(refused: Callable[..., Any]) -> None:
+def test_an_axis_may_name_the_protocols(refused: Refused) -> None:
     """Where none is named, the one that the others are like."""
     found = paper(knn=KNN, few={"like": "knn", "probe": {"name": "knn", "k": 5}})
     compared = measured(

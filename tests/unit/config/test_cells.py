@@ -1,6 +1,5 @@
 """The cells of a table or figure: which run each number is of, at which epoch, on what, and what cannot be measured."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +7,8 @@ import pytest
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 
-Planned = Callable[..., Plan]
+from ...fixtures import Planned
+
 ROWS = {"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]}
 SIMCLR = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
 ONE_SEED = {"seeds": [0]}
@@ -55,18 +55,18 @@ def test_two_measures_side_by_side_are_of_one_run(planned: Planned) -> None:
     assert len(plan.runs) == 1
 
 
-def test_a_sweep_sets_a_field_of_the_run_and_takes_the_sweeps_seeds(planned: Planned) -> None:
+def test_a_sweep_sets_fields_of_the_run_and_takes_the_sweeps_seeds(planned: Planned) -> None:
+    """A grid is every pair of two fields."""
     figure = lines(x={"objective.temperature": [0.1, 0.5, 1]}, fixed={"variant": "baseline", "dataset": "cats"})
-    plan = planned(table=figure | {"seeds": "sweeps"})
-    found = [(cell.run.objective.parameters, cell.run.seed) for cell in plan.cells if cell.run]
-    assert found == [({"temperature": 0.1}, 0), ({"temperature": 0.5}, 0), ({"temperature": 1}, 0)]
-
-
-def test_a_grid_is_every_pair_of_two_fields(planned: Planned) -> None:
     grid = {"draw": "grid", "rows": {"objective.temperature": [0.1, 0.5]}, "columns": {"batch.size": [256, 512]}}
-    plan = planned(table=grid | {"fixed": SIMCLR, "measure": "knn_top1"}, scale=ONE_SEED)
-    pairs = [(cell.run.objective.parameters["temperature"], cell.run.batch.size) for cell in plan.cells if cell.run]
-    assert pairs == [(0.1, 256), (0.1, 512), (0.5, 256), (0.5, 512)]
+    of_grid = [(0.1, 256, 0), (0.1, 512, 0), (0.5, 256, 0), (0.5, 512, 0)]
+    for table, expected in (
+        (figure, [(0.1, 256, 0), (0.5, 256, 0), (1, 256, 0)]),
+        (grid | {"fixed": SIMCLR, "measure": "knn_top1"}, of_grid),
+    ):
+        plan = planned(table=table | {"seeds": "sweeps"})
+        runs = [cell.run for cell in plan.cells if cell.run]
+        assert [(run.objective.parameters["temperature"], run.batch.size, run.seed) for run in runs] == expected
     assert texts(plan.cells)[0] == (
         "method=simclr;variant=baseline;dataset=cats;batch.size=256;objective.temperature=0.1;measure=knn_top1"
     )

@@ -1,9 +1,7 @@
 """Files that are read after hours of training are checked before any job starts."""
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +9,8 @@ from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.checks import check_sizes, check_texts
+
+from ...fixtures import Refused
 
 CLAIMS = Path("config/papers/embedding_norms/claims.csv")
 
@@ -39,9 +39,7 @@ def test_what_is_right_is_taken(project_root: Path) -> None:
     [{"setting": "epohc=3"}, {"setting": "batches.size=3"}, {"kind": "comparison", "baseline": "epohc=3"}],
     ids=str,
 )
-def test_a_misspelt_coordinate_of_a_claim(
-    project_root: Path, refused: Callable[..., Any], fields: dict[str, str]
-) -> None:
+def test_a_misspelt_coordinate_of_a_claim(project_root: Path, refused: Refused, fields: dict[str, str]) -> None:
     """And a plan checks it before all else."""
     add(project_root, **fields)
     with refused():
@@ -58,9 +56,7 @@ def test_a_misspelt_coordinate_of_a_claim(
         (str(CLAIMS), "metric", "metrc"),
     ],
 )
-def test_a_wrong_line_of_each_file(
-    project_root: Path, refused: Callable[..., Any], file: str, old: str, new: str
-) -> None:
+def test_a_wrong_line_of_each_file(project_root: Path, refused: Refused, file: str, old: str, new: str) -> None:
     path = project_root / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
@@ -75,7 +71,7 @@ def prepared(root: Path, dataset: str, images: int) -> None:
     files.write_json(manifest, {"splits": {"train": {"images": images}}})
 
 
-def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Callable[..., Any]) -> None:
+def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Refused) -> None:
     plan = planning.make(project_root)
     check_sizes(plan)  # nothing is prepared, so nothing is known
     largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
@@ -87,7 +83,7 @@ def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Callable[.
     check_sizes(plan, ["turned"])  # asked about another one
 
 
-def test_more_neighbours_than_the_bank(project_root: Path, refused: Callable[..., Any]) -> None:
+def test_more_neighbours_than_the_bank(project_root: Path, refused: Refused) -> None:
     largest = max(run.batch.size for run in planning.make(project_root).runs.values())
     prepared(project_root, "upright", largest)
     check_sizes(planning.make(project_root))

@@ -15,8 +15,10 @@ from hypersphere.config import claims as printed
 from hypersphere.config import project
 from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
-from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
+
+from ...fixtures import Approve, Planned, Refused
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
@@ -113,11 +115,11 @@ WRONG: list[list[dict[str, str]]] = [
 
 
 @pytest.mark.parametrize("rows", WRONG, ids=lambda rows: str(rows[-1]))
-def test_a_claim_that_cannot_be_is_one_sentence(
-    tmp_path: Path, refused: Callable[..., Any], rows: list[dict[str, str]]
-) -> None:
-    with refused():
+def test_a_claim_that_cannot_be_is_one_sentence(tmp_path: Path, approve: Approve, rows: list[dict[str, str]]) -> None:
+    """There may be more measures: how many is approved as an ellipsis."""
+    with pytest.raises(HypersphereError) as caught:
         load(table(tmp_path, *rows))
+    approve(re.sub(r"\d+ names", "… names", str(caught.value)))
 
 
 HEADER = f"id,kind,origin,{FIELDS}"
@@ -131,7 +133,7 @@ HEADER = f"id,kind,origin,{FIELDS}"
     ],
     ids=["empty", "two columns", "one more", "a derived one", "one less", "short", "long", "huge", "quotes", "latin1"],
 )
-def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Callable[..., Any], content: str) -> None:
+def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Refused, content: str) -> None:
     (tmp_path / "p.csv").write_text(content, errors="surrogateescape")
     with refused():
         load(tmp_path / "p.csv")
@@ -181,7 +183,7 @@ def test_a_sentence_without_a_number_reports_none(tmp_path: Path, row: dict[str,
     ],
 )
 def test_one_sentence_is_not_of_a_printed_gain_and_of_a_loss(
-    tmp_path: Path, refused: Callable[..., Any], metric: str, second: str, loss: bool
+    tmp_path: Path, refused: Refused, metric: str, second: str, loss: bool
 ) -> None:
     first = "-2" if metric == "mce" else "2"
     said = COMPARED | {"sentence": "The cut helps.", "metric": metric}
@@ -258,7 +260,7 @@ def artifact_of(*datasets: str, **fields: Any) -> dict[str, Any]:
         (STUDY | {"needs": ["human_labels"]}, {"provides": ["human_labels"]}, ""),
     ],
 )
-def test_why(planned: Callable[..., Plan], artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
+def test_why(planned: Planned, artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
     plan = planned(paper={"artifacts.a": artifact}, scale=scale)
     assert why_not_made(plan, "p", "a") == reason
     assert why_not_made(plan, "p", "x") == "no artifact of this name is declared"
@@ -292,7 +294,7 @@ PLACE = "method=simclr;variant={};dataset={};measure=knn_top1"
         (claim("nothing"), "no artifact of this name is declared"),
     ],
 )
-def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, reason: str) -> None:
+def test_why_a_claim_is_not_measured(planned: Planned, one: Claim, reason: str) -> None:
     """One seed of a table on cats and dogs, for which nothing stands; two studies; and a table of another kind."""
     artifacts = {
         "study": STUDY,
@@ -345,7 +347,7 @@ def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_nu
     ],
     ids=["kind", "blank", "unknown key", "missing key", "document", "twice", "no list"],
 )
-def test_a_wrong_entry_is_one_sentence(tmp_path: Path, refused: Callable[..., Any], entries: Any) -> None:
+def test_a_wrong_entry_is_one_sentence(tmp_path: Path, refused: Refused, entries: Any) -> None:
     loaded = project.load(ROOT, {})
     folders = dict.fromkeys(loaded.papers, tmp_path / "nothing") | {"margins": tmp_path}
     config = loaded.model_copy(update={"root": tmp_path, "folders": folders})

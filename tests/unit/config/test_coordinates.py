@@ -1,6 +1,5 @@
 """Coordinates: one canonical text for each place, and axes that are products or lists of products."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hypersphere.config import coordinates
+
+from ...fixtures import Refused
 
 PATHS = ("batch.size", "logits.s", "objective.temperature", "optimiser.weight_decay", "schedule.epochs")
 VALUES = st.one_of(
@@ -74,7 +75,7 @@ def test_a_value_has_one_form(value: Any, one_form: str) -> None:
 @pytest.mark.parametrize(
     "wrong", ["a=1;epoch", "a=1;=3", "epoch=", "epoch 3", "epoch=3 of 4", "epoch=3=4", "s=1,2", "epoch=1;s=2;epoch=1"]
 )
-def test_what_is_not_key_and_value_or_twice_is_said(refused: Callable[..., Any], wrong: str) -> None:
+def test_what_is_not_key_and_value_or_twice_is_said(refused: Refused, wrong: str) -> None:
     with refused():
         coordinates.parse(wrong, "p.csv: setting")
 
@@ -104,7 +105,7 @@ def test_a_list_of_products_is_one_after_the_other() -> None:
     ],
     ids=str,
 )
-def test_a_point_twice_or_half_is_said(refused: Callable[..., Any], axis: Any) -> None:
+def test_a_point_twice_or_half_is_said(refused: Refused, axis: Any) -> None:
     with refused(ValueError):
         coordinates.points(axis)
 

@@ -1,14 +1,15 @@
 """The table of measures: chance by counting, names on another dataset, and no probe whose measure it lacks."""
 
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hypersphere.config import registry
+from hypersphere.config.artifacts import HISTORY_MEASURES
 from hypersphere.config.measures import FILE, MEASURES, read, transferred
+
+from ...fixtures import Refused
 
 
 @pytest.mark.parametrize("classes", [2, 5, 7, 10])
@@ -29,6 +30,9 @@ def test_chance_of_a_ranking_does_not_depend_on_the_classes(name: str, level: fl
 @pytest.mark.parametrize("name", ["norm", "mce", "contrastive_top1", "loss", "slope"])
 def test_what_no_guess_gives_has_no_chance(name: str) -> None:
     assert MEASURES[name].chance(10) is None
+    for other, measure in MEASURES.items():  # only percentages have a chance or a margin
+        assert measure.unit == "%" or (measure.guesses is None and measure.margin == "none"), other
+    assert set(HISTORY_MEASURES) <= set(MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,7 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(",higher,1,", ",best,1,"), (",kNN accuracy,%,1,", ",kNN accuracy,%,x,")])
-def test_a_wrong_row_of_the_table_is_named(tmp_path: Path, old: str, new: str, refused: Callable[..., Any]) -> None:
+def test_a_wrong_row_of_the_table_is_named(tmp_path: Path, old: str, new: str, refused: Refused) -> None:
     file = tmp_path / "measures.csv"
     file.write_text(FILE.read_text().replace(old, new))
     with refused():

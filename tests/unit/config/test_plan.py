@@ -1,7 +1,5 @@
 """From cells to runs, batches and what is asked of each: each once, nothing borrowed, without torch."""
 
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,9 +10,12 @@ from hypersphere.config import plan as planning
 from hypersphere.config.cells import THINNED
 from hypersphere.config.plan import Plan, pool, split
 
-Planned = Callable[..., Plan]
-ROOT = Path(__file__).resolve().parents[3]
-SCALES = sorted(path.stem for path in (ROOT / "config" / "scales").glob("*.yaml"))
+from ...fixtures import Planned, Project
+from ...golden.released import ROOT, released
+
+SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
+PLANNED = {"paper", "quick", "smoke", "workstation", "laptop1"}
+"""Scales of which golden/test_run_names.py plans every run."""
 ONE_SEED = {"seeds": [0]}
 FIXED = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
 
@@ -35,9 +36,9 @@ def plan(planned: Planned) -> Plan:
     return planned(paper=THREE)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_released_config_is_planned_at_every_scale(scale: str) -> None:
-    plan = planning.make(ROOT, {"scale": scale})
+@pytest.mark.parametrize("scale", sorted(SCALES - PLANNED))
+def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None:
+    plan = released(scale)
     assert plan.runs
     assert plan.made
     batched = [run.name for batch in plan.batches for run in batch.runs]
@@ -54,14 +55,16 @@ def test_a_run_that_several_cells_share_is_planned_once(plan: Plan) -> None:
     assert all(run.name == name for name, run in plan.runs.items())
 
 
-def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> None:
+@pytest.mark.parametrize(("k", "asked"), [(200, 1), (5, 2)])
+def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project, k: int, asked: int) -> None:
     root = project()
-    file = root / "config" / "papers" / "p" / "paper.yaml"
-    files.write_text(root / "config/papers/q/paper.yaml", file.read_text().replace("paper: p\n", "paper: q\n"))
+    text = (root / "config/papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
+    files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
     plan = planning.make(root)
     assert len(plan.cells) == 2 * 16
     assert len(plan.runs) == 16
     assert {cell.missing for cell in plan.cells} == {""}
+    assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
 
 
 def test_artifacts_of_a_document_share_a_job_unless_they_are_asked_for(planned: Planned) -> None:
@@ -135,7 +138,7 @@ def exercised(plan: Plan) -> set[tuple[str, ...]]:
 
 
 def test_quick_exercises_all_that_it_would_with_every_value() -> None:
-    quick, every = planning.make(ROOT), planning.make(ROOT, {"most_values": 1000})
+    quick, every = released("quick"), planning.make(ROOT, {"most_values": 1000})
     assert exercised(quick) == exercised(every)
     assert len(quick.runs) < len(every.runs) / 2
 
@@ -163,7 +166,7 @@ def test_the_epoch_that_loses_more_by_rounding_is_not_shown(planned: Planned, or
     assert set(lost(planned(table=epochs(*order))).values()) == {""}  # the control: where there are enough
 
 
-def test_two_runs_or_datasets_that_a_scale_makes_one_are_not_both_shown(planned: Planned) -> None:
+def test_two_runs_datasets_or_targets_that_a_scale_makes_one_are_not_both_shown(planned: Planned) -> None:
     """Nothing is rounded: the first keeps the number."""
     rows = {"method": "simclr", "variant": ["hot", "baseline", "cut"]}
     plan = planned(
@@ -179,6 +182,10 @@ def test_two_runs_or_datasets_that_a_scale_makes_one_are_not_both_shown(planned:
     missing = {cell.coordinates["dataset"]: cell.missing.partition(" with ")[0] for cell in one.cells}
     assert missing == {"cats": "", "dogs": "at this scale one number"}
     assert len(one.runs) == 8
+    away = table(rows={"method": "simclr", "variant": "hot"}, columns={"target": ["dogs", "birds"]})
+    away |= {"fixed": {"dataset": "cats"}, "measure": "transfer_top1"}
+    first, second = planned(table=away, scale=ONE_SEED | {"datasets": {"birds": "dogs"}}).cells
+    assert (first.missing, second.missing) == ("", f"at this scale one number with {first.text}")
 
 
 @pytest.mark.parametrize("epoch", [{}, {"epoch": 100}])
@@ -210,22 +217,12 @@ def test_what_is_told_apart_by_a_reading_or_a_protocol_is_two_numbers(planned: P
         scale=ONE_SEED,
     )
     assert [cell.missing for cell in plan.cells] == [""] * 4
-
-
-def test_an_epoch_borrows_nothing_from_another_split(planned: Planned) -> None:
-    """At a tenth, 6 is 10's number, of one split; of two, each has its own."""
-    rows = [{"epoch": 10, "split": "test"}, {"epoch": 6, "split": "train"}]
-    norms = table(rows=rows, columns={"dataset": "cats"}, measure="norm", by="norms")
-    norms |= {"fixed": {"method": "simclr", "variant": "hot"}}
-    assert set(lost(planned(table=norms, scale=ONE_SEED | {"epochs": 10})).values()) == {""}
-
-
-def test_two_targets_that_one_dataset_stands_for_are_not_both_shown(planned: Planned) -> None:
-    away = table(rows={"method": "simclr", "variant": "hot"}, columns={"target": ["dogs", "birds"]})
-    away |= {"fixed": {"dataset": "cats"}, "measure": "transfer_top1"}
-    first, second = planned(table=away, scale=ONE_SEED | {"datasets": {"birds": "dogs"}}).cells
-    assert first.missing == ""
-    assert second.missing == f"at this scale one number with {first.text}"
+    rows = [
+        {"epoch": 10, "split": "test"},
+        {"epoch": 6, "split": "train"},
+    ]  # at a tenth, 6 is 10's number, of one split
+    own = splits | {"rows": rows, "columns": {"dataset": "cats"}, "fixed": {"method": "simclr", "variant": "hot"}}
+    assert set(lost(planned(table=own, scale=ONE_SEED | {"epochs": 10})).values()) == {""}
 
 
 # What is asked of a run
@@ -266,18 +263,6 @@ def test_the_same_protocol_under_two_names_is_asked_once(planned: Planned) -> No
     plan = planned(paper=paper)
     assert {len(asked) for asked in plan.asked.values()} == {1}
     assert {cell.missing for cell in plan.cells} == {""}
-
-
-def test_a_papers_protocol_changes_no_other_papers(project: Callable[..., Path]) -> None:
-    root = project()
-    file = root / "config" / "papers" / "p" / "paper.yaml"
-    text = file.read_text().replace("paper: p\n", "paper: q\n").replace("k: 200", "k: 5")
-    files.write_text(root / "config/papers/q/paper.yaml", text)
-    plan = planning.make(root)
-    probes = {name: protocols["knn"].probe for name, protocols in plan.protocols.items()}
-    assert {name: probe and probe.parameters for name, probe in probes.items()} == {"p": {}, "q": {"k": 5}}
-    trained = [asked for asked in plan.asked.values() if asked]
-    assert {len(asked) for asked in trained} == {2}
 
 
 def test_a_scale_replaces_parameters_of_probes_and_then_of_one_protocol(planned: Planned) -> None:

@@ -17,6 +17,8 @@ from hypersphere.config.claims import why_not_made
 from hypersphere.provenance import sources
 from hypersphere.testing import check_objective
 
+from ...fixtures import Refused
+
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "my_loss" / "src" / "my_loss"
 LOSS = 'def {name}(z_a, z_b, *, weight: {type} = {default}) -> Float[Tensor, ""]:\n    return z_a.sum()\n'
@@ -84,7 +86,7 @@ def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -
 
 
 def test_trainers_studies_kinds_of_artifacts_and_measures(
-    install: Install, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., Any]
+    install: Install, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     table = "name,label,unit,decimals,what\nwarmth,warmth,%,1,how warm it is\n"
     folder = install(
@@ -107,7 +109,7 @@ def test_trainers_studies_kinds_of_artifacts_and_measures(
         measures._all()
 
 
-def test_no_name_has_two_owners(install: Install, refused: Callable[..., Any]) -> None:
+def test_no_name_has_two_owners(install: Install, refused: Refused) -> None:
     install("first", loss("nt_xent"))
     with refused():
         registry.names("objectives")
@@ -124,9 +126,7 @@ def test_no_name_has_two_owners(install: Install, refused: Callable[..., Any]) -
     ],
     ids=["taken", "other annotation", "unknown annotation", "unknown default", "no Python"],
 )
-def test_a_component_that_cannot_be_read_is_said(
-    install: Install, refused: Callable[..., Any], files: dict[str, str]
-) -> None:
+def test_a_component_that_cannot_be_read_is_said(install: Install, refused: Refused, files: dict[str, str]) -> None:
     install("first", loss("tug"))
     install("second", files)
     with refused():
@@ -134,9 +134,7 @@ def test_a_component_that_cannot_be_read_is_said(
 
 
 @pytest.mark.parametrize("entry", ["nowhere_at_all", "first.objectives", "first:objectives", "graphlib"])
-def test_an_entry_point_that_names_no_package_is_said(
-    install: Install, entry: str, refused: Callable[..., Any]
-) -> None:
+def test_an_entry_point_that_names_no_package_is_said(install: Install, entry: str, refused: Refused) -> None:
     install("first", {}, entry)
     with refused():
         registry.packages()

@@ -15,10 +15,9 @@ from hypersphere.config import project as cfg
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 
+from ...fixtures import Approve, Project, Refused
 from .conftest import FILES
 
-Project = Callable[..., Path]
-Approve = Callable[[object], None]
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
 
@@ -68,9 +67,7 @@ def test_without_a_mistake_nothing_is_said(project: Project) -> None:
     ],
     ids=str,
 )
-def test_the_command_line_is_blamed_for_its_own(
-    project: Project, refused: Callable[..., Any], overrides: dict[str, Any]
-) -> None:
+def test_the_command_line_is_blamed_for_its_own(project: Project, refused: Refused, overrides: dict[str, Any]) -> None:
     with refused():
         planning.make(project(), overrides)
 
@@ -115,7 +112,7 @@ def test_from_a_folder_below_the_root(
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "scale: [", "\x00", "scale: quick: x"])
 @pytest.mark.parametrize("file", FILES.values())
-def test_a_file_that_is_no_mapping(project: Project, refused: Callable[..., Any], file: str, text: str) -> None:
+def test_a_file_that_is_no_mapping(project: Project, refused: Refused, file: str, text: str) -> None:
     root = project()
     (root / "config" / file).write_text(text)
     with refused():
@@ -223,7 +220,7 @@ def test_the_environment_may_name_the_folder_of_data(
 
 
 def test_a_folder_of_data_that_does_not_exist_is_an_error(
-    loaded: Callable[..., Config], refused: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    loaded: Callable[..., Config], refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with refused():
         loaded({"data_root": "gone"})
@@ -244,8 +241,10 @@ def test_a_study_that_needs_what_a_scale_or_folder_has_not_is_left_out(
     both, fetched = {"plain", "needy"}, needed == "human_labels"
     assert loaded(paper=paper).studied("p").keys() == {"plain"}
     assert loaded(paper=paper, scale=rich).studied("p").keys() == (both if fetched else {"plain"})
+    assert loaded({"evidence_only": True}, paper=paper, scale=rich).studied("p").keys() == {"plain"}  # nor downloaded
     data = {"data_root": str(tmp_path / "data")}
     (tmp_path / "data").mkdir()
     assert loaded(data, paper=paper, scale=rich).studied("p").keys() == {"plain"}
     (tmp_path / "data" / folder).mkdir(parents=True)
-    assert loaded(data, paper=paper, scale=rich).studied("p").keys() == both
+    for shown in (data, data | {"evidence_only": True}):
+        assert loaded(shown, paper=paper, scale=rich).studied("p").keys() == both

@@ -1,6 +1,5 @@
 """Views, optimiser, schedule and batch: what they refuse, in which words, and what a default means."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ from hypersphere.config.recipe import Batch, Optimiser, Schedule, Views
 from hypersphere.config.validation import Strict
 from hypersphere.methods.base import Method, Parts
 from hypersphere.training import optimisation
+
+from ...fixtures import Approve
 
 SGD: dict[str, Any] = {"learning_rate": 0.1, "weight_decay": 0.0}
 ADAM, ADAMW = SGD | {"name": "adam"}, SGD | {"name": "adamw"}
@@ -47,7 +48,7 @@ REFUSED: list[tuple[type[Strict], dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("model", "wrong", "right"), REFUSED, ids=[str(case[1]) for case in REFUSED])
 def test_what_does_not_go_together_is_said_in_a_sentence(
-    approve: Callable[[object], None], model: type[Strict], wrong: dict[str, Any], right: dict[str, Any]
+    approve: Approve, model: type[Strict], wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
     """And what nearly was wrong is taken."""
     with pytest.raises(ValidationError) as caught:

@@ -1,8 +1,6 @@
 """From layers of YAML to one run: who has the last word, who is blamed, and how a scale shrinks."""
 
-from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +9,8 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 
+from ...fixtures import Planned, Project, Refused
 from ...layers import merge
-
-Planned = Callable[..., Plan]
 
 WHEN = {"method": "simclr", "dataset": "cats"}
 ROWS = {"method.variant": ["simclr.cut"]}
@@ -64,7 +61,7 @@ def test_each_layer_speaks_over_all_before_it(planned: Planned) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_who_set_a_wrong_value_is_named(planned: Planned, refused: Callable[..., Any], layer: str) -> None:
+def test_who_set_a_wrong_value_is_named(planned: Planned, refused: Refused, layer: str) -> None:
     """What a document says wrongly is said even where a scale replaces it."""
     later = {"scales/small.yaml: overrides.0": 1} if layer.startswith("papers/p/paper.yaml: run") else {}
     with refused():
@@ -106,7 +103,7 @@ def test_an_override_may_ask_for_a_path_of_an_axis(planned: Planned) -> None:
     assert {run.initialisation and run.initialisation.parameters["c"] for run in runs} == {9}
 
 
-def test_the_command_line_overrides_an_axis(project: Callable[..., Path], refused: Callable[..., Any]) -> None:
+def test_the_command_line_overrides_an_axis(project: Project, refused: Refused) -> None:
     root = project(**saying({"papers/p/paper.yaml: artifacts.table": 0.2, "scales/small.yaml: overrides.0": 0.1}))
     own = {"overrides": [{"when": {"paper": "p"}, "set": {"optimiser": {"weight_decay": 0.5}}}]}
     assert only(planning.make(root, own)).optimiser.weight_decay == 0.5
@@ -163,7 +160,7 @@ def test_a_run_shrinks_in_all_that_the_scale_names(planned: Planned) -> None:
         assert (run.batch.size, run.batch.micro, run.optimiser.learning_rate) == (128, 32, 0.2)
 
 
-def test_epochs_of_the_command_line_are_those_of_all_runs(project: Callable[..., Path]) -> None:
+def test_epochs_of_the_command_line_are_those_of_all_runs(project: Project) -> None:
     """The control: without them the scale's own number for one method counts for that method."""
     changes = saying({})
     changes["scale"]["epochs"] = 10

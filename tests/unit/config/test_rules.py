@@ -1,13 +1,14 @@
 """config/statistics.yaml as it stands, and what is said of a wrong one."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hypersphere.config import rules
 from hypersphere.config.rules import Verdict
+
+from ...fixtures import Approve
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -24,7 +25,7 @@ def test_levels_are_as_the_design_states_them() -> None:
     assert loaded.alpha == 0.05  # exactly: 1 - 0.95 is 0.050000000000000044
 
 
-def test_colours(approve: Callable[[object], None]) -> None:
+def test_colours(approve: Approve) -> None:
     for tone in ("agree", "disagree", "neutral"):
         approve(f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.tone == tone)}")
     assert json.dumps([Verdict.NOT_RUN]) == '["not run"]' == f'["{Verdict.NOT_RUN}"]'

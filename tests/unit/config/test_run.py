@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ from pydantic import ValidationError
 from hypersphere.config import registry
 from hypersphere.config.recipe import Views
 from hypersphere.config.run import Dataset, Run
+
+from ...fixtures import Approve
 
 RUN: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -152,7 +153,7 @@ NAN, INFINITE = float("nan"), float("inf")
 )
 def test_what_is_no_run_is_said(
     monkeypatch: pytest.MonkeyPatch,
-    approve: Callable[[object], None],
+    approve: Approve,
     change: dict[str, Any],
     constants: dict[str, Any],
 ) -> None:

@@ -1,7 +1,6 @@
 """Studies: how they expand into runs, how a selection enters them, and what is refused."""
 
 import copy
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.config.study import COLUMNS, Study
+
+from ...fixtures import Approve, Planned, Project, Refused
 
 RATE = "optimiser.learning_rate.times"
 OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"
@@ -46,13 +47,10 @@ CURVE = [
     for arm, best in (("baseline", 1), ("cut", 0.1))
     for rate in (0.1, 1, 10)
 ]
-Designed = Callable[..., Plan]
-Refused = Callable[..., Any]
-Approve = Callable[[object], None]
 
 
 @pytest.fixture
-def root(project: Callable[..., Path]) -> Callable[..., Path]:
+def root(project: Project) -> Project:
     """A project with the study ``s``, its selection if lines of one are given, and changes of its paper."""
 
     def make(study: dict[str, Any], selection: list[str] | None = None, **changes: Any) -> Path:
@@ -66,7 +64,7 @@ def root(project: Callable[..., Path]) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def designed(root: Callable[..., Path]) -> Designed:
+def designed(root: Project) -> Planned:
     """Its plan."""
     return lambda *arguments, **changes: planning.make(root(*arguments, **changes))
 
@@ -93,7 +91,7 @@ def rates(plan: Plan, artifact: str) -> dict[tuple[str, int], float]:
     return {(variant, run.seed): run.optimiser.learning_rate for variant, run in measured(plan, artifact)}
 
 
-def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(designed: Designed, approve: Approve) -> None:
+def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(designed: Planned, approve: Approve) -> None:
     """A group may have a grid of its own. Nothing is confirmed before it is selected."""
     group = {"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "again"], RATE: [1, 10]}
     plan = designed(STUDY | {"arms": [*STUDY["arms"], group]})
@@ -108,7 +106,7 @@ def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(designed: Desig
     assert ("p", "s_printed") in plan.made
 
 
-def test_a_multiple_is_the_run_of_the_absolute_rate(designed: Designed) -> None:
+def test_a_multiple_is_the_run_of_the_absolute_rate(designed: Planned) -> None:
     absolute = {"draw": "table", "title": "t", "rows": {"optimiser.learning_rate": [0.04, 0.4, 4.0]}}
     absolute |= {"columns": {"variant": ["baseline"]}, "fixed": CATS, "measure": "knn_top1", "seeds": [100, 101]}
     plan = designed(STUDY, **{"artifacts.absolute": absolute})
@@ -116,7 +114,7 @@ def test_a_multiple_is_the_run_of_the_absolute_rate(designed: Designed) -> None:
     assert tuned == set(plan.runs_of("p", "absolute"))
 
 
-def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_its(designed: Designed) -> None:
+def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_its(designed: Planned) -> None:
     plan = designed(STUDY, CURVE)
     seeds = {"baseline": [0, 1, 2], "cut": [0, 1, 2], "again": [10, 11, 12]}
     best = {"baseline": 0.4, "cut": 0.04, "again": 0.4}
@@ -127,7 +125,7 @@ def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_it
     assert compared(plan, "s") == [(main.format(arm), main.format("baseline")) for arm in ("cut", "again")]
 
 
-def test_a_record_names_the_plan_of_confirmation_runs_alone(designed: Designed) -> None:
+def test_a_record_names_the_plan_of_confirmation_runs_alone(designed: Planned) -> None:
     plan = designed(STUDY, CURVE)
     digest = plan.config.papers["p"].studies["s"].digest
     said = {run.seed: plan.plans_of(run) for run in plan.runs.values() if run.tag == "cut3"}
@@ -151,7 +149,7 @@ def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
     assert Study.model_validate(spelt).digest == Study.model_validate(PLAIN).digest
 
 
-def test_a_borrowed_method_is_the_run_of_its_document(root: Callable[..., Path]) -> None:
+def test_a_borrowed_method_is_the_run_of_its_document(root: Project) -> None:
     made = root(STUDY)
     table = {"draw": "table", "title": "t", "rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": "cats"}}
     ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "artifacts": {"a": table}}
@@ -172,12 +170,12 @@ WRONG: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_selection_is_refused_with_its_line(designed: Designed, refused: Refused, case: str) -> None:
+def test_a_wrong_selection_is_refused_with_its_line(designed: Planned, refused: Refused, case: str) -> None:
     with refused():
         designed(STUDY, WRONG[case])
 
 
-def test_a_selection_has_its_columns_and_the_fields_of_its_arm(root: Callable[..., Path], refused: Refused) -> None:
+def test_a_selection_has_its_columns_and_the_fields_of_its_arm(root: Project, refused: Refused) -> None:
     with refused():
         planning.make(root(TUNED, [*SELECTED[:2], line("margins", {RATE: 1, OF_LOSS: 0.2}, "yes")]))
     files.write_text(root(STUDY) / "config/selected/p/s.csv", "a,b\n")
@@ -208,7 +206,7 @@ WITH_LOGITS = {
 }
 
 
-def test_further_arms_are_in_the_checks_and_not_in_the_primary_comparison(designed: Designed) -> None:
+def test_further_arms_are_in_the_checks_and_not_in_the_primary_comparison(designed: Planned) -> None:
     """Other comparisons of arms are in both. A group may begin with an arm of the study, which is listed once."""
     group = {"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "cut"]}
     also = [{"of": {"variant": "cut"}, "against": {"variant": "hot"}}]
@@ -226,7 +224,7 @@ def test_further_arms_are_in_the_checks_and_not_in_the_primary_comparison(design
     assert (hot, base) not in compared(plan, "s")
 
 
-def test_every_place_has_its_comparison(designed: Designed) -> None:
+def test_every_place_has_its_comparison(designed: Planned) -> None:
     plan = designed(PLAIN | {"measure": "transfer_top1", "by": "transfer", "at": [{"target": ["dogs", "birds"]}]})
     assert set(compared(plan, "s")) == {
         tuple(f"simclr.{arm}.cats.{target}.transfer_top1" for arm in (variant, "baseline"))
@@ -235,7 +233,7 @@ def test_every_place_has_its_comparison(designed: Designed) -> None:
     }
 
 
-def test_a_group_of_several_products_has_one_baseline(designed: Designed) -> None:
+def test_a_group_of_several_products_has_one_baseline(designed: Planned) -> None:
     """Sizes of a set against the smallest, and the A/A arm on that alone."""
     group = [
         {"method": "simclr", "variant": "baseline", "dataset": ["cats", "dogs", "birds"]},
@@ -248,7 +246,7 @@ def test_a_group_of_several_products_has_one_baseline(designed: Designed) -> Non
     assert [run.seed for variant, run in measured(plan, "s") if variant == "again"] == [10, 11]
 
 
-def test_arms_may_tune_different_fields(designed: Designed) -> None:
+def test_arms_may_tune_different_fields(designed: Planned) -> None:
     plan = designed(TUNED)
     for name in ("s_tuning", "s_curves"):
         made = measured(plan, name)
@@ -261,7 +259,7 @@ def test_arms_may_tune_different_fields(designed: Designed) -> None:
         assert len(made) == 12
 
 
-def test_each_arm_is_confirmed_at_all_its_selected_values(designed: Designed) -> None:
+def test_each_arm_is_confirmed_at_all_its_selected_values(designed: Planned) -> None:
     plan = designed(TUNED, SELECTED)
     for name in ("s", "s_checks"):
         found = {variant: (temperature(run), run.optimiser.learning_rate) for variant, run in measured(plan, name)}
@@ -286,7 +284,7 @@ EPOCHS: dict[str, Any] = COMMON | {
 }
 
 
-def test_each_trained_encoder_is_compared_with_its_own_start(designed: Designed) -> None:
+def test_each_trained_encoder_is_compared_with_its_own_start(designed: Planned) -> None:
     """Paired by seed: both arms are epochs of one run, so that three seeds on two sets are six runs."""
     plan = designed(EPOCHS)
     artifact = plan.config.papers["p"].measured["s"]
@@ -307,7 +305,7 @@ def test_each_trained_encoder_is_compared_with_its_own_start(designed: Designed)
     }
 
 
-def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Designed) -> None:
+def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Planned) -> None:
     """The A/A arm is a control, and nothing is claimed of it."""
     plan = designed(STUDY)
     (claim,) = (one for one in claims.of(plan.config, "p") if one.origin == "ours")
@@ -317,7 +315,7 @@ def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Designed) ->
     assert "not selected yet" in claims.why_not_measured(plan, "p", claim)
 
 
-def test_each_group_of_arms_is_a_panel_of_its_tuning_curves(designed: Designed) -> None:
+def test_each_group_of_arms_is_a_panel_of_its_tuning_curves(designed: Planned) -> None:
     """The methods differ between groups, the variants within them; no cell stands for a variant of the other group."""
     variants = {"simclr": ["baseline", "hot", "again"], "simsiam": ["baseline", "cut", "again"]}
     arms = [{"method": name, "dataset": "cats", "variant": some} for name, some in variants.items()]

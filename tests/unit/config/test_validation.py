@@ -1,15 +1,13 @@
 """A misspelt key is one sentence with the key as written and the nearest allowed one; the right source is blamed."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from hypersphere.config.plan import Plan
 from hypersphere.config.validation import either, find, nearest, not_one_of, unknown_key
 
+from ...fixtures import Approve, Planned, Refused
 
-def test_words(approve: Callable[[object], None]) -> None:
+
+def test_words(approve: Approve) -> None:
     assert nearest("temprature", ["weight", "temperature"]) == ["temperature"]
     assert nearest("x", ["weight"]) == []
     for some in (["a"], ["a", "b"], ["a", "b", "c"]):
@@ -26,7 +24,7 @@ def test_words(approve: Callable[[object], None]) -> None:
 NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]
 
 
-def test_a_plan_finds_its_runs_and_batches(planned: Callable[..., Plan]) -> None:
+def test_a_plan_finds_its_runs_and_batches(planned: Planned) -> None:
     plan = planned()
     for name, run in plan.runs.items():
         assert plan.run(name) == plan.run(name.rpartition("-")[0]) == run
@@ -43,16 +41,14 @@ def test_the_digest_may_be_left_out_where_one_name_begins_so() -> None:
 @pytest.mark.parametrize(
     "name", ["simclr-cut3-cats-s0", "simclr-cut3-dogs-s1", "simclr-cut3-cats-s0-ffff000", "x", "far-default", "a"]
 )
-def test_what_is_not_one_name_is_a_sentence(refused: Callable[..., Any], name: str) -> None:
+def test_what_is_not_one_name_is_a_sentence(refused: Refused, name: str) -> None:
     """Of many that begin so, a few are listed."""
     known = [*NAMES, *(f"a-{i}" for i in range(9))]
     with refused():
         find(name, known, "run", "quick", {"far-default-s0": "no loader for far yet"})
 
 
-def test_a_run_that_nothing_can_measure_has_its_reason(
-    planned: Callable[..., Plan], refused: Callable[..., Any]
-) -> None:
+def test_a_run_that_nothing_can_measure_has_its_reason(planned: Planned, refused: Refused) -> None:
     table = {"rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": ["birds"]}, "measure": "knn_top1"}
     plan = planned(table=table)
     with refused():

@@ -6,7 +6,6 @@ import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,8 @@ from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import archive
+
+from ...fixtures import Refused
 
 PROJECT = Path(__file__).resolve().parents[2] / "project"
 RESULTS = {
@@ -112,7 +113,7 @@ SPOILS: dict[str, Callable[[Plan], object]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
-def test_what_is_not_sound_is_not_packed(plan: Plan, refused: Callable[..., Any], spoil: str) -> None:
+def test_what_is_not_sound_is_not_packed(plan: Plan, refused: Refused, spoil: str) -> None:
     SPOILS[spoil](plan)
     with refused():
         archive.pack(plan)

@@ -15,6 +15,8 @@ from hypersphere.datasets import store
 from hypersphere.provenance import data_files, digests
 from hypersphere.provenance.sources import exists
 
+from ...fixtures import Refused
+
 
 def test_rows_count_for_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "datasets.csv").write_text(
@@ -44,16 +46,9 @@ def dataset(name: str, **parameters: Any) -> Dataset:
     return Dataset.model_validate({"name": "any", "source": {"name": name, **parameters}})
 
 
-SOURCES = {
-    "cifar": dataset("cifar"),
-    "mnist": dataset("mnist"),
-    "stl10": dataset("stl10"),
-    "tiny_imagenet": dataset("tiny_imagenet"),
-    "digits": dataset("digits"),
-    "imagenet100": dataset("imagenet100"),
-    "corruptions": dataset("corruptions", base="cifar10"),
-    "corrupted_cifar": dataset("corrupted_cifar", conflicting_percent=1),
-}
+SOURCES = {name: dataset(name) for name in ("cifar", "mnist", "stl10", "tiny_imagenet", "digits", "imagenet100")}
+SOURCES["corruptions"] = dataset("corruptions", base="cifar10")
+SOURCES["corrupted_cifar"] = dataset("corrupted_cifar", conflicting_percent=1)
 PARTS = {"corruptions", "corrupted_cifar"}
 """Sources that start from any other, of which they read a part."""
 
@@ -115,7 +110,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
 }
 
 
-def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Callable[..., Any]) -> None:
+def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Refused) -> None:
     found = {}
     for name, (act, _) in CHANGES.items():
         folder = make(tmp_path / name)

@@ -42,6 +42,8 @@ MADE = {"table5", "table5_linear", "table5_transfer", "norms_over_epochs", "spre
 TABLES = {"table5", "table5_linear", "table5_transfer"}
 STUDIES = {"fig1", "fig6", "figS1"}
 JUDGED = {"claims", "studies"}
+NORMS_SIMULATED, LECTURE_SIMULATED = {"embedding_norms simulated"}, {"lecture simulated"}
+SIMULATED = NORMS_SIMULATED | LECTURE_SIMULATED
 
 
 def everything(plan: Plan) -> dict[str, str]:
@@ -70,11 +72,15 @@ def unedited(package: Path, plan: Plan) -> dict[str, str]:
     return everything(plan)
 
 
+SAID = MADE | STUDIES | JUDGED | SIMULATED | {"theory"}
 # What is edited: file, text, its replacement, and whose digests change.
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
-    "another loss": ("objectives/negative_cosine.py", ".mean()", ".sum()", SIMSIAM),
-    "a gradient transform": ("objectives/grad_scale.py", "** ctx.power", "** -ctx.power", {"simclr-gradscale1"}),
+    "another loss": ("objectives/negative_cosine.py", ".mean()", ".sum()", SIMSIAM | NORMS_SIMULATED),
+    "a gradient transform": (
+        *("objectives/grad_scale.py", "** ctx.power", "** -ctx.power"),
+        {"simclr-gradscale1", "theory"} | NORMS_SIMULATED,
+    ),
     "initial cuts": ("objectives/cut_initialisation.py", "div_", "mul_", {"simclr-cut3", "simsiam-cut9"}),
     "a method": ("methods/simsiam.py", ") / 2", ") / 3", SIMSIAM),
     "heads, which both methods import": (
@@ -83,16 +89,19 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     ),
     "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
     "the encoder": ("encoders/stages.py", "padding=1", "padding=0", RUNS | OF_RUNS),
-    "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", RUNS),
-    "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", RUNS),
+    "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", RUNS | PROBED),
+    "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", RUNS | PROBED | NORMS_SIMULATED | {"dataset", "theory"}),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", RUNS),
-    "initial weights": ("training/build.py", "fan_out", "fan_in", RUNS),
-    "numerical switches": ("training/determinism.py", "benchmark = False", "benchmark = True", RUNS),
-    "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", RUNS),
+    "initial weights": ("training/build.py", "fan_out", "fan_in", RUNS | PROBED),
+    "numerical switches": (
+        *("training/determinism.py", "benchmark = False", "benchmark = True"),
+        RUNS | PROBED | SIMULATED | {"theory"},
+    ),
+    "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", RUNS | PROBED),
     "what is trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", RUNS),
     "a run's meaning": (
         *("config/run.py", "self.views_b is None else self.views_b)", "self.views_b is None else self.views)"),
-        RUNS,
+        RUNS | PROBED | MADE | STUDIES | JUDGED | {"dataset"},
     ),
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", {"dataset"}),
     "another dataset": ("datasets/cifar.py", "import", "import sys\nimport", set()),
@@ -107,20 +116,29 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
     "how a share is counted": ("probes/result.py", "ahead.sum(dim=1) < k", "ahead.sum(dim=1) <= k", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
-    "how bytes become numbers": ("augmentations/ops.py", "/ 255", "/ 256", PROBED),
+    "how bytes become numbers": ("augmentations/ops.py", "/ 255", "/ 256", RUNS | PROBED),
     "which weights are read": ("training/frozen.py", "if epoch ==", "if epoch >=", PROBED),
-    "effects": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", MADE),
-    "how tables are written": ("provenance/tables.py", "import math\n", "import sys\nimport math\n", MADE | STUDIES),
-    "who writes files": ("report/writer.py", "import html\n", "import sys\nimport html\n", MADE | STUDIES),
-    "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES),
-    "distributions": ("report/kinds/distribution.py", "from typing", "import sys\nfrom typing", {"spread_of_norms"}),
-    "a drawing": ("simulations/cosine_field/draw.py", "import", "import sys\nimport", STUDIES),
+    "effects": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", MADE | JUDGED),
+    "how tables are written": (
+        *("provenance/tables.py", "import math\n", "import sys\nimport math\n"),
+        PROBED | MADE | STUDIES | JUDGED | SIMULATED | {"theory"},
+    ),
+    "who writes files": (
+        *("report/writer.py", "import html\n", "import sys\nimport html\n"),
+        MADE | STUDIES | JUDGED,
+    ),
+    "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES | {"claims"}),
+    "distributions": (
+        *("report/kinds/distribution.py", "from typing", "import sys\nfrom typing"),
+        {"spread_of_norms", "claims"},
+    ),
+    "a drawing": ("simulations/cosine_field/draw.py", "import", "import sys\nimport", STUDIES | {"studies"}),
     "verdicts": ("statistics/verdicts.py", "import math\n", "import math\nimport sys\n", MADE | JUDGED),
     "theory": ("theory/embedding_norms.py", "import math\n", "import math\nimport os\n", {"theory"}),
     "theory of a paper that the project has not": ("theory/margins.py", "import", "import sys\nimport", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
-    "what a claim may say": ("config/claims.py", "import csv\n", "import csv\nimport os\n", set()),
+    "what a claim may say": ("config/claims.py", "import csv\n", "import csv\nimport os\n", SAID),
 }
 
 
@@ -142,24 +160,48 @@ def test_whose_digest_an_edit_of_the_code_changes(
 
 
 KNN = "{probe: {name: knn, k: 200, temperature: 0.1}}"
+CLAIMS = {"claims"}
+ASKED = {"batch", "claims"}
 CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
-    "a title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear"}),
-    "what a protocol is called": (NORMS, "  knn: {probe", "  neighbours: {probe", set()),
+    "a title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear", "claims"}),
+    "what a protocol is called": (NORMS, "  knn: {probe", "  neighbours: {probe", {"claims"}),
     "what a job may use": ("scales/tiny.yaml", "mem_mb: 100", "mem_mb: 200", set()),
-    "a scale's parameter of a probe": ("scales/tiny.yaml", "probes: {knn: {k: 5}}", "probes: {knn: {k: 4}}", set()),
-    "an epoch more": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 250, 375, 500]}", set()),
-    "an epoch less": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 500]}", {"norms_over_epochs"}),
-    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", set()),
-    "one thing less": (NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n", set()),
-    "a baseline": (NORMS, "measure: knn_top1\n    baseline: {variant: default}", "measure: knn_top1", {"table5"}),
-    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE),
-    "a run's learning rate": (NORMS, "learning_rate: 0.03", "learning_rate: 0.04", MADE),
-    "a row of all of them": (NORMS, "simclr.gradscale, simsiam.default", "simsiam.default", MADE),
-    "a parameter of a probe": (NORMS, "{name: linear}", "{name: linear, penalty: 0.1}", {"table5_linear"}),
-    "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE),
-    "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", MADE),
+    "a scale's parameter of a probe": (
+        "scales/tiny.yaml",
+        "probes: {knn: {k: 5}}",
+        "probes: {knn: {k: 4}}",
+        ASKED | MADE | {"pixels"},
+    ),
+    "an epoch more": (
+        NORMS,
+        "x: {epoch: [0, 250, 500]}",
+        "x: {epoch: [0, 250, 375, 500]}",
+        ASKED | {"norms_over_epochs"},
+    ),
+    "an epoch less": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 500]}", ASKED | {"norms_over_epochs"}),
+    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "pixels", "table5"}),
+    "one thing less": (
+        *(NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n"),
+        ASKED | {"table5_transfer"},
+    ),
+    "a baseline": (
+        *(NORMS, "measure: knn_top1\n    baseline: {variant: default}", "measure: knn_top1"),
+        {"table5", "claims"},
+    ),
+    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE | STUDIES | JUDGED),
+    "a run's learning rate": (NORMS, "learning_rate: 0.03", "learning_rate: 0.04", ASKED | MADE),
+    "a row of all of them": (
+        *(NORMS, "simclr.gradscale, simsiam.default", "simsiam.default"),
+        ASKED | MADE | {"simclr-gradscale1"},
+    ),
+    "a parameter of a probe": (
+        *(NORMS, "{name: linear}", "{name: linear, penalty: 0.1}"),
+        ASKED | {"pixels", "table5_linear", "table5_transfer"},
+    ),
+    "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
+    "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", {"claims"}),
-    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one method", "title: One method", set()),
+    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one method", "title: One method", CLAIMS),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
     "a sentence": ("papers/lecture/sentences.yaml", "", "lecture.said: {checks: []}\n", {"lecture simulated"}),
 }

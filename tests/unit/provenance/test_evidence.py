@@ -3,9 +3,7 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,8 @@ from hypersphere.probes import evaluate
 from hypersphere.provenance import digests, evidence
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain
+
+from ...fixtures import Refused
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
 
 
-def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, refused: Callable[..., Any]) -> None:
+def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, refused: Refused) -> None:
     """However many of its protocols are there."""
     knn = tiny_plan.evaluation(run.name, digest(tiny_plan, run, "knn"))
     of_run = ("encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors")

@@ -1,6 +1,5 @@
 """A finished run's and an evaluation's manifest: every file it names is checked, and a damaged one is made again."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import check_evaluation, check_files, check_run, read_manifest
 
+from ...fixtures import Approve
 from .test_markers import HARMS
 
 
@@ -34,7 +34,7 @@ def test_a_whole_run_is_whole(folder: Path) -> None:
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"])
 def test_any_damage_is_one_sentence_with_the_remedy(
-    tiny_plan: Plan, folder: Path, approve: Callable[[object], None], name: str, harm: str
+    tiny_plan: Plan, folder: Path, approve: Approve, name: str, harm: str
 ) -> None:
     HARMS[harm](folder / name)
     with pytest.raises(DamagedError) as caught:
@@ -47,9 +47,7 @@ def test_any_damage_is_one_sentence_with_the_remedy(
 
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_a_damaged_evaluation_is_made_again(
-    tmp_path: Path, approve: Callable[[object], None], suffix: str, harm: str
-) -> None:
+def test_a_damaged_evaluation_is_made_again(tmp_path: Path, approve: Approve, suffix: str, harm: str) -> None:
     path = tmp_path / "simclr-x.csv"
     files.write_text(path, "run,value\na,51.2\n")
     files.write_sealed(path.with_suffix(".json"), {"files": {path.name: files.sha256(path)}})

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import markers
+
+from ...fixtures import Refused
 
 ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
 WEIGHTS = ("encoder.safetensors", "snapshots/a")
@@ -160,7 +161,7 @@ def test_only_the_bytes_of_small_files_are_read(marked: Plan, monkeypatch: pytes
 
 
 def test_a_marker_that_cannot_be_removed_is_a_sentence(
-    marked: Plan, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., Any]
+    marked: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     (marked.run_folder(marked.batches[0].runs[0].name) / "manifest.json").unlink()
 

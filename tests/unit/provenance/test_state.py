@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -10,6 +9,8 @@ from filelock import FileLock
 from hypersphere import files
 from hypersphere.provenance import state
 from hypersphere.provenance.state import State
+
+from ...fixtures import Refused
 
 
 def finish(folder: Path, status: str = "finished") -> None:
@@ -62,9 +63,7 @@ def test_bytes_of_larger_files_are_left_to_a_closer_look(tmp_path: Path) -> None
     assert not state.look(tmp_path, 0).done
 
 
-def test_a_folder_is_held_by_one_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., Any]
-) -> None:
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
     folder = tmp_path / "runs" / "a"  # made where it is not there
     with state.held(folder):

@@ -1,9 +1,7 @@
 """Tidy tables: one spelling of every number, and the types that a table declares."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +10,8 @@ import pytest
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import tables
 from hypersphere.provenance.manifest import check_listed, check_tidy
+
+from ...fixtures import Approve, Refused
 
 
 def test_numbers_have_one_spelling(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_numbers_have_one_spelling(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_bytes() == ("\n".join(["n,value", *lines]) + "\n").encode()
 
 
-def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Callable[[object], None]) -> None:
+def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve) -> None:
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
     proof = tmp_path / "statistics" / "manifest.json"
@@ -79,7 +79,7 @@ def test_infinity_that_was_written_as_text_is_a_number_and_further_columns_are_o
 @pytest.mark.parametrize(
     "text", [None, "", 'a,b\n1,"2\n', "value\n1\n", "epoch,value,entropy\n1,2,0.5\n", "epoch,value\n1,many\n"]
 )
-def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, refused: Callable[..., Any], text: str | None) -> None:
+def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, refused: Refused, text: str | None) -> None:
     if text is not None:
         (tmp_path / "t.csv").write_text(text)
     with refused():
