@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hypersphere.config import claims as printed
 from hypersphere.config import project
-from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
+from hypersphere.config.claims import ERRATA, PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
 from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
@@ -215,7 +214,7 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
 
 
 def test_every_reading_is_as_printed_or_errata() -> None:
-    known = {entry.id for entry in load_errata(project.load(ROOT, {}))}
+    known = {entry.id for entry in LEDGER}
     readings = {part for claim in claims() for part in claim.reading.split(", ")}
     assert readings - {PRINTED} <= known
 
@@ -306,9 +305,10 @@ def test_why_a_claim_is_not_measured(planned: Planned, one: Claim, reason: str) 
     assert why_not_measured(plan, "p", one) == reason
 
 
-LEDGER = printed.load_errata(project.load(ROOT, {}))
+CONFIG = project.load(ROOT, {})
+LEDGER = load_errata(CONFIG)
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
-ANSWERED = {claim.id for file in (ROOT / "config" / "papers").glob("*/claims.csv") for claim in printed.load(file)}
+ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
 TEXTS = dict.fromkeys(("place", "printed", "chosen", "decided"), "x")
 ENTRY: dict[str, Any] = {"id": "M1", "kind": "breaks", **TEXTS, "tests": []}
@@ -348,9 +348,8 @@ def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_nu
     ids=["kind", "blank", "unknown key", "missing key", "document", "twice", "no list"],
 )
 def test_a_wrong_entry_is_one_sentence(tmp_path: Path, refused: Refused, entries: Any) -> None:
-    loaded = project.load(ROOT, {})
-    folders = dict.fromkeys(loaded.papers, tmp_path / "nothing") | {"margins": tmp_path}
-    config = loaded.model_copy(update={"root": tmp_path, "folders": folders})
-    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
+    folders = dict.fromkeys(CONFIG.papers, tmp_path / "nothing") | {"margins": tmp_path}
+    config = CONFIG.model_copy(update={"root": tmp_path, "folders": folders})
+    (tmp_path / ERRATA).write_text(yaml.safe_dump(entries))
     with refused():
-        printed.load_errata(config)
+        load_errata(config)

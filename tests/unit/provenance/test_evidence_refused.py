@@ -205,7 +205,7 @@ def read_unless_refused(folder: Path, plan: Plan) -> list[Record] | None:
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_changed_field_or_row_is_refused_or_changes_no_number(
     data: st.DataObject, folder: Path, plan: Plan, sample: list[Record]
 ) -> None:
@@ -247,7 +247,7 @@ def places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | i
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_changed_value_under_a_new_seal_is_refused_or_read_as_it_is(
     data: st.DataObject, folder: Path, plan: Plan, sample: list[Record]
 ) -> None:
