@@ -1,29 +1,19 @@
 """Every printed number of a table or figure made from runs is a cell of it, and a slip of the pen is none."""
 
-from functools import cache
-from pathlib import Path
-
 import pytest
 
 from hypersphere.config import coordinates
-from hypersphere.config import plan as planning
 from hypersphere.config.claims import Claim, load
-from hypersphere.config.plan import Plan
 
-ROOT = Path(__file__).resolve().parents[2]
+from .released import ROOT, released
+
 PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/claims.csv"))
 """Our own questions have no printed numbers."""
 
 
-@cache
-def plan() -> Plan:
-    """Of the paper scale, at which everything is as published."""
-    return planning.make(ROOT, {"scale": "paper"})
-
-
 def of_runs(paper: str) -> list[Claim]:
     """The claims of a paper's artifacts that are made from runs, and whose kind of run there is."""
-    measured = plan().config.papers[paper].measured
+    measured = released("paper").config.papers[paper].measured
     claims = load(ROOT / "config" / "papers" / paper / "claims.csv")
     return [
         claim
@@ -34,7 +24,7 @@ def of_runs(paper: str) -> list[Claim]:
 
 def cells(paper: str, artifact: str) -> set[str]:
     """The coordinates of an artifact's cells, as text."""
-    return {cell.text for cell in plan().artifacts[paper, artifact]}
+    return {cell.text for cell in released("paper").artifacts[paper, artifact]}
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -49,7 +39,7 @@ def test_every_claim_has_its_cell(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_comparison_is_one_that_its_artifact_makes(paper: str) -> None:
-    measured = plan().config.papers[paper].measured
+    measured = released("paper").config.papers[paper].measured
     compared = [claim for claim in of_runs(paper) if claim.kind == "comparison"]
     assert compared
     lost = [c.id for c in compared if (c.coordinates, c.compared_with) not in measured[c.artifact].comparisons]

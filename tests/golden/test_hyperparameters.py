@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,15 +20,14 @@ import pytest
 from hypersphere.command import hyperparameters_page
 from hypersphere.command.hyperparameters_page import Row
 from hypersphere.config import coordinates, project, registry
-from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import PRINTED, load_errata
 from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
-from hypersphere.config.plan import Plan
 from hypersphere.config.run import Component, Run
 
-ROOT = Path(__file__).resolve().parents[2]
+from .released import ROOT, released
+
 PAGE = ROOT / "docs" / "hyperparameters.md"
 COMPONENTS: dict[str, registry.Kind] = {
     "method": "methods",
@@ -47,11 +45,6 @@ ROUNDING = 1e-5
 def expected(row: Row) -> Scalar:
     """The value of our configuration."""
     return coordinates.normal(row.ours or row.printed)
-
-
-@cache
-def plan() -> Plan:
-    return planning.make(ROOT, {"scale": "paper"})
 
 
 @cache
@@ -92,7 +85,7 @@ def value(cell: Cell, path: str) -> Scalar | None:
     if path in READINGS:
         return cell.coordinates.get(path)
     if path.startswith("probe."):
-        probe = None if cell.protocol == HISTORY else plan().protocols[cell.paper][cell.protocol].probe
+        probe = None if cell.protocol == HISTORY else released("paper").protocols[cell.paper][cell.protocol].probe
         found = {} if probe is None else filled(probe, "probes")
         return found.get(path.removeprefix("probe."))
     assert cell.run is not None
@@ -112,10 +105,10 @@ def is_meant(row: Row, cell: Cell) -> bool:
 @cache
 def printed_cells(paper: str) -> list[Cell]:
     """The cells of a paper's printed artifacts, of one seed, because hyperparameters have none."""
-    declared = plan().config.papers[paper].measured
+    declared = released("paper").config.papers[paper].measured
     cells = [
         cell
-        for (other, artifact), cells in plan().artifacts.items()
+        for (other, artifact), cells in released("paper").artifacts.items()
         if other == paper and declared[artifact].printed
         for cell in cells
     ]
@@ -172,7 +165,7 @@ def test_where_our_setting_is_another_the_reading_says_why() -> None:
 def test_the_page_shows_every_row_as_the_command_writes_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
     written = text.partition(hyperparameters_page.BEGIN)[2].partition(hyperparameters_page.END)[0].strip()
-    assert written == hyperparameters_page.tables(plan().config, rows())
+    assert written == hyperparameters_page.tables(released("paper").config, rows())
     assert "| Table 6 | SimCLR, + pos. | `logits.s` | CIFAR-10 1.125; CIFAR-100 1.0625;" in written  # as printed
     assert sum(written.count(f" {value}") for value in ("1.0625",)) == 3
 
@@ -228,7 +221,7 @@ def test_jitter_is_halved_on_balanced_cifar_alone() -> None:
 
 def test_the_readings_that_errata_promise_are_trained() -> None:
     """N22, N24, N25 and N41: what the authors' code does otherwise, each with and without the cut."""
-    cells = [cell for cell in plan().artifacts["embedding_norms", "table5_readings"] if cell.run is not None]
+    cells = [cell for cell in released("paper").artifacts["embedding_norms", "table5_readings"] if cell.run is not None]
     for path, one in (
         ("method.last_batch_norm", "affine"),
         ("objective.name", "decoupled_one_direction"),

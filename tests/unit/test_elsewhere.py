@@ -41,18 +41,12 @@ def test_every_objective_is_a_function_of_the_package() -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from the sources and unpacked."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [
-        sys.executable,
-        "-c",
-        "from setuptools.build_meta import build_wheel; build_wheel(__import__('sys').argv[1])",
-    ]
+    code = "from setuptools.build_meta import build_wheel; build_wheel(__import__('sys').argv[1])"
     source = folder / "source"
-    shutil.copytree(
-        ROOT / "src" / "hypersphere", source / "src" / "hypersphere", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
-    subprocess.run([*build, str(folder)], cwd=source, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", code, str(folder)], cwd=source, check=True, capture_output=True)
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as file:
         file.extractall(folder / "unpacked")
     return folder / "unpacked"

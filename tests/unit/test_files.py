@@ -1,5 +1,6 @@
 """Atomic writes, canonical digests, and sentences for what cannot be read."""
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -11,30 +12,20 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config import claims
-from hypersphere.config import plan as planning
-from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 
-
-def fail_half_way(path: Path) -> None:
-    with files.replacing(path) as temporary:
-        temporary.write_text("new, half of i")
-        assert path.read_text() == "old"
-        raise RuntimeError("half way")
+from ..fixtures import Refused
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     files.write_text(path, "old")
-    with pytest.raises(RuntimeError, match="half way"):
-        fail_half_way(path)
+    with contextlib.suppress(RuntimeError), files.replacing(path) as temporary:
+        temporary.write_text("new, half of i")
+        assert path.read_text() == "old"
+        raise RuntimeError
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_newlines_are_written_as_given(tmp_path: Path) -> None:
-    files.write_text(tmp_path / "deeper" / "a", "x\ny\r\nµ")
-    assert (tmp_path / "deeper" / "a").read_bytes() == "x\ny\r\nµ".encode()
 
 
 def test_equal_content_is_equal_bytes(tmp_path: Path) -> None:
@@ -47,31 +38,31 @@ def test_equal_content_is_equal_bytes(tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
-def test_digest_is_sha256_of_canonical_json() -> None:
+def test_digest_is_sha256_of_canonical_json_and_bytes_are_as_given(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a", "x\ny\r\nµ")
+    assert (tmp_path / "a").read_bytes() == "x\ny\r\nµ".encode()  # newlines are written as given
+    (tmp_path / "a").write_bytes(b"abc")
+    # FIPS 180-2, App. B.1
+    assert files.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     expected = hashlib.sha256(b'{"a":[1,2.5,null],"b":"x"}').hexdigest()
     assert files.digest({"b": "x", "a": (1, 2.5, None)}, 64) == expected
     assert files.digest({"b": "x", "a": [1, 2.5, None]}) == expected[:16]
 
 
-def test_sha256(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"abc")
-    # FIPS 180-2, App. B.1
-    assert files.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@pytest.mark.parametrize(("read", "kind"), [(files.read_json, "JSON"), (files.read_yaml, "YAML")])
-def test_what_cannot_be_read_is_said(tmp_path: Path, read: object, kind: str) -> None:
-    assert callable(read)
-    with pytest.raises(HypersphereError, match="a: the file is missing"):
-        read(tmp_path / "a")
-    for content, words in ((b"{", f"not valid {kind}"), (b"[1,\n2", f"not valid {kind}"), (b"a\xff", "not UTF-8 text")):
-        (tmp_path / "a").write_bytes(content)
-        with pytest.raises(HypersphereError, match=f"a: {words}") as caught:
+@pytest.mark.parametrize("read", [files.read_json, files.read_yaml])
+def test_what_cannot_be_read_is_said(tmp_path: Path, refused: Refused, read: Callable[[Path], object]) -> None:
+    for content in (None, b"{", b"[1,\n2", b"a\xff"):
+        if content is not None:
+            (tmp_path / "a").write_bytes(content)
+        with refused():
             read(tmp_path / "a")
-        assert "\n" not in str(caught.value)
+    with refused():
+        read(tmp_path)
+    assert files.reason(OSError(13, "Permission denied", "x")) == "x: Permission denied"
+    assert files.reason(OSError("a\nb.")) == "a b"
 
 
-def test_a_folder_replaces_the_one_before_whole(tmp_path: Path) -> None:
+def test_a_folder_replaces_the_one_before_whole(tmp_path: Path, refused: Refused) -> None:
     path = tmp_path / "folder"
     path.mkdir()
     (path / "old").touch()
@@ -79,10 +70,7 @@ def test_a_folder_replaces_the_one_before_whole(tmp_path: Path) -> None:
         (ours / "new").touch()
         assert [p.name for p in path.iterdir()] == ["old"]
     assert [p.name for p in path.iterdir()] == ["new"]
-    with (
-        pytest.raises(HypersphereError, match=r"folder: cannot be written \(disk full\)"),
-        files.replacing_folder(path),
-    ):
+    with refused(), files.replacing_folder(path):
         raise OSError("disk full.")
     assert [p.name for p in path.iterdir()] == ["new"]
     assert list(tmp_path.iterdir()) == [path]
@@ -99,22 +87,14 @@ def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> N
     assert not kept[-1].exists()
 
 
-def test_a_sealed_file_shows_any_change(tmp_path: Path) -> None:
+def test_a_sealed_file_shows_any_change(tmp_path: Path, refused: Refused) -> None:
     path, value = tmp_path / "a", {"b": 1, "c": {"d": [0.1, None]}}
     files.write_sealed(path, value)
     assert files.read_sealed(path) == value
     for altered in (value, value | {"b": 2, "seal": files.read_json(path)["seal"]}, [], {}):
         files.write_json(path, altered)
-        with pytest.raises(HypersphereError, match="a: was altered since it was written"):
+        with refused():
             files.read_sealed(path)
-
-
-def test_what_the_system_says_is_one_line_with_the_file_if_it_is_known(tmp_path: Path) -> None:
-    assert files.reason(OSError(28, "No space left on device")) == "No space left on device"
-    assert files.reason(OSError(13, "Permission denied", "x")) == "x: Permission denied"
-    assert files.reason(OSError("a\nb.")) == "a b"
-    with pytest.raises(HypersphereError, match="cannot be read"):
-        files.read_json(tmp_path)
 
 
 def test_writers_side_by_side_leave_one_whole_file(tmp_path: Path) -> None:
@@ -152,24 +132,15 @@ def pipe(path: Path) -> None:
     "read",
     [files.read_text, files.read_json, files.read_yaml, files.sha256, claims.load, lambda path: tables.read(path, {})],
 )
-def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(
+    tmp_path: Path, read: Callable[[Path], object], refused: Refused
+) -> None:
     pipe(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     (tmp_path / "device").symlink_to("/dev/null")
     for name in ("pipe", "link", "device"):
-        with pytest.raises(HypersphereError, match=rf"{name}: must be a regular file"):
+        with refused():
             read(tmp_path / name)
-
-
-@pytest.mark.usefixtures("in_time")
-@pytest.mark.parametrize(
-    "file",
-    ["config/config.yaml", "config/scales/quick.yaml", "config/papers/lecture/paper.yaml", "config/datasets.yaml"],
-)
-def test_a_pipe_among_the_settings_is_named(project_root: Path, file: str) -> None:
-    pipe(project_root / file)
-    with pytest.raises(HypersphereError, match=rf"{file}: must be a regular file"):
-        planning.make(project_root)
 
 
 @pytest.mark.parametrize(
@@ -189,16 +160,9 @@ def test_values_of_yaml(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a: 1\nb: 2\na: 3", "line 3: the key 'a' is given twice, first on line 1"),
-        ("- {x: {y: 1}, x: 2}", "the key 'x' is given twice"),
-        ("a: !!python/object/apply:os.system [ls]", "python/object/apply"),
-        ("a: [", "line 2"),
-        ("--- 1\n--- 2", "another document"),
-    ],
+    "text",
+    ["a: 1\nb: 2\na: 3", "- {x: {y: 1}, x: 2}", "a: !!python/object/apply:os.system [ls]", "a: [", "--- 1\n--- 2"],
 )
-def test_yaml_that_is_refused(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words) as caught:
+def test_yaml_that_is_refused(refused: Refused, text: str) -> None:
+    with refused(ValueError):
         files.parse_yaml(text)
-    assert "\n" not in str(caught.value)

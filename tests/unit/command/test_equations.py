@@ -13,6 +13,8 @@ from hypersphere.config.claims import load, load_errata
 from hypersphere.config.project import Config
 from hypersphere.provenance import columns
 
+from ...fixtures import Approve
+
 PARTS = [(kind, name) for kind, _ in site.KINDS.values() for name in registry.names(kind)]
 
 
@@ -91,30 +93,12 @@ def test_a_theorem_says_what_the_report_says_of_it(config: Config, tmp_path: Pat
     assert page.count("report/index.html") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("-log(exp(cos(z_a_i, z_j)/t))", "−log(exp(cos(z<sub>a,i</sub>, z<sub>j</sub>)/t))"),
-        ("u != v, a <= b", "u ≠ v, a ≤ b"),
-        ("alpha·tau_plus + beta", "α·τ<sub>+</sub> + β"),
-        ("|x|^power, e^(-1/t)", "|x|<sup>power</sup>, e<sup>−1/t</sup>"),
-        ("``z_a <= alpha`` of alphabets, other_view", "`z_a <= alpha` of alphabets, other_view"),
-    ],
-)
-def test_formulas_are_set_and_code_is_not(text: str, shown: str) -> None:
-    assert equations.typeset(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("artifact", "title"),
-    [
-        ("theorem_4_1", "Theorem 4.1"),
-        ("equation_13", "Equation 13"),
-        ("proposition_c_1", "Proposition C.1"),
-        ("appendix_g", "Appendix G"),
-        ("identity_lemma_4_4_negatives", "Identity lemma 4.4 negatives"),
-        ("identity_type_i_decoupled", "Identity type I decoupled"),
-    ],
-)
-def test_titles_of_theorems(artifact: str, title: str) -> None:
-    assert equations.titled(artifact) == title
+def test_formulas_and_titles_are_set_and_code_is_not(approve: Approve) -> None:
+    for text in (
+        *("-log(exp(cos(z_a_i, z_j)/t))", "u != v, a <= b", "alpha·tau_plus + beta", "|x|^power, e^(-1/t)"),
+        "``z_a <= alpha`` of alphabets, other_view",
+    ):
+        approve(equations.typeset(text))
+    named = ("theorem_4_1", "equation_13", "proposition_c_1", "appendix_g")
+    for artifact in (*named, "identity_lemma_4_4_negatives", "identity_type_i_decoupled"):
+        approve(equations.titled(artifact))

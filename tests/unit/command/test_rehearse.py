@@ -8,7 +8,8 @@ import pytest
 from hypersphere.command import rehearse
 from hypersphere.config import plan as planning
 from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
+
+from ...fixtures import Refused
 
 ROOT = Path(__file__).parents[3]
 ONLY = {"scale": "quick", "only": ["margins/table4"]}
@@ -39,13 +40,13 @@ def test_memory_grows_with_the_batch_by_what_an_image_needs(run: Run) -> None:
 
 
 def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_with_an_error(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     too_small = rehearse.step(run, 8, 16)
     assert "blur_kernel" in too_small.problem  # a window of 23 pixels does not fit
     monkeypatch.setattr(rehearse, "step", lambda *_: too_small)
     monkeypatch.setattr(rehearse, "ProcessPoolExecutor", lambda **_: ThreadPoolExecutor(1))
     said: list[str] = []
-    with pytest.raises(HypersphereError, match="3 runs would fail"):
+    with refused():
         said.extend(rehearse.lines(planning.make(ROOT, ONLY)))  # what came before the error stays
     assert sum("blur_kernel" in line for line in said) == 3

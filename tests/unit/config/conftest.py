@@ -10,7 +10,6 @@ import yaml
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.errors import HypersphereError
 
 FILES = {
     "config": "config.yaml",
@@ -124,17 +123,3 @@ def project(tmp_path: Path) -> Callable[..., Path]:
 def planned(project: Callable[..., Path]) -> Callable[..., Plan]:
     """The plan of ``project(…)``."""
     return lambda **changes: planning.make(project(**changes))
-
-
-@pytest.fixture
-def refused(project: Callable[..., Path]) -> Callable[..., str]:
-    """The sentence that is said of ``project(…)``, which must be one; paths are from config/."""
-
-    def sentence(**changes: Any) -> str:
-        root = project(**changes)
-        with pytest.raises(HypersphereError) as caught:
-            planning.make(root)
-        assert "\n" not in str(caught.value)
-        return str(caught.value).replace(f"{root / 'config'}/", "")
-
-    return sentence

@@ -1,6 +1,5 @@
 """The cells of a table or figure: which run each number is of, at which epoch, on what, and what cannot be measured."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +7,8 @@ import pytest
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 
-Planned = Callable[..., Plan]
+from ...fixtures import Planned
+
 ROWS = {"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]}
 SIMCLR = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
 ONE_SEED = {"seeds": [0]}
@@ -44,15 +44,6 @@ def test_a_table_has_a_cell_for_each_row_column_and_seed(planned: Planned) -> No
         assert (cell.paper, cell.artifact, cell.protocol, cell.measure) == ("p", "table", "knn", "knn_top1")
 
 
-def test_a_table_turned_on_its_side_has_the_same_cells(planned: Planned) -> None:
-    columns = {"dataset": ["cats", "dogs"]}
-    upright = planned(table={"rows": ROWS, "columns": columns, "measure": "knn_top1"})
-    turned = planned(table={"rows": columns, "columns": ROWS, "measure": "knn_top1"})
-    assert texts(turned.cells) != texts(upright.cells)
-    assert sorted(texts(turned.cells)) == sorted(texts(upright.cells))
-    assert turned.runs == upright.runs
-
-
 def test_two_measures_side_by_side_are_of_one_run(planned: Planned) -> None:
     table = {"rows": {"variant": ["baseline"]}, "columns": {"measure": ["knn_top1", "knn_top5", "norm"]}, "by": "norms"}
     plan = planned(table=table | {"fixed": {"method": "simclr", "dataset": "cats"}}, scale=ONE_SEED)
@@ -64,18 +55,18 @@ def test_two_measures_side_by_side_are_of_one_run(planned: Planned) -> None:
     assert len(plan.runs) == 1
 
 
-def test_a_sweep_sets_a_field_of_the_run_and_takes_the_sweeps_seeds(planned: Planned) -> None:
+def test_a_sweep_sets_fields_of_the_run_and_takes_the_sweeps_seeds(planned: Planned) -> None:
+    """A grid is every pair of two fields."""
     figure = lines(x={"objective.temperature": [0.1, 0.5, 1]}, fixed={"variant": "baseline", "dataset": "cats"})
-    plan = planned(table=figure | {"seeds": "sweeps"})
-    found = [(cell.run.objective.parameters, cell.run.seed) for cell in plan.cells if cell.run]
-    assert found == [({"temperature": 0.1}, 0), ({"temperature": 0.5}, 0), ({"temperature": 1}, 0)]
-
-
-def test_a_grid_is_every_pair_of_two_fields(planned: Planned) -> None:
     grid = {"draw": "grid", "rows": {"objective.temperature": [0.1, 0.5]}, "columns": {"batch.size": [256, 512]}}
-    plan = planned(table=grid | {"fixed": SIMCLR, "measure": "knn_top1"}, scale=ONE_SEED)
-    pairs = [(cell.run.objective.parameters["temperature"], cell.run.batch.size) for cell in plan.cells if cell.run]
-    assert pairs == [(0.1, 256), (0.1, 512), (0.5, 256), (0.5, 512)]
+    of_grid = [(0.1, 256, 0), (0.1, 512, 0), (0.5, 256, 0), (0.5, 512, 0)]
+    for table, expected in (
+        (figure, [(0.1, 256, 0), (0.5, 256, 0), (1, 256, 0)]),
+        (grid | {"fixed": SIMCLR, "measure": "knn_top1"}, of_grid),
+    ):
+        plan = planned(table=table | {"seeds": "sweeps"})
+        runs = [cell.run for cell in plan.cells if cell.run]
+        assert [(run.objective.parameters["temperature"], run.batch.size, run.seed) for run in runs] == expected
     assert texts(plan.cells)[0] == (
         "method=simclr;variant=baseline;dataset=cats;batch.size=256;objective.temperature=0.1;measure=knn_top1"
     )
@@ -91,12 +82,8 @@ def test_epochs_as_columns_are_readings_of_one_run(planned: Planned) -> None:
         assert [cell.final for cell in plan.cells] == [False, False, False, True]
         assert [cell.coordinates["epoch"] for cell in plan.cells] == [0, 40, 80, 100]
         assert len(plan.runs) == 1
-
-
-def test_epochs_are_those_of_the_cells_own_schedule(planned: Planned) -> None:
-    """Half of 200 epochs is half of 20, where 100 are 10."""
     figure = lines(x={"epoch": [100]}, lines={"schedule.epochs": [100, 200]}, fixed=SIMCLR)
-    plan = planned(table=figure, scale=ONE_SEED | {"epochs": 10})
+    plan = planned(table=figure, scale=ONE_SEED | {"epochs": 10})  # half of 200 is half of 20, where 100 are 10
     assert [(cell.run.schedule.epochs, cell.epoch, cell.final) for cell in plan.cells if cell.run] == [
         (10, 10, True),
         (20, 10, False),
@@ -111,26 +98,17 @@ def test_transfer_looks_at_another_dataset(planned: Planned) -> None:
         assert cell.target is not None
         assert (cell.run.dataset.name, cell.target.name) in (("cats", "dogs"), ("dogs", "cats"))
         assert (cell.protocol, cell.missing) == ("transfer", "")
-    assert {name: asked for name, asked in plan.datasets.items()}.keys() == {"cats", "dogs"}
+    assert plan.datasets.keys() == {"cats", "dogs"}
+    lost = planned(table={"rows": ROWS, "columns": {"dataset": "cats", "target": "birds"}, "measure": "transfer_top1"})
+    assert {cell.missing for cell in lost.cells} == {"no loader for birds yet"}
 
 
 def test_norms_fit_nothing_and_look_at_any_dataset(planned: Planned) -> None:
     """Norms paper, Fig. 3: of the dataset trained on and of another, under one name and by one protocol."""
     columns = {"dataset": "cats", "target": ["cats", "dogs"], "split": "train"}
     plan = planned(table=table_of() | {"columns": columns, "measure": "norm", "by": "norms"}, scale=ONE_SEED)
-    found = {
-        (cell.coordinates["target"], cell.target.name, cell.protocol, cell.missing)
-        for cell in plan.cells
-        if cell.target
-    }
-    assert found == {("cats", "cats", "norms", ""), ("dogs", "dogs", "norms", "")}
-
-
-def test_readings_choose_among_what_a_probe_gives(planned: Planned) -> None:
-    table = {"rows": {"variant": ["baseline"]}, "columns": {"split": ["train", "test"]}, "measure": "norm"}
-    plan = planned(table=table | {"by": "norms", "fixed": {"method": "simclr", "dataset": "cats"}}, scale=ONE_SEED)
-    assert [cell.reading for cell in plan.cells] == ["split=train", "split=test"]
-    assert len(plan.runs) == 1
+    found = {(c.coordinates["target"], c.target.name, c.protocol, c.reading, c.missing) for c in plan.cells if c.target}
+    assert found == {(name, name, "norms", "split=train", "") for name in ("cats", "dogs")}
 
 
 # What cannot be measured
@@ -154,6 +132,9 @@ def test_a_dataset_without_a_loader_is_planned_and_not_trained(planned: Planned)
     assert {run.dataset.name for run in plan.runs.values()} == {"cats"}
     assert len([cell for cell in plan.cells if cell.missing]) == 4 * 2  # for each seed, its run can be named
     assert plan.datasets.keys() == {"cats"}
+    stood_for = planned(table=table_of("birds"), scale={"datasets": {"birds": "few_cats"}})
+    assert {cell.coordinates["dataset"] for cell in stood_for.cells} == {"birds"}
+    assert {run.dataset.name for run in stood_for.runs.values()} == {"few_cats"}
 
 
 @pytest.mark.parametrize(
@@ -166,21 +147,6 @@ def test_a_dataset_that_nothing_stands_for_is_not_measured(planned: Planned, sca
     assert plan.datasets.keys() == {"cats"}
 
 
-def test_what_stands_for_a_dataset_is_trained_on(planned: Planned) -> None:
-    plan = planned(table=table_of("birds"), scale={"datasets": {"birds": "few_cats"}})
-    assert {cell.coordinates["dataset"] for cell in plan.cells} == {"birds"}
-    assert {run.dataset.name for run in plan.runs.values()} == {"few_cats"}
-
-
-def test_a_target_without_a_loader_is_not_measured(planned: Planned) -> None:
-    table = table_of() | {"columns": {"dataset": "cats", "target": ["dogs", "birds"]}, "measure": "transfer_top1"}
-    plan = planned(table=table)
-    assert {(cell.coordinates["target"], cell.missing) for cell in plan.cells} == {
-        ("dogs", ""),
-        ("birds", "no loader for birds yet"),
-    }
-
-
 def test_a_transfer_onto_the_dataset_itself_is_not_measured(planned: Planned) -> None:
     """One stand-in for both: what a probe gives there is no transfer."""
     table = table_of() | {"columns": {"dataset": "cats", "target": "dogs"}, "measure": "transfer_top1"}
@@ -189,17 +155,11 @@ def test_a_transfer_onto_the_dataset_itself_is_not_measured(planned: Planned) ->
     assert plan.runs == {}
 
 
-def test_a_probe_that_there_is_not_yet_is_not_run(planned: Planned) -> None:
+def test_what_has_no_probe_yet_is_missing_or_left_out_is_not_run(planned: Planned) -> None:
     plan = planned(table=table_of("cats", measure="contrastive_top1"))
     assert why(plan) == {"cats": {"no probe yet: compare the views of an image"}}
     assert plan.runs == {}
-
-
-def test_what_a_missing_artifact_needs_is_not_planned(planned: Planned) -> None:
     assert planned(table=table_of("cats", missing="text runs")).cells == ()
-
-
-def test_what_a_scale_leaves_out_is_not_planned(planned: Planned) -> None:
     assert planned(scale={"leaves_out": ["p/table"]}).cells == ()
 
 
@@ -229,7 +189,9 @@ def test_the_untrained_control_is_the_first_rows_run_at_epoch_0(planned: Planned
 def test_runs_whose_initial_weights_are_cut_are_no_control(planned: Planned) -> None:
     plan = planned(table=table_of("cats", rows={"method": "simsiam", "variant": ["cut", "baseline"]}))
     assert [cell.run.initialisation for cell in controls(plan) if cell.run] == [None, None]
-    assert controls(planned(table=table_of("cats", rows={"method": "simsiam", "variant": "cut"}))) == []
+    for none in ({"rows": {"method": "simsiam", "variant": "cut"}}, {"measure": "loss"}):
+        assert controls(planned(table=table_of("cats", **none))) == []
+    assert controls(planned(table=table_of("birds"))) == []
 
 
 def test_epochs_share_a_control_and_readings_do_not(planned: Planned) -> None:
@@ -241,8 +203,3 @@ def test_epochs_share_a_control_and_readings_do_not(planned: Planned) -> None:
         for _ in range(2)
     ]
     assert texts(controls(plan)) == expected
-
-
-def test_what_is_missing_or_of_training_itself_has_no_control(planned: Planned) -> None:
-    assert controls(planned(table=table_of("birds"))) == []
-    assert controls(planned(table=table_of("cats", measure="loss"))) == []

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from hypersphere.config import claims as printed
 from hypersphere.config import project
-from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
+from hypersphere.config.claims import ERRATA, PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
-from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
+
+from ...fixtures import Approve, Planned, Refused
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
@@ -30,39 +30,6 @@ FIELDS = (
 def claims() -> list[Claim]:
     """Of every paper."""
     return [claim for file in FILES for claim in load(file)]
-
-
-def written(folder: Path, origin: str, reading: str) -> Path:
-    file = folder / "p.csv"
-    file.write_text(f'id,kind,origin,{FIELDS}\na,theorem,{origin},t,,,,,,,,,{reading},"it holds",Theorem 1,\n')
-    return file
-
-
-@pytest.mark.parametrize(
-    ("origin", "reading"), [("printed", PRINTED), ("ours", PRINTED), ("corrected", "M7"), ("ours", "M7")]
-)
-def test_a_claim_is_printed_corrected_or_ours(tmp_path: Path, origin: str, reading: str) -> None:
-    (claim,) = load(written(tmp_path, origin, reading))
-    assert (claim.origin, claim.reading) == (origin, reading)
-
-
-@pytest.mark.parametrize(
-    ("origin", "reading", "message"),
-    [
-        ("corrected", PRINTED, r"reading: must be an erratum where origin is corrected"),
-        ("theirs", PRINTED, r"origin: input should be 'printed', 'implied', 'corrected' or 'ours' \(given: 'theirs'\)"),
-    ],
-)
-def test_a_wrong_origin_is_one_sentence(tmp_path: Path, origin: str, reading: str, message: str) -> None:
-    with pytest.raises(HypersphereError, match=rf"p\.csv: line 2 \(a\)\.{message}"):
-        load(written(tmp_path, origin, reading))
-
-
-def test_an_origin_is_required(tmp_path: Path) -> None:
-    file = written(tmp_path, "printed", PRINTED)
-    file.write_text(file.read_text().replace(",origin", "").replace(",printed", ""))
-    with pytest.raises(HypersphereError, match="line 1: the columns must be"):
-        load(file)
 
 
 # Coordinates
@@ -88,12 +55,17 @@ def test_the_coordinates_of_a_claim_are_those_of_a_cell(tmp_path: Path, setting:
     (claim,) = load(table(tmp_path, {"setting": setting, "reported": "56.5"}))
     assert claim.coordinates == {**CELL, "measure": "knn_top1", "batch.size": 512, "epoch": 100}
     assert claim.text == "method=simclr;variant=cut;dataset=cats;batch.size=512;epoch=100;measure=knn_top1"
-
-
-def test_what_a_claim_leaves_empty_is_no_coordinate(tmp_path: Path) -> None:
-    row = {"method": "", "variant": "", "setting": "beta=1;m1=0.4", "metric": "", "reported": "3"}
-    (claim,) = load(table(tmp_path, row))
+    empty = {"method": "", "variant": "", "setting": "beta=1;m1=0.4", "metric": "", "reported": "3"}
+    (claim,) = load(table(tmp_path, empty))
     assert claim.text == "dataset=cats;beta=1;m1=0.4"
+
+
+@pytest.mark.parametrize(
+    ("origin", "reading"), [("printed", PRINTED), ("ours", PRINTED), ("corrected", "M7"), ("ours", "M7")]
+)
+def test_a_claim_is_printed_corrected_or_ours(tmp_path: Path, origin: str, reading: str) -> None:
+    (claim,) = load(table(tmp_path, {"kind": "theorem", "metric": "", "origin": origin, "reading": reading}))
+    assert (claim.origin, claim.reading) == (origin, reading)
 
 
 @pytest.mark.parametrize(
@@ -114,25 +86,56 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
     assert claim.reported == 4.5  # as the paper prints it
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ({"setting": "epoch 120, tau 0.07"}, "setting: 'epoch 120, tau 0.07' is not key=value"),
-        ({"setting": "epoch=1;epoch=2"}, "setting: epoch is given twice"),
-        ({"setting": "variant=hot"}, "setting: variant has a column of its own"),
-        ({"setting": "epoch=3;measure=norm"}, "setting: measure has a column of its own"),
-        (COMPARED | {"baseline": "logits.s=1,2"}, "baseline: 'logits.s=1,2' is not key=value"),
-        ({"metric": "top1"}, "metric: 'top1' is not one of"),
-        ({"reported": "nan"}, "reported: must be a number, or inf for steps that never end"),
-        (COMPARED | {"direction": "equal", "metric": "norm"}, "direction: 'equal' needs a metric with a margin"),
-        (COMPARED | {"direction": "smaller"}, "direction: input should be 'larger' or 'equal'"),
-        ({"kind": "guess"}, "kind: input should be 'value', 'comparison' or 'theorem'"),
-    ],
-)
-def test_a_claim_that_cannot_be_read_is_one_sentence(tmp_path: Path, row: dict[str, str], words: str) -> None:
+WRONG: list[list[dict[str, str]]] = [
+    *(
+        [{"reported": "1"}, {"reported": "2", "setting": "epoch=1"} | second]
+        for second in (
+            {"setting": "epoch 120, tau 0.07"},
+            {"setting": "epoch=1;epoch=2"},
+            {"setting": "variant=hot"},
+            {"setting": "epoch=3;measure=norm"},
+            COMPARED | {"baseline": "logits.s=1,2"},
+            {"metric": "top1"},
+            {"reported": "nan"},
+            {"reported_std": "-1"},
+            {"id": ""},
+            {"id": "a"},
+            COMPARED | {"direction": "equal", "metric": "norm"},
+            COMPARED | {"direction": "smaller"},
+            {"kind": "guess"},
+            {"origin": "corrected"},
+            {"origin": "theirs"},
+        )
+    ),
+    [{}],
+    [COMPARED, {"reported": "61.1"}],
+    [COMPARED, {"reported": "61.1"}, {"reported": "61.2"}, {"variant": "baseline", "reported": "50"}],
+]
+
+
+@pytest.mark.parametrize("rows", WRONG, ids=lambda rows: str(rows[-1]))
+def test_a_claim_that_cannot_be_is_one_sentence(tmp_path: Path, approve: Approve, rows: list[dict[str, str]]) -> None:
+    """There may be more measures: how many is approved as an ellipsis."""
     with pytest.raises(HypersphereError) as caught:
-        load(table(tmp_path, {"reported": "1", "setting": ""}, {"reported": "2", "setting": "epoch=1"} | row))
-    assert str(caught.value).startswith(f"{tmp_path / 'p.csv'}: line 3 (b).{words}")
+        load(table(tmp_path, *rows))
+    approve(re.sub(r"\d+ names", "… names", str(caught.value)))
+
+
+HEADER = f"id,kind,origin,{FIELDS}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "id,kind\n", f"{HEADER},note\n", f"{HEADER},level\n", HEADER.replace(",origin", "")),
+        *(f"{HEADER}\n{row}\n" for row in ("a,value", "x," * 16 + "x", "x" * 200_000, '"a"b', "caf\udce9")),
+    ],
+    ids=["empty", "two columns", "one more", "a derived one", "one less", "short", "long", "huge", "quotes", "latin1"],
+)
+def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Refused, content: str) -> None:
+    (tmp_path / "p.csv").write_text(content, errors="surrogateescape")
+    with refused():
+        load(tmp_path / "p.csv")
 
 
 # What a comparison reports
@@ -149,37 +152,12 @@ def test_a_comparison_reports_the_difference_of_its_two_printed_values(tmp_path:
     ]
     rows = [COMPARED, {"reported": "61.1"}, {"variant": "baseline", "reported": "56.5"}, *others]
     assert load(table(tmp_path, *rows))[0].reported == 4.6
-
-
-def test_a_comparison_of_settings_reports_theirs(tmp_path: Path) -> None:
-    rows = [
+    settings = [
         COMPARED | {"setting": "logits.s=10", "baseline": "logits.s=1"},
         {"setting": "logits.s=10.0", "reported": "60"},
         {"setting": "logits.s=1", "reported": "62.5"},
     ]
-    assert load(table(tmp_path, *rows))[0].reported == -2.5
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([{}], "a: reported: a value claim needs the printed number"),
-        (
-            [COMPARED, {"reported": "61.1"}],
-            "a: needs exactly one value claim for 'method=simclr;variant=baseline;dataset=cats;measure=knn_top1' of t; "
-            "there are 0",
-        ),
-        (
-            [COMPARED, {"reported": "61.1"}, {"reported": "61.2"}, {"variant": "baseline", "reported": "50"}],
-            "a: needs exactly one value claim for 'method=simclr;variant=cut;dataset=cats;measure=knn_top1' of t; "
-            "there are 2",
-        ),
-    ],
-)
-def test_a_number_that_is_not_there_is_said(tmp_path: Path, rows: list[dict[str, str]], words: str) -> None:
-    with pytest.raises(HypersphereError) as caught:
-        load(table(tmp_path, *rows))
-    assert str(caught.value) == f"{tmp_path / 'p.csv'}: {words}"
+    assert load(table(tmp_path, *settings))[0].reported == -2.5
 
 
 def test_a_sentence_of_no_effect_knows_the_printed_difference_and_its_baseline(tmp_path: Path) -> None:
@@ -187,10 +165,6 @@ def test_a_sentence_of_no_effect_knows_the_printed_difference_and_its_baseline(t
     rows = [COMPARED | {"direction": "equal"}, {"reported": "56.4"}, {"variant": "baseline", "reported": "56.5"}]
     (said, *_) = load(table(tmp_path, *rows))
     assert (said.reported, said.level) == (-0.1, 56.5)
-    file = table(tmp_path, *rows)
-    file.write_text(file.read_text().replace(",direction", ",direction,level", 1))
-    with pytest.raises(HypersphereError, match="the columns must be"):
-        load(file)
 
 
 @pytest.mark.parametrize("row", [COMPARED | {"direction": "larger"}, {"kind": "comparison", "variant": ""}])
@@ -199,7 +173,7 @@ def test_a_sentence_without_a_number_reports_none(tmp_path: Path, row: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("metric", "second", "refused"),
+    ("metric", "second", "loss"),
     [
         ("knn_top1", "-0.5", True),
         ("knn_top1", "0.5", False),
@@ -208,19 +182,14 @@ def test_a_sentence_without_a_number_reports_none(tmp_path: Path, row: dict[str,
     ],
 )
 def test_one_sentence_is_not_of_a_printed_gain_and_of_a_loss(
-    tmp_path: Path, metric: str, second: str, refused: bool
+    tmp_path: Path, refused: Refused, metric: str, second: str, loss: bool
 ) -> None:
     first = "-2" if metric == "mce" else "2"
     said = COMPARED | {"sentence": "The cut helps.", "metric": metric}
     rows = [said | {"id": "a", "reported": first}, said | {"id": "b", "reported": second, "dataset": "dogs"}]
-    with pytest.raises(HypersphereError, match="b: sentence: is also that of a") if refused else nullcontext():
+    with refused() if loss else nullcontext():
         load(table(tmp_path, *rows))
     load(table(tmp_path, rows[0], rows[1] | {"sentence": "Not here."}))
-
-
-def test_an_id_twice_is_said(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"p\.csv: line 3: id: 'a' is given twice$"):
-        load(table(tmp_path, {"reported": "1"}, {"reported": "2", "id": "a"}))
 
 
 # Of the five documents
@@ -245,7 +214,7 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
 
 
 def test_every_reading_is_as_printed_or_errata() -> None:
-    known = {entry.id for entry in load_errata(project.load(ROOT, {}))}
+    known = {entry.id for entry in LEDGER}
     readings = {part for claim in claims() for part in claim.reading.split(", ")}
     assert readings - {PRINTED} <= known
 
@@ -290,31 +259,17 @@ def artifact_of(*datasets: str, **fields: Any) -> dict[str, Any]:
         (STUDY | {"needs": ["human_labels"]}, {"provides": ["human_labels"]}, ""),
     ],
 )
-def test_why(planned: Callable[..., Plan], artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
+def test_why(planned: Planned, artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
     plan = planned(paper={"artifacts.a": artifact}, scale=scale)
     assert why_not_made(plan, "p", "a") == reason
-
-
-def test_what_is_not_declared(planned: Callable[..., Plan]) -> None:
-    assert why_not_made(planned(), "p", "x") == "no artifact of this name is declared"
+    assert why_not_made(plan, "p", "x") == "no artifact of this name is declared"
 
 
 def claim(artifact: str = "table", **fields: str) -> Claim:
     """A printed number of cats under SimCLR with a cut initialisation, or what is changed."""
     empty = dict.fromkeys(("baseline", "setting", "sentence", "source"), "")
-    named = {"method": "simclr", "variant": "cut", "dataset": "cats", "metric": "knn_top1"}
-    number = {"reported": "50", "reported_std": None, "reading": PRINTED}
-    whole = {
-        "id": "c",
-        "kind": "value",
-        "origin": "printed",
-        "artifact": artifact,
-        **empty,
-        **named,
-        **number,
-        **fields,
-    }
-    return Claim.model_validate(whole)
+    own = {"id": "c", "artifact": artifact, "reported": "50", "reported_std": None}
+    return Claim.model_validate({**VALUE, **CELL, **empty, **own, **fields})
 
 
 PLACE = "method=simclr;variant={};dataset={};measure=knn_top1"
@@ -338,7 +293,7 @@ PLACE = "method=simclr;variant={};dataset={};measure=knn_top1"
         (claim("nothing"), "no artifact of this name is declared"),
     ],
 )
-def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, reason: str) -> None:
+def test_why_a_claim_is_not_measured(planned: Planned, one: Claim, reason: str) -> None:
     """One seed of a table on cats and dogs, for which nothing stands; two studies; and a table of another kind."""
     artifacts = {
         "study": STUDY,
@@ -350,19 +305,13 @@ def test_why_a_claim_is_not_measured(planned: Callable[..., Plan], one: Claim, r
     assert why_not_measured(plan, "p", one) == reason
 
 
-LEDGER = printed.load_errata(project.load(ROOT, {}))
+CONFIG = project.load(ROOT, {})
+LEDGER = load_errata(CONFIG)
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
-ANSWERED = {claim.id for file in (ROOT / "config" / "papers").glob("*/claims.csv") for claim in printed.load(file)}
+ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
-ENTRY: dict[str, Any] = {
-    "id": "M1",
-    "place": "Eq. 10",
-    "kind": "breaks",
-    "printed": "x",
-    "chosen": "y",
-    "decided": "z",
-    "tests": [],
-}
+TEXTS = dict.fromkeys(("place", "printed", "chosen", "decided"), "x")
+ENTRY: dict[str, Any] = {"id": "M1", "kind": "breaks", **TEXTS, "tests": []}
 
 
 def test_every_test_and_statement_that_is_named_exists(missing_tests: Callable[[list[str]], list[str]]) -> None:
@@ -375,48 +324,32 @@ def test_what_can_be_executed_is_shown() -> None:
     assert [entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests] == []
 
 
-def test_ids_carry_their_documents_letter() -> None:
-    letters = {
-        "margins": "M",
-        "lmcl": "L",
-        "embedding_norms": "N",
-        "lecture": "S",
-        "double_metric": "D",
-        "several": "X",
-    }
-    for entry in LEDGER:
-        assert entry.id.startswith(letters[entry.document])
-    assert {entry.document for entry in LEDGER} == set(letters)
-
-
-def test_entries_stand_in_the_order_of_their_numbers() -> None:
-    for letter in "MLNSDX":
-        ids = [entry.id for entry in LEDGER if entry.id.startswith(letter)]
-        numbers = [
-            (int(number), suffix) for number, suffix in (re.fullmatch(r".(\d+)([a-z]?)", i).groups() for i in ids)
-        ]  # type: ignore[union-attr]
+def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_numbers() -> None:
+    documents = ("margins", "lmcl", "embedding_norms", "lecture", "double_metric", "several")
+    assert {entry.document for entry in LEDGER} == {*documents}
+    for letter, document in zip("MLNSDX", documents, strict=True):
+        ids = [entry.id for entry in LEDGER if entry.document == document]
+        numbers = [(int(number), suffix) for i in ids for number, suffix in re.findall(rf"^{letter}(\d+)([a-z]?)$", i)]
         assert numbers == sorted(numbers)
+        assert len(numbers) == len(ids)
 
 
 @pytest.mark.parametrize(
-    ("entries", "sentence"),
+    "entries",
     [
-        (
-            [ENTRY | {"kind": "oops"}],
-            r"errata\.yaml: M1\.kind: .*'breaks', 'ambiguous', 'claim', 'typo' or 'extraction'",
-        ),
-        ([ENTRY | {"printed": " "}], r"errata\.yaml: M1\.printed: "),
-        ([ENTRY | {"page": 3}], r"errata\.yaml: M1\.page: unknown; .*llowed: id, document, place"),
-        ([{k: v for k, v in ENTRY.items() if k != "decided"}], r"errata\.yaml: M1\.decided: this key is required"),
-        ([ENTRY | {"document": "lmcl"}], r"errata\.yaml: M1\.document: its folder says which document it is about"),
-        ([ENTRY, ENTRY], r"errata\.yaml: id: M1 is given twice"),
-        ({"M1": ENTRY}, r"errata\.yaml: must be a list of entries"),
+        [ENTRY | {"kind": "oops"}],
+        [ENTRY | {"printed": " "}],
+        [ENTRY | {"page": 3}],
+        [{key: value for key, value in ENTRY.items() if key != "decided"}],
+        [ENTRY | {"document": "lmcl"}],
+        [ENTRY, ENTRY],
+        {"M1": ENTRY},
     ],
+    ids=["kind", "blank", "unknown key", "missing key", "document", "twice", "no list"],
 )
-def test_a_wrong_entry_is_one_sentence(tmp_path: Path, entries: Any, sentence: str) -> None:
-    loaded = project.load(ROOT, {})
-    folders = dict.fromkeys(loaded.papers, tmp_path / "nothing") | {"margins": tmp_path}
-    config = loaded.model_copy(update={"root": tmp_path, "folders": folders})
-    (tmp_path / printed.ERRATA).write_text(yaml.safe_dump(entries))
-    with pytest.raises(HypersphereError, match=sentence):
-        printed.load_errata(config)
+def test_a_wrong_entry_is_one_sentence(tmp_path: Path, refused: Refused, entries: Any) -> None:
+    folders = dict.fromkeys(CONFIG.papers, tmp_path / "nothing") | {"margins": tmp_path}
+    config = CONFIG.model_copy(update={"root": tmp_path, "folders": folders})
+    (tmp_path / ERRATA).write_text(yaml.safe_dump(entries))
+    with refused():
+        load_errata(config)

@@ -1,23 +1,21 @@
 """From cells to runs, batches and what is asked of each: each once, nothing borrowed, without torch."""
 
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import THINNED
-from hypersphere.config.plan import Plan, batch_of, pool, split
+from hypersphere.config.plan import Plan, pool, split
 
-Planned = Callable[..., Plan]
-ROOT = Path(__file__).resolve().parents[3]
-SCALES = sorted(path.stem for path in (ROOT / "config" / "scales").glob("*.yaml"))
+from ...fixtures import Planned, Project
+from ...golden.released import ROOT, released
+
+SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
+PLANNED = {"paper", "quick", "smoke", "workstation", "laptop1"}
+"""Scales of which golden/test_run_names.py plans every run."""
 ONE_SEED = {"seeds": [0]}
 FIXED = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
 
@@ -38,9 +36,9 @@ def plan(planned: Planned) -> Plan:
     return planned(paper=THREE)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_released_config_is_planned_at_every_scale(scale: str) -> None:
-    plan = planning.make(ROOT, {"scale": scale})
+@pytest.mark.parametrize("scale", sorted(SCALES - PLANNED))
+def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None:
+    plan = released(scale)
     assert plan.runs
     assert plan.made
     batched = [run.name for batch in plan.batches for run in batch.runs]
@@ -57,14 +55,16 @@ def test_a_run_that_several_cells_share_is_planned_once(plan: Plan) -> None:
     assert all(run.name == name for name, run in plan.runs.items())
 
 
-def test_two_papers_of_one_run_train_it_once(project: Callable[..., Path]) -> None:
+@pytest.mark.parametrize(("k", "asked"), [(200, 1), (5, 2)])
+def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project, k: int, asked: int) -> None:
     root = project()
-    file = root / "config" / "papers" / "p" / "paper.yaml"
-    files.write_text(root / "config/papers/q/paper.yaml", file.read_text().replace("paper: p\n", "paper: q\n"))
+    text = (root / "config/papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
+    files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
     plan = planning.make(root)
     assert len(plan.cells) == 2 * 16
     assert len(plan.runs) == 16
     assert {cell.missing for cell in plan.cells} == {""}
+    assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
 
 
 def test_artifacts_of_a_document_share_a_job_unless_they_are_asked_for(planned: Planned) -> None:
@@ -101,19 +101,14 @@ def test_of_a_long_axis_the_ends_and_what_lies_between_are_measured(planned: Pla
     assert {cell.run for cell in left} == {None}
     whole = planned(table=sweep(0.5, 1, 2, 3, 4, 5, 6), scale={"most_values": 3, "whole": ["p/table"]})
     assert len(measured(whole)) == 2 * 7
-
-
-def test_a_short_axis_and_one_of_measures_stay_whole(planned: Planned) -> None:
     assert measured(planned(table=sweep(0.5, 1, 2), scale={"most_values": 3})) == [0.5, 0.5, 1, 1, 2, 2]
-    rows = [{"measure": ["knn_top1", "knn_top5"]}, {"measure": "norm", "by": "norms"}]
-    of_measures = {
-        "draw": "table",
-        "rows": rows,
-        "columns": {"dataset": "cats"},
-        "fixed": dict(method="simclr", variant="cut"),
-    }
-    plan = planned(table=of_measures, scale={"most_values": 2})
-    assert {cell.missing for cell in plan.cells} == {""}
+    rows = [
+        {"measure": ["knn_top1", "knn_top5"]},
+        {"measure": "norm", "by": "norms"},
+    ]  # an axis of measures stays whole
+    fixed = {"method": "simclr", "variant": "cut"}
+    of_measures = {"draw": "table", "rows": rows, "columns": {"dataset": "cats"}, "fixed": fixed}
+    assert {cell.missing for cell in planned(table=of_measures, scale={"most_values": 2}).cells} == {""}
 
 
 def test_values_that_cannot_be_measured_are_not_chosen(planned: Planned) -> None:
@@ -143,7 +138,7 @@ def exercised(plan: Plan) -> set[tuple[str, ...]]:
 
 
 def test_quick_exercises_all_that_it_would_with_every_value() -> None:
-    quick, every = planning.make(ROOT), planning.make(ROOT, {"most_values": 1000})
+    quick, every = released("quick"), planning.make(ROOT, {"most_values": 1000})
     assert exercised(quick) == exercised(every)
     assert len(quick.runs) < len(every.runs) / 2
 
@@ -168,13 +163,10 @@ def test_the_epoch_that_loses_more_by_rounding_is_not_shown(planned: Planned, or
     plan = planned(table=epochs(*order), scale=ONE_SEED | {"epochs": 10})
     number = "at this scale one number with method=simclr;variant=hot;dataset=cats;epoch={};measure=knn_top1"
     assert lost(plan) == {0: "", 4: "epoch 4 is before the first of this scale", 6: number.format(10), 10: ""}
+    assert set(lost(planned(table=epochs(*order))).values()) == {""}  # the control: where there are enough
 
 
-def test_every_epoch_is_shown_where_there_are_enough(planned: Planned) -> None:
-    assert set(lost(planned(table=epochs(0, 4, 6, 10))).values()) == {""}
-
-
-def test_two_runs_that_a_scale_makes_one_are_not_both_shown(planned: Planned) -> None:
+def test_two_runs_datasets_or_targets_that_a_scale_makes_one_are_not_both_shown(planned: Planned) -> None:
     """Nothing is rounded: the first keeps the number."""
     rows = {"method": "simclr", "variant": ["hot", "baseline", "cut"]}
     plan = planned(
@@ -186,13 +178,14 @@ def test_two_runs_that_a_scale_makes_one_are_not_both_shown(planned: Planned) ->
     assert baseline.missing == f"at this scale one number with {hot.text}"
     assert baseline.run == hot.run
     assert len(plan.runs) == 2
-
-
-def test_two_datasets_that_one_stands_for_are_not_both_shown(planned: Planned) -> None:
-    plan = planned(scale={"datasets": {"dogs": "cats"}})
-    missing = {cell.coordinates["dataset"]: cell.missing.partition(" with ")[0] for cell in plan.cells}
+    one = planned(scale={"datasets": {"dogs": "cats"}})  # one dataset stands for two
+    missing = {cell.coordinates["dataset"]: cell.missing.partition(" with ")[0] for cell in one.cells}
     assert missing == {"cats": "", "dogs": "at this scale one number"}
-    assert len(plan.runs) == 8
+    assert len(one.runs) == 8
+    away = table(rows={"method": "simclr", "variant": "hot"}, columns={"target": ["dogs", "birds"]})
+    away |= {"fixed": {"dataset": "cats"}, "measure": "transfer_top1"}
+    first, second = planned(table=away, scale=ONE_SEED | {"datasets": {"birds": "dogs"}}).cells
+    assert (first.missing, second.missing) == ("", f"at this scale one number with {first.text}")
 
 
 @pytest.mark.parametrize("epoch", [{}, {"epoch": 100}])
@@ -224,22 +217,12 @@ def test_what_is_told_apart_by_a_reading_or_a_protocol_is_two_numbers(planned: P
         scale=ONE_SEED,
     )
     assert [cell.missing for cell in plan.cells] == [""] * 4
-
-
-def test_an_epoch_borrows_nothing_from_another_split(planned: Planned) -> None:
-    """At a tenth, 6 is 10's number, of one split; of two, each has its own."""
-    rows = [{"epoch": 10, "split": "test"}, {"epoch": 6, "split": "train"}]
-    norms = table(rows=rows, columns={"dataset": "cats"}, measure="norm", by="norms")
-    norms |= {"fixed": {"method": "simclr", "variant": "hot"}}
-    assert set(lost(planned(table=norms, scale=ONE_SEED | {"epochs": 10})).values()) == {""}
-
-
-def test_two_targets_that_one_dataset_stands_for_are_not_both_shown(planned: Planned) -> None:
-    away = table(rows={"method": "simclr", "variant": "hot"}, columns={"target": ["dogs", "birds"]})
-    away |= {"fixed": {"dataset": "cats"}, "measure": "transfer_top1"}
-    first, second = planned(table=away, scale=ONE_SEED | {"datasets": {"birds": "dogs"}}).cells
-    assert first.missing == ""
-    assert second.missing == f"at this scale one number with {first.text}"
+    rows = [
+        {"epoch": 10, "split": "test"},
+        {"epoch": 6, "split": "train"},
+    ]  # at a tenth, 6 is 10's number, of one split
+    own = splits | {"rows": rows, "columns": {"dataset": "cats"}, "fixed": {"method": "simclr", "variant": "hot"}}
+    assert set(lost(planned(table=own, scale=ONE_SEED | {"epochs": 10})).values()) == {""}
 
 
 # What is asked of a run
@@ -282,35 +265,13 @@ def test_the_same_protocol_under_two_names_is_asked_once(planned: Planned) -> No
     assert {cell.missing for cell in plan.cells} == {""}
 
 
-def test_a_papers_protocol_changes_no_other_papers(project: Callable[..., Path]) -> None:
-    root = project()
-    file = root / "config" / "papers" / "p" / "paper.yaml"
-    text = file.read_text().replace("paper: p\n", "paper: q\n").replace("k: 200", "k: 5")
-    files.write_text(root / "config/papers/q/paper.yaml", text)
-    plan = planning.make(root)
-    probes = {name: protocols["knn"].probe for name, protocols in plan.protocols.items()}
-    assert {name: probe and probe.parameters for name, probe in probes.items()} == {"p": {}, "q": {"k": 5}}
-    trained = [asked for asked in plan.asked.values() if asked]
-    assert {len(asked) for asked in trained} == {2}
-
-
-def test_a_scale_replaces_parameters_of_probes(planned: Planned) -> None:
-    plan = planned(scale={"probes": {"knn": {"k": 5}}})
-    protocols = plan.protocols["p"]
-    assert {name: one.probe and one.probe.parameters for name, one in protocols.items()} == {
-        "knn": {"k": 5},
-        "transfer": {"k": 5},
-        "norms": {},
-        "later": None,
-    }
-    assert protocols["transfer"].transfer
-
-
-def test_a_scale_replaces_parameters_of_one_protocol(planned: Planned) -> None:
-    """After those of the probe."""
-    own = {"probes": {"knn": {"k": 5}}, "probes.p/transfer": {"k": 7}}
-    protocols = planned(scale=own).protocols["p"]
-    assert [protocols[name].probe.parameters for name in ("knn", "transfer")] == [{"k": 5}, {"k": 7}]
+def test_a_scale_replaces_parameters_of_probes_and_then_of_one_protocol(planned: Planned) -> None:
+    found = [
+        {name: one.probe and one.probe.parameters for name, one in planned(scale=scale).protocols["p"].items()}
+        for scale in ({"probes": {"knn": {"k": 5}}}, {"probes": {"knn": {"k": 5}}, "probes.p/transfer": {"k": 7}})
+    ]
+    others = {"knn": {"k": 5}, "norms": {}, "later": None}
+    assert found == [others | {"transfer": {"k": 5}}, others | {"transfer": {"k": 7}}]
 
 
 # Plans
@@ -320,18 +281,6 @@ def test_what_only_asks_for_changes_no_batch(planned: Planned, plan: Plan) -> No
     some = planned(paper=THREE, config={"only": ["p/cats"]})
     assert some.batches == plan.batches
     assert some.config.results == plan.config.results
-
-
-def test_planning_imports_no_torch() -> None:
-    """Snakemake plans often, and torch takes seconds."""
-    code = (
-        "import sys; from pathlib import Path; import hypersphere.config.plan as planning;"
-        "plan = planning.make(Path(sys.argv[1]));"
-        "plan.batches, plan.asked, plan.asked_of_pixels, [plan.outputs(*key) for key in plan.made];"
-        "sys.exit('torch' in sys.modules or 'torchvision' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
@@ -350,19 +299,16 @@ def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned,
     assert len(plan.batches) == (2 if size == 100 else sum(-(-runs // size) for runs in (2, 2, 4, 2, 2)))
 
 
-def test_an_artifact_of_few_runs_waits_for_others_of_its_dataset_and_for_no_more(planned: Planned) -> None:
-    plan = planned(paper=THREE, scale={"runs_per_job": 100})
-    trained = {run.name for batch in plan.batches_of("p", "cats") for run in batch.runs}
-    assert trained == {name for name, run in plan.runs.items() if run.dataset.name == "cats"}
-
-
-@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("size", [1, 3, 100])
 def test_an_artifact_waits_for_no_run_but_its_own(planned: Planned, size: int) -> None:
+    """Unless it has few, which share a job with others of their dataset."""
     plan = planned(paper=THREE, scale={"runs_per_job": size})
     for paper, artifact in plan.made:
-        shown = {cell.run.name for cell in plan.artifacts[paper, artifact] if cell.run}
+        shown = {cell.run for cell in plan.artifacts[paper, artifact] if cell.run}
+        datasets = {run.dataset for run in shown}
+        expected = {run.name for run in (shown if size < 100 else plan.runs.values()) if run.dataset in datasets}
         trained = [run.name for batch in plan.batches_of(paper, artifact) for run in batch.runs]
-        assert sorted(trained) == sorted(shown)
+        assert sorted(trained) == sorted(expected)
 
 
 def test_an_artifact_that_shows_nothing_needs_no_batch(planned: Planned) -> None:
@@ -381,47 +327,38 @@ def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
     assert not before.keys() & batches(seeds=[2, 3]).keys()
 
 
-@dataclass(frozen=True)
-class Fake:
-    """As much of a run as batches look at."""
-
-    name: str
-    method: SimpleNamespace
-    dataset: SimpleNamespace
-
-
 def runs(**of_method: int) -> list[Any]:
-    cats = SimpleNamespace(name="cats")
+    """As much of runs as batches look at."""
     return [
-        Fake(f"{method}{seed}", SimpleNamespace(name=method), cats)
+        SimpleNamespace(name=f"{method}{seed}", method=SimpleNamespace(name=method), dataset=FIXED["dataset"])
         for method, number in of_method.items()
         for seed in range(number)
     ]
 
 
 def methods(jobs: list[list[Any]]) -> list[str]:
-    return ["+".join(sorted({run.method.name for run in job})) for job in jobs]
+    return ["+".join(sorted({run.method.name for run in job})) + str(len(job)) for job in jobs]
 
 
 @pytest.mark.parametrize(
     ("given", "size", "expected"),
     [
-        ({"a": 4}, 15, ["a"]),
-        ({"a": 6, "b": 4}, 6, ["a", "b"]),  # half of ten is five: b would make the first job larger
-        ({"a": 2, "b": 2, "c": 2, "d": 2}, 15, ["a+b+c+d"]),
-        ({"a": 2, "b": 2, "c": 2, "d": 2}, 4, ["a+b", "c+d"]),
-        ({"a": 31}, 15, ["a", "a", "a"]),
-        ({"a": 1, "b": 1}, 1, ["a", "b"]),
+        ({"a": 4}, 15, ["a4"]),
+        ({"a": 6, "b": 4}, 6, ["a6", "b4"]),  # half of ten is five: b would make the first job larger
+        ({"a": 2, "b": 2, "c": 2, "d": 2}, 15, ["a+b+c+d8"]),
+        ({"a": 2, "b": 2, "c": 2, "d": 2}, 4, ["a+b4", "c+d4"]),
+        ({"a": 31}, 15, ["a10", "a10", "a11"]),
+        ({"a": 1, "b": 1}, 1, ["a1", "b1"]),
     ],
 )
 def test_small_methods_share_a_job_and_large_ones_have_several(
     given: dict[str, int], size: int, expected: list[str]
 ) -> None:
-    """Expected by hand."""
-    jobs = split(runs(**given), size)
-    assert methods(jobs) == expected
-    assert [run for job in jobs for run in job] == runs(**given)
-    assert all(1 <= len(job) <= size for job in jobs)
+    """Expected by hand: methods and number of runs of each job, wherever the runs of a method stood."""
+    for order in (runs(**given), sorted(runs(**given), key=lambda run: run.name[1:])):
+        jobs = split(order, size)
+        assert methods(jobs) == expected
+        assert [run.method.name for job in jobs for run in job] == [run.method.name for run in runs(**given)]
 
 
 def test_small_groups_of_a_paper_and_dataset_share_jobs() -> None:
@@ -430,25 +367,5 @@ def test_small_groups_of_a_paper_and_dataset_share_jobs() -> None:
     groups = {("cats", "p/fig1"): few, ("cats", "p/table1"): many, ("cats", "p/fig1 p/fig2"): others}
     assert pool(groups, 9) == [few + others, many]
     assert pool(groups, 1) == [few, many, others]  # the control: runs of hours
-
-
-@pytest.mark.parametrize("other", [("dogs", "p/fig2"), ("cats", "q/fig2"), ("cats", "p/fig2 q/fig2")])
-def test_small_groups_of_another_dataset_or_paper_do_not(other: tuple[str, str]) -> None:
-    assert pool({("cats", "p/fig1"): runs(a=1), other: runs(b=1)}, 9) == [runs(a=1), runs(b=1)]
-
-
-def test_the_runs_of_a_large_method_are_divided_evenly() -> None:
-    assert [len(job) for job in split(runs(a=31), 15)] == [10, 10, 11]
-
-
-def test_a_methods_runs_are_together_wherever_they_stood() -> None:
-    a, b = runs(a=2), runs(b=2)
-    assert split([a[0], b[0], a[1], b[1]], 2) == [a, b]
-
-
-def test_the_id_says_the_method_or_how_many_and_the_dataset() -> None:
-    one, two, other = batch_of(runs(a=2)), batch_of(runs(a=1, b=1)), batch_of(runs(a=3))
-    assert one.id.startswith("a-cats-")
-    assert two.id.startswith("2methods-cats-")
-    assert len({one.id, two.id, other.id}) == 3
-    assert one.runs == cast(Any, tuple(runs(a=2)))
+    for other in (("dogs", "p/fig2"), ("cats", "q/fig2"), ("cats", "p/fig2 q/fig2")):
+        assert pool({("cats", "p/fig1"): few, other: others}, 9) == [few, others]

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,42 +13,23 @@ from pydantic import ValidationError
 from hypersphere.config import registry
 from hypersphere.errors import HypersphereError
 
+from ...fixtures import Approve, Refused
+
 ALL = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
-
-
-def test_what_there_is() -> None:
-    assert {"negative_cosine", "nt_xent"} <= set(registry.names("objectives"))
-    assert registry.names("gradients") == ("grad_scale",)
-    assert registry.names("initialisations") == ("cut_initialisation",)
-    assert {"simclr", "simsiam"} <= set(registry.names("methods"))
-    of_images = ("convnet", "lab_streams", "resnet", "resnet10", "resnet8", "vit")
-    assert registry.names("encoders") == tuple(sorted((*of_images, "gru", "pixel_convnet")))
-    assert {"cifar", "digits", "folder", "mnist"} <= set(registry.names("datasets"))
-    assert {"human", "published", "store"}.isdisjoint(registry.names("datasets"))  # helpers
-    assert {"knn", "linear", "linear_sgd", "mlp", "norms"} <= set(registry.names("probes"))
-    assert {"descent", "evaluate", "frozen", "view_pairs"}.isdisjoint(registry.names("probes"))  # helpers
-
-
-def test_a_gradient_transform_is_no_objective() -> None:
-    """They share a folder; what a function returns tells them apart."""
-    with pytest.raises(HypersphereError, match=r"'grad_scale' is not one of .*negative_cosine, .*nt_xent"):
-        registry.schema("objectives", "grad_scale")
 
 
 def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None:
     """Every component has one kind, and the helpers beside them (geometry, pairs …) have none."""
+    assert registry.names("gradients") == ("grad_scale",)
+    assert registry.names("initialisations") == ("cut_initialisation",)
+    assert {"human", "published", "store"}.isdisjoint(registry.names("datasets"))
+    assert {"descent", "evaluate", "frozen", "view_pairs"}.isdisjoint(registry.names("probes"))
     kinds: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
     found = [name for kind in kinds for name in registry.names(kind)]
     assert len(found) == len(set(found))
     folder = Path(registry.__file__).parents[1] / "objectives"
     helpers = {path.stem for path in folder.glob("[a-z]*.py")} - set(found)
     assert helpers == {"geometry", "pairs", "sinkhorn", "surgery"}
-
-
-def test_tensors_are_the_positional_arguments() -> None:
-    assert registry.tensors("objectives", "nt_xent") == ("z_a", "z_b")
-    assert registry.tensors("objectives", "momentum_contrast") == ("q", "k", "queue")
-    assert registry.tensors("logits", "cosine_logits") == ("cosines", "targets")
 
 
 @pytest.mark.parametrize("name", registry.names("objectives"))
@@ -65,43 +47,23 @@ def test_needs_are_two_batches_by_position_and_the_rest_by_name() -> None:
     assert registry.needs("momentum_contrast") == ("pair", "queue")
     assert registry.needs("nce_memory_bank") == ("z", "index", "bank", "noise")
     assert [name for name in registry.names("objectives") if registry.takes_logits(name)] == ["generalised_info_nce"]
-
-
-def test_what_a_file_says_of_its_component_is_read_without_importing_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "queued.py").write_text('import nothing_such\nGIVES = ("pair", "queue")\nVIEWS = 1\n')
-    own = registry.packages()[0]
-    monkeypatch.setattr(registry, "components", lambda kind: {"queued": registry.Found(tmp_path / "queued.py", own)})
-    assert registry.read_constant("methods", "queued", "GIVES", ()) == ("pair", "queue")
-    assert registry.read_constant("methods", "queued", "VIEWS", 2) == 1
-    assert registry.read_constant("methods", "queued", "USES", ()) == ()
-
-
-ABOUT = {"queued": {"GIVES": ("pair", "queue"), "USES": ("queue",)}, "plain": {"GIVES": ("pair",)}}
+    assert registry.tensors("objectives", "momentum_contrast") == ("q", "k", "queue")
+    assert registry.tensors("logits", "cosine_logits") == ("cosines", "targets")
 
 
 @pytest.mark.parametrize(
-    ("method", "objective", "main", "problem"),
+    ("method", "objective", "main"),
     [
-        ("plain", "nt_xent", True, None),
-        ("queued", "momentum_contrast", True, None),
-        ("plain", "momentum_contrast", True, "momentum_contrast needs queue; plain gives two batches of embeddings"),
-        ("plain", "cross_entropy", True, "cross_entropy needs scores, labels; plain gives two batches of embeddings"),
-        (
-            "queued",
-            "nt_xent",
-            True,
-            "nt_xent takes no queue, and queued needs an objective that does: momentum_contrast",
-        ),
-        ("queued", "nt_xent", False, None),
+        ("simclr", "momentum_contrast", True),
+        ("simclr", "cross_entropy", True),
+        ("mocov2", "nt_xent", True),
+        ("mocov2", "nt_xent", False),
+        ("mocov2", "momentum_contrast", True),
+        ("simclr", "nt_xent", True),
     ],
 )
-def test_why_a_method_cannot_train_with_an_objective(
-    monkeypatch: pytest.MonkeyPatch, method: str, objective: str, main: bool, problem: str | None
-) -> None:
-    monkeypatch.setattr(registry, "read_constant", lambda kind, name, which, default: ABOUT[name].get(which, default))
-    assert registry.misfit.__wrapped__(method, objective, main) == problem
+def test_why_a_method_cannot_train_with_an_objective(approve: Approve, method: str, objective: str, main: bool) -> None:
+    approve(registry.misfit(method, objective, main))
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
@@ -126,13 +88,18 @@ def test_constraints_are_the_annotations() -> None:
     for wrong in ({"temperature": 0}, {"temperature": "x"}, {}, {"temperature": 1, "t": 1}, {"temperature": 1e999}):
         with pytest.raises(ValidationError):
             schema.model_validate(wrong)
-    with pytest.raises(ValidationError, match="18 or 50"):
+    with pytest.raises(ValidationError):
         registry.schema("encoders", "resnet").model_validate({"depth": 34, "stem": "cifar"})
 
 
-def test_an_unknown_component_is_said() -> None:
-    with pytest.raises(HypersphereError, match=r"^'x' is not one of byol, cmc, .*, simclr, simsiam, "):
-        registry.schema("methods", "x")
+@pytest.mark.parametrize(
+    ("kind", "name"), [("methods", "x"), ("objectives", "grad_scale"), ("objectives", "nt_xnet"), ("encoders", "vgg")]
+)
+def test_an_unknown_component_is_said(approve: Approve, kind: registry.Kind, name: str) -> None:
+    """A gradient transform is no objective. Of components there may be more: their list is an ellipsis."""
+    with pytest.raises(HypersphereError) as caught:
+        registry.schema(kind, name)
+    approve(re.sub(r"(\w+, )+\w+|\d+ names", "…", str(caught.value), count=1))
 
 
 def test_reading_signatures_imports_nothing() -> None:
@@ -152,7 +119,7 @@ def test_reading_signatures_imports_nothing() -> None:
         ('GIVES: tuple[str, ...] = ("a", "b")', ("a", "b")),
         ('USES = GIVES = ("a",)', ("a",)),
         ("GIVES: tuple[str, ...]", "default"),
-        ("", "default"),
+        ("import nothing_such", "default"),
     ],
 )
 def test_a_constant_is_read_however_it_is_assigned(tmp_path: Path, text: str, value: object) -> None:
@@ -160,8 +127,8 @@ def test_a_constant_is_read_however_it_is_assigned(tmp_path: Path, text: str, va
     assert registry.read_literal(tmp_path / "x.py", "GIVES", "default") == value
 
 
-@pytest.mark.parametrize("text", ["GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"])
-def test_a_constant_that_is_no_literal_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "x.py").write_text(text)
-    with pytest.raises(HypersphereError, match=r"x\.py: GIVES must be a literal, .*NAME"):
-        registry.read_literal(tmp_path / "x.py", "GIVES", ())
+def test_a_constant_that_is_no_literal_is_refused(tmp_path: Path, refused: Refused) -> None:
+    for text in ("GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"):
+        (tmp_path / "x.py").write_text(text)
+        with refused():
+            registry.read_literal(tmp_path / "x.py", "GIVES", ())

@@ -11,6 +11,8 @@ from hypersphere.config import registry
 from hypersphere.config.recipe import Views
 from hypersphere.config.run import Dataset, Run
 
+from ...fixtures import Approve
+
 RUN: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
     "views": {},
@@ -103,32 +105,6 @@ def test_tag(change: dict[str, Any], tag: str) -> None:
     assert run.name.startswith(f"simclr-{tag}-noise-s3-")
 
 
-def test_a_run_survives_json() -> None:
-    run = Run.model_validate(RUN | {"gradient": {"name": "grad_scale", "power": 1}})
-    again = Run.model_validate_json(run.model_dump_json())
-    assert again == run
-    assert again.name == run.name
-
-
-def test_runs_are_frozen_and_strict() -> None:
-    run = Run.model_validate(RUN)
-    with pytest.raises(ValidationError, match="frozen"):
-        run.seed = 1  # type: ignore[misc]
-    with pytest.raises(ValidationError, match="unknown; allowed"):
-        Run.model_validate(RUN | {"device": "cpu"})
-    for missing in RUN:
-        with pytest.raises(ValidationError, match="Field required"):
-            Run.model_validate({key: value for key, value in RUN.items() if key != missing})
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_numbers_are_finite(value: float) -> None:
-    with pytest.raises(ValidationError, match="finite"):
-        Run.model_validate(RUN | {"objective": {"name": "nt_xent", "temperature": value}})
-    with pytest.raises(ValidationError, match="finite"):
-        Run.model_validate(RUN | {"optimiser": {"learning_rate": value, "weight_decay": 0}})
-
-
 def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
     """Let every method's file say so, whatever it says."""
     real = registry.read_constant
@@ -147,35 +123,51 @@ def test_each_view_may_be_made_its_own_way() -> None:
     run = Run.model_validate(RUN | {"views_b": WEAK})
     assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
     assert Run.model_validate(RUN).branches == (Views(), Views())
-    with pytest.raises(ValidationError, match="views_b: equals views; leave it out"):
-        Run.model_validate(RUN | {"views_b": RUN["views"]})
 
 
-def test_a_method_of_one_view_has_no_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    saying(monkeypatch, VIEWS=1)
-    assert Run.model_validate(RUN).branches == (Views(),)
-    with pytest.raises(ValidationError, match="Value error, views_b: simclr takes one view"):
-        Run.model_validate(RUN | {"views_b": WEAK})
+def test_a_run_survives_json_and_is_frozen() -> None:
+    run = Run.model_validate(RUN | {"gradient": {"name": "grad_scale", "power": 1}})
+    again = Run.model_validate_json(run.model_dump_json())
+    assert (again, again.name) == (run, run.name)
+    with pytest.raises(ValidationError, match="frozen"):
+        run.seed = 1  # type: ignore[misc]
+
+
+NAN, INFINITE = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
-    ("able", "words"),
+    ("change", "constants"),
     [
-        ((), None),
-        (("resnet", "resnet8"), None),
-        (("resnet",), r"encoder: simclr needs resnet \(given: resnet8\)"),
-        (("resnet", "vit"), r"encoder: simclr needs resnet or vit \(given: resnet8\)"),
+        ({"device": "cpu"}, {}),
+        *(({key: ...}, {}) for key in RUN),
+        *(({"objective": {"name": "nt_xent", "temperature": value}}, {}) for value in (NAN, INFINITE)),
+        *(({"optimiser": {"learning_rate": value, "weight_decay": 0}}, {}) for value in (NAN, INFINITE)),
+        ({"views_b": RUN["views"]}, {}),
+        ({"views_b": WEAK}, {"VIEWS": 1}),
+        ({}, {"ENCODERS": ("resnet",)}),
+        ({}, {"ENCODERS": ("resnet", "vit")}),
+        ({"kind": "contrl"}, {}),
     ],
+    ids=str,
 )
-def test_a_method_may_need_an_encoder(
-    monkeypatch: pytest.MonkeyPatch, able: tuple[str, ...], words: str | None
+def test_what_is_no_run_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+    approve: Approve,
+    change: dict[str, Any],
+    constants: dict[str, Any],
 ) -> None:
-    saying(monkeypatch, ENCODERS=able)
-    if words is None:
-        assert Run.model_validate(RUN).encoder.name == "resnet8"
-    else:
-        with pytest.raises(ValidationError, match=f"Value error, {words}"):
-            Run.model_validate(RUN)
+    """Every field is required, none is unknown, numbers are finite, and views and encoder are those of the method."""
+    saying(monkeypatch, **constants)
+    with pytest.raises(ValidationError) as caught:
+        Run.model_validate({key: value for key, value in (RUN | change).items() if value is not ...})
+    approve("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in caught.value.errors()))
+
+
+def test_what_a_method_says_of_views_and_encoders_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    saying(monkeypatch, VIEWS=1, ENCODERS=("resnet", "resnet8"))
+    run = Run.model_validate(RUN)
+    assert (run.branches, run.encoder.name) == ((Views(),), "resnet8")
 
 
 def test_a_datasets_folder_changes_with_its_content() -> None:
@@ -183,5 +175,4 @@ def test_a_datasets_folder_changes_with_its_content() -> None:
     plain = Dataset.model_validate(base)
     assert plain.folder == Dataset.model_validate({"name": "d", "source": {"name": "digits", "seed": 0}}).folder
     assert plain.folder.startswith("d-")
-    changed = Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}})
-    assert changed.folder != plain.folder
+    assert Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}}).folder != plain.folder

@@ -1,7 +1,6 @@
 """Studies: how they expand into runs, how a selection enters them, and what is refused."""
 
 import copy
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,216 +14,59 @@ from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.config.study import COLUMNS, Study
-from hypersphere.errors import HypersphereError
+
+from ...fixtures import Approve, Planned, Project, Refused
 
 RATE = "optimiser.learning_rate.times"
-STUDY: dict[str, Any] = {
-    "question": "Is a cut a step size?",
-    "title": "Best against best",
-    "arms": [{"method": "simclr", "dataset": "cats", "variant": ["baseline", "cut", "again"]}],
-    "tuned": {RATE: [0.1, 1, 10]},
-    "measure": "knn_top1",
-    "checks": [{"measure": "knn_top5"}],
-    "curves": [{"measure": "norm", "by": "norms", "split": "test"}],
-    "seeds": {"tuning": [100, 101], "confirmation": [0, 1, 2], "again": [10, 11, 12]},
-    "margin": 1.0,
-    "hours": 1,
-    "answers": {"yes": "a", "no": "b", "unclear": "c"},
-    "scale": "small",
-}
-ARM = "method=simclr;variant={};dataset=cats"
-CURVE = [
-    *[
-        f"{ARM.format('baseline')},{RATE}={value},50,1,2,0,{chosen}"
-        for value, chosen in ((0.1, ""), (1, "yes"), (10, ""))
-    ],
-    *[f"{ARM.format('cut')},{RATE}={value},50,1,2,0,{chosen}" for value, chosen in ((0.1, "yes"), (1, ""), (10, ""))],
-]
-
-Make = Callable[..., Path]
-
-
-@pytest.fixture
-def studied(project: Make) -> Callable[..., Path]:
-    """A project with the study ``s``, some of its fields changed, and its selection, if lines of one are given."""
-
-    def make(selection: list[str] | None = None, other: dict[str, Any] | None = None, **changes: Any) -> Path:
-        study = copy.deepcopy(STUDY) | changes
-        root = project(paper={"studies": {"s": study}, "variants.again": {}, **(other or {})})
-        if selection is not None:
-            file = root / "config" / "selected" / "p" / "s.csv"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("\n".join([",".join(COLUMNS), *selection]) + "\n")
-        return root
-
-    return make
-
-
-def _rates(plan: Plan, artifact: str) -> dict[tuple[str, int], float]:
-    """The learning rate of each run of an artifact, by variant and seed."""
-    cells = [cell for cell in plan.artifacts["p", artifact] if cell.run is not None]
-    return {(str(c.coordinates["variant"]), c.run.seed): c.run.optimiser.learning_rate for c in cells if c.run}
-
-
-def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(studied: Callable[..., Path]) -> None:
-    plan = planning.make(studied())
-    runs = [cell.run for cell in plan.artifacts["p", "s_tuning"] if cell.run is not None]
-    found = sorted((run.tag, run.optimiser.learning_rate, run.seed) for run in runs)
-    assert found == [
-        (tag, rate, seed) for tag in ("cut3", "default") for rate in (0.04, 0.4, 4.0) for seed in (100, 101)
-    ]
-    assert {cell.measure for cell in plan.artifacts["p", "s_curves"]} == {"norm"}
-
-
-def test_a_multiple_is_the_run_of_the_absolute_rate(studied: Callable[..., Path]) -> None:
-    absolute = {"draw": "table", "title": "t", "rows": {"optimiser.learning_rate": [0.04, 0.4, 4.0]}}
-    absolute |= {"columns": {"variant": ["baseline"]}, "fixed": {"method": "simclr", "dataset": "cats"}}
-    root = studied(other={"artifacts.absolute": absolute | {"measure": "knn_top1", "seeds": [100, 101]}})
-    plan = planning.make(root)
-    tuned = {name for name, run in plan.runs_of("p", "s_tuning").items() if run.tag == "default"}
-    assert tuned == set(plan.runs_of("p", "absolute"))
-
-
-def test_nothing_is_confirmed_before_it_is_selected(studied: Callable[..., Path]) -> None:
-    plan = planning.make(studied())
-    reasons = set(plan.missing("p", "s").values())
-    assert reasons == {"not selected yet: `hypersphere select p/s` chooses its values"}
-    assert ("p", "s") not in plan.made
-    assert ("p", "s_printed") in plan.made
-
-
-def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_its(studied: Callable[..., Path]) -> None:
-    plan = planning.make(studied(CURVE))
-    seeds = {"baseline": [0, 1, 2], "cut": [0, 1, 2], "again": [10, 11, 12]}
-    rates = {"baseline": 0.4, "cut": 0.04, "again": 0.4}
-    assert _rates(plan, "s") == {(variant, seed): rates[variant] for variant in seeds for seed in seeds[variant]}
-    assert _rates(plan, "s_checks") == _rates(plan, "s")
-    assert set(_rates(plan, "s_printed").values()) == {0.4}
-    compared = plan.config.papers["p"].measured["s"].comparisons
-    assert [(a["variant"], b["variant"]) for a, b in compared] == [("cut", "baseline"), ("again", "baseline")]
-
-
-def test_a_record_names_the_plan_of_confirmation_runs_alone(studied: Callable[..., Path]) -> None:
-    plan = planning.make(studied(CURVE))
-    digest = plan.config.papers["p"].studies["s"].digest
-    said = {run.seed: plan.plans_of(run) for run in plan.runs.values() if run.tag == "cut3"}
-    assert {seed: said[seed] for seed in (0, 1, 2)} == dict.fromkeys((0, 1, 2), f"p/s={digest}")
-    assert said[100] == ""
-
-
-@pytest.mark.parametrize("field", ["question", "margin", "seeds", "tuned", "test", "answers"])
-def test_the_digest_covers_every_field(field: str) -> None:
-    other = {
-        "question": "Another?",
-        "margin": 2.0,
-        "seeds": {**STUDY["seeds"], "confirmation": [0, 1]},
-        "tuned": {RATE: [0.1, 1]},
-        "test": "paired",
-        "answers": {"yes": "a", "no": "b", "unclear": "d"},
-    }
-    assert Study.model_validate(STUDY | {field: other[field]}).digest != Study.model_validate(STUDY).digest
-
-
-def test_a_group_may_have_a_grid_of_its_own(studied: Callable[..., Path]) -> None:
-    group = {"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "again"], RATE: [1, 10]}
-    plan = planning.make(studied(arms=[*STUDY["arms"], group]))
-    rates = {
-        cell.run.optimiser.learning_rate
-        for cell in plan.cells
-        if cell.run and not cell.missing and cell.run.method.name == "simsiam" and cell.run.seed >= 100
-    }
-    assert rates == {0.4, 4.0}
-
-
-def test_a_borrowed_method_is_the_run_of_its_document(studied: Callable[..., Path]) -> None:
-    root = studied()
-    ours = {
-        "paper": "ours",
-        "title": "Ours",
-        "borrows": {"simclr": "p"},
-        "evaluations": {"knn": {"probe": {"name": "knn", "k": 200}}},
-    }
-    ours["artifacts"] = {
-        "a": {
-            "draw": "table",
-            "title": "t",
-            "rows": {"method.variant": ["simclr.cut"]},
-            "columns": {"dataset": "cats"},
-            "measure": "knn_top1",
-        }
-    }
-    files.write_text(root / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
-    plan = planning.make(root)
-    assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
-
-
-WRONG: dict[str, tuple[list[str], str]] = {
-    "an arm that the study has not": ([CURVE[0].replace("baseline", "warm")], "line 2: arm:"),
-    "a value off the grid": ([CURVE[0].replace("times=0.1", "times=0.3")], "line 2: value:"),
-    "two choices": ([CURVE[1], CURVE[2] + "yes"], "two chosen values"),
-    "no choice": (CURVE[:3], "has no chosen value"),
-    "no tuning run behind it": ([CURVE[1].replace(",2,0,", ",0,0,")], "support the chosen value"),
-    "another column": (["a,b"], "must have the columns"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_selection_is_refused_with_its_line(studied: Callable[..., Path], case: str) -> None:
-    lines, sentence = WRONG[case]
-    root = studied(lines)
-    with pytest.raises(HypersphereError) as caught:
-        planning.make(root)
-    assert "config/selected/p/s.csv" in str(caught.value)
-    assert sentence in str(caught.value)
-
-
-Made = Callable[..., Plan]
 OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"
 CATS = {"method": "simclr", "dataset": "cats"}
-PLAIN: dict[str, Any] = {
+COMMON = {"margin": 1.0, "hours": 1, "answers": {"yes": "a", "no": "b", "unclear": "c"}, "scale": "small"}
+PLAIN: dict[str, Any] = COMMON | {
     "question": "Is it so?",
     "title": "A study",
     "arms": [CATS | {"variant": ["baseline", "cut", "hot", "again"]}],
     "measure": "knn_top1",
     "checks": [{"measure": ["knn_top1", "knn_top5"]}],
     "seeds": {"confirmation": [0, 1], "again": [10, 11]},
-    "margin": 1.0,
-    "hours": 1,
-    "answers": {"yes": "a", "no": "b", "unclear": "c"},
-    "scale": "small",
 }
-TUNED = PLAIN | {
-    "arms": [
-        [
-            CATS | {"variant": ["baseline", "again", "cut"], OF_LOSS: [0.2, 0.5]},
-            CATS | {"variant": "margins", OF_LOGITS: [0.1, 0.3]},
-        ]
-    ],
-    "tuned": {RATE: [0.1, 1], OF_LOSS: [], OF_LOGITS: []},
+STUDY: dict[str, Any] = PLAIN | {
+    "arms": [CATS | {"variant": ["baseline", "cut", "again"]}],
+    "tuned": {RATE: [0.1, 1, 10]},
     "curves": [{"measure": "norm", "by": "norms", "split": "test"}],
-    "seeds": {"tuning": [100], "confirmation": [0, 1], "again": [10, 11]},
+    "seeds": {"tuning": [100, 101], "confirmation": [0, 1, 2], "again": [10, 11, 12]},
 }
-WITH_LOGITS = {
-    "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
-    "logits": {"name": "margin_logits", "temperature": 0.25, "subtractive": 0.1},
-}
-ARM_TEXT = "method=simclr;variant={};dataset=cats"
+
+
+def line(arm: str, value: dict[str, Any], chosen: str = "", runs: int = 2) -> str:
+    """Of a selection."""
+    return f"method=simclr;variant={arm};dataset=cats,{text(value)},50,1,{runs},0,{chosen}"
+
+
+CURVE = [
+    line(arm, {RATE: rate}, "yes" if rate == best else "")
+    for arm, best in (("baseline", 1), ("cut", 0.1))
+    for rate in (0.1, 1, 10)
+]
 
 
 @pytest.fixture
-def designed(project: Callable[..., Path]) -> Made:
-    """The plan with the study ``s``, and its selection if lines of one are given."""
+def root(project: Project) -> Project:
+    """A project with the study ``s``, its selection if lines of one are given, and changes of its paper."""
 
-    def make(study: dict[str, Any], selection: list[str] | None = None) -> Plan:
+    def make(study: dict[str, Any], selection: list[str] | None = None, **changes: Any) -> Path:
         others = {"variants.again": {}, "variants.margins": WITH_LOGITS}
-        root = project(paper={"studies": {"s": copy.deepcopy(study)}, **others})
+        made = project(paper={"studies": {"s": copy.deepcopy(study)}, **others, **changes})
         if selection is not None:
-            file = root / "config" / "selected" / "p" / "s.csv"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("\n".join([",".join(COLUMNS), *selection]) + "\n")
-        return planning.make(root)
+            files.write_text(made / "config/selected/p/s.csv", "\n".join([",".join(COLUMNS), *selection]) + "\n")
+        return made
 
     return make
+
+
+@pytest.fixture
+def designed(root: Project) -> Planned:
+    """Its plan."""
+    return lambda *arguments, **changes: planning.make(root(*arguments, **changes))
 
 
 def measured(plan: Plan, artifact: str) -> list[tuple[str, Run]]:
@@ -241,51 +83,157 @@ def temperature(run: Run) -> float:
 def compared(plan: Plan, artifact: str) -> list[tuple[str, ...]]:
     """The pairs that are compared, by what identifies the two cells."""
     pairs = plan.config.papers["p"].measured[artifact].comparisons
-    keys = ("method", "variant", "dataset", "measure")
+    keys = ("method", "variant", "dataset", "target", "measure")
     return [tuple(".".join(str(cell[key]) for key in keys if key in cell) for cell in pair) for pair in pairs]
 
 
-def test_further_arms_are_in_the_checks_and_not_in_the_primary_comparison(designed: Made) -> None:
-    further = [{"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "cut"]}]
-    plan = designed(PLAIN | {"further": further})
+def rates(plan: Plan, artifact: str) -> dict[tuple[str, int], float]:
+    return {(variant, run.seed): run.optimiser.learning_rate for variant, run in measured(plan, artifact)}
+
+
+def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(designed: Planned, approve: Approve) -> None:
+    """A group may have a grid of its own. Nothing is confirmed before it is selected."""
+    group = {"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "again"], RATE: [1, 10]}
+    plan = designed(STUDY | {"arms": [*STUDY["arms"], group]})
+    found = [(run.method.name, v, run.optimiser.learning_rate, run.seed) for v, run in measured(plan, "s_tuning")]
+    grids = {("simclr", "baseline"): (0.04, 0.4, 4.0), ("simclr", "cut"): (0.04, 0.4, 4.0)}
+    grids["simsiam", "baseline"] = (0.4, 4.0)
+    assert sorted(found) == [(*arm, rate, seed) for arm, some in grids.items() for rate in some for seed in (100, 101)]
+    assert {cell.measure for cell in plan.artifacts["p", "s_curves"]} == {"norm"}
+    (reason,) = set(plan.missing("p", "s").values())
+    approve(reason)
+    assert ("p", "s") not in plan.made
+    assert ("p", "s_printed") in plan.made
+
+
+def test_a_multiple_is_the_run_of_the_absolute_rate(designed: Planned) -> None:
+    absolute = {"draw": "table", "title": "t", "rows": {"optimiser.learning_rate": [0.04, 0.4, 4.0]}}
+    absolute |= {"columns": {"variant": ["baseline"]}, "fixed": CATS, "measure": "knn_top1", "seeds": [100, 101]}
+    plan = designed(STUDY, **{"artifacts.absolute": absolute})
+    tuned = {name for name, run in plan.runs_of("p", "s_tuning").items() if run.tag == "default"}
+    assert tuned == set(plan.runs_of("p", "absolute"))
+
+
+def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_its(designed: Planned) -> None:
+    plan = designed(STUDY, CURVE)
+    seeds = {"baseline": [0, 1, 2], "cut": [0, 1, 2], "again": [10, 11, 12]}
+    best = {"baseline": 0.4, "cut": 0.04, "again": 0.4}
+    assert rates(plan, "s") == {(variant, seed): best[variant] for variant in seeds for seed in seeds[variant]}
+    assert rates(plan, "s_checks") == rates(plan, "s")
+    assert set(rates(plan, "s_printed").values()) == {0.4}
     main = "simclr.{}.cats.knn_top1"
-    family = [(main.format(arm), main.format("baseline")) for arm in ("cut", "hot", "again")]
-    assert compared(plan, "s") == family
-    assert {cell.coordinates["method"] for cell in plan.artifacts["p", "s"]} == {"simclr"}
-    assert set(compared(plan, "s_checks")) > {
-        *family,
-        ("simsiam.cut.dogs.knn_top1", "simsiam.baseline.dogs.knn_top1"),
-        ("simsiam.cut.dogs.knn_top5", "simsiam.baseline.dogs.knn_top5"),
+    assert compared(plan, "s") == [(main.format(arm), main.format("baseline")) for arm in ("cut", "again")]
+
+
+def test_a_record_names_the_plan_of_confirmation_runs_alone(designed: Planned) -> None:
+    plan = designed(STUDY, CURVE)
+    digest = plan.config.papers["p"].studies["s"].digest
+    said = {run.seed: plan.plans_of(run) for run in plan.runs.values() if run.tag == "cut3"}
+    assert said == dict.fromkeys((0, 1, 2), f"p/s={digest}") | dict.fromkeys((100, 101), "")
+
+
+def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
+    """As with names of runs: fields that come later have a default that means "as before"."""
+    other = {
+        "question": "Another?",
+        "margin": 2.0,
+        "hours": 2,
+        "seeds": {**STUDY["seeds"], "confirmation": [0, 1]},
+        "tuned": {RATE: [0.1, 1]},
+        "test": "paired",
+        "answers": {"yes": "a", "no": "b", "unclear": "d"},
     }
+    found = [Study.model_validate(STUDY | {field: value}).digest for field, value in other.items()]
+    assert len({*found, Study.model_validate(STUDY).digest}) == len(other) + 1
+    spelt = PLAIN | {"further": [], "also": [], "at": [], "tuned": {}, "test": "welch", "by": None}
+    assert Study.model_validate(spelt).digest == Study.model_validate(PLAIN).digest
 
 
-def test_a_further_group_may_begin_with_an_arm_of_the_study_which_is_listed_once(designed: Made) -> None:
-    plan = designed(
-        PLAIN
-        | {"arms": [CATS | {"variant": ["baseline", "cut", "again"]}]}
-        | {"further": [CATS | {"variant": ["baseline", "hot"]}]}
-    )
+def test_a_borrowed_method_is_the_run_of_its_document(root: Project) -> None:
+    made = root(STUDY)
+    table = {"draw": "table", "title": "t", "rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": "cats"}}
+    ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "artifacts": {"a": table}}
+    ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
+    table["measure"] = "knn_top1"
+    files.write_text(made / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
+    plan = planning.make(made)
+    assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
+
+
+WRONG: dict[str, list[str]] = {
+    "an arm that the study has not": [CURVE[0].replace("baseline", "warm")],
+    "a value off the grid": [CURVE[0].replace("times=0.1", "times=0.3")],
+    "two choices": [CURVE[1], CURVE[2] + "yes"],
+    "no choice": CURVE[:1] + CURVE[2:3],
+    "no tuning run behind it": [CURVE[1].replace(",2,0,", ",0,0,")],
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_selection_is_refused_with_its_line(designed: Planned, refused: Refused, case: str) -> None:
+    with refused():
+        designed(STUDY, WRONG[case])
+
+
+def test_a_selection_has_its_columns_and_the_fields_of_its_arm(root: Project, refused: Refused) -> None:
+    with refused():
+        planning.make(root(TUNED, [*SELECTED[:2], line("margins", {RATE: 1, OF_LOSS: 0.2}, "yes")]))
+    files.write_text(root(STUDY) / "config/selected/p/s.csv", "a,b\n")
+    with refused():
+        planning.make(root(STUDY))
+
+
+OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"
+CATS = {"method": "simclr", "dataset": "cats"}
+TUNED = STUDY | {
+    "arms": [
+        [
+            CATS | {"variant": ["baseline", "again", "cut"], OF_LOSS: [0.2, 0.5]},
+            CATS | {"variant": "margins", OF_LOGITS: [0.1, 0.3]},
+        ]
+    ],
+    "tuned": {RATE: [0.1, 1], OF_LOSS: [], OF_LOGITS: []},
+    "seeds": {"tuning": [100], "confirmation": [0, 1], "again": [10, 11]},
+}
+SELECTED = [
+    line("baseline", {RATE: 1, OF_LOSS: 0.2}, "yes", 1),
+    line("cut", {RATE: 0.1, OF_LOSS: 0.5}, "yes", 1),
+    line("margins", {RATE: 1, OF_LOGITS: 0.3}, "yes", 1),
+]
+WITH_LOGITS = {
+    "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
+    "logits": {"name": "margin_logits", "temperature": 0.25, "subtractive": 0.1},
+}
+
+
+def test_further_arms_are_in_the_checks_and_not_in_the_primary_comparison(designed: Planned) -> None:
+    """Other comparisons of arms are in both. A group may begin with an arm of the study, which is listed once."""
+    group = {"method": "simsiam", "dataset": "dogs", "variant": ["baseline", "cut"]}
+    also = [{"of": {"variant": "cut"}, "against": {"variant": "hot"}}]
+    plan = designed(PLAIN | {"further": [group], "also": also})
+    main, hot, base = "simclr.{}.cats.knn_top1", "simclr.hot.cats.knn_top1", "simclr.baseline.cats.knn_top1"
+    family = {(main.format(arm), base) for arm in ("cut", "hot", "again")} | {(main.format("cut"), hot)}
+    assert sorted(compared(plan, "s")) == sorted(family)
+    assert {cell.coordinates["method"] for cell in plan.artifacts["p", "s"]} == {"simclr"}
+    further = {tuple(f"simsiam.{arm}.dogs.knn_top{k}" for arm in ("cut", "baseline")) for k in (1, 5)}
+    assert set(compared(plan, "s_checks")) > family | further
+    plan = designed(PLAIN | {"arms": STUDY["arms"], "further": [CATS | {"variant": ["baseline", "hot"]}]})
     variants = [variant for variant, run in measured(plan, "s_checks") if run.seed in (0, 10)]
     assert variants == [one for one in ("baseline", "cut", "again", "hot") for _ in range(2)]
-    assert ("simclr.hot.cats.knn_top1", "simclr.baseline.cats.knn_top1") in compared(plan, "s_checks")
-    assert ("simclr.hot.cats.knn_top1", "simclr.baseline.cats.knn_top1") not in compared(plan, "s")
+    assert (hot, base) in compared(plan, "s_checks")
+    assert (hot, base) not in compared(plan, "s")
 
 
-def test_other_comparisons_of_arms_join_the_family(designed: Made) -> None:
-    plan = designed(PLAIN | {"also": [{"of": {"variant": "cut"}, "against": {"variant": "hot"}}]})
-    assert ("simclr.cut.cats.knn_top1", "simclr.hot.cats.knn_top1") in compared(plan, "s")
-    assert len(compared(plan, "s")) == 4
-
-
-def test_every_place_has_its_comparison(designed: Made) -> None:
+def test_every_place_has_its_comparison(designed: Planned) -> None:
     plan = designed(PLAIN | {"measure": "transfer_top1", "by": "transfer", "at": [{"target": ["dogs", "birds"]}]})
-    pairs = plan.config.papers["p"].measured["s"].comparisons
-    assert {(a["variant"], a["target"], b["target"]) for a, b in pairs} == {
-        (variant, target, target) for variant in ("cut", "hot", "again") for target in ("dogs", "birds")
+    assert set(compared(plan, "s")) == {
+        tuple(f"simclr.{arm}.cats.{target}.transfer_top1" for arm in (variant, "baseline"))
+        for variant in ("cut", "hot", "again")
+        for target in ("dogs", "birds")
     }
 
 
-def test_a_group_of_several_products_has_one_baseline(designed: Made) -> None:
+def test_a_group_of_several_products_has_one_baseline(designed: Planned) -> None:
     """Sizes of a set against the smallest, and the A/A arm on that alone."""
     group = [
         {"method": "simclr", "variant": "baseline", "dataset": ["cats", "dogs", "birds"]},
@@ -298,7 +246,7 @@ def test_a_group_of_several_products_has_one_baseline(designed: Made) -> None:
     assert [run.seed for variant, run in measured(plan, "s") if variant == "again"] == [10, 11]
 
 
-def test_arms_may_tune_different_fields(designed: Made) -> None:
+def test_arms_may_tune_different_fields(designed: Planned) -> None:
     plan = designed(TUNED)
     for name in ("s_tuning", "s_curves"):
         made = measured(plan, name)
@@ -311,19 +259,7 @@ def test_arms_may_tune_different_fields(designed: Made) -> None:
         assert len(made) == 12
 
 
-def line(arm: str, rate: float, key: str, t: float, chosen: str = "") -> str:
-    value = text({RATE: rate, key: t})
-    return f"{ARM_TEXT.format(arm)},{value},50,1,1,0,{chosen}"
-
-
-SELECTED = [
-    line("baseline", 1, OF_LOSS, 0.2, "yes"),
-    line("cut", 0.1, OF_LOSS, 0.5, "yes"),
-    line("margins", 1, OF_LOGITS, 0.3, "yes"),
-]
-
-
-def test_each_arm_is_confirmed_at_all_its_selected_values(designed: Made) -> None:
+def test_each_arm_is_confirmed_at_all_its_selected_values(designed: Planned) -> None:
     plan = designed(TUNED, SELECTED)
     for name in ("s", "s_checks"):
         found = {variant: (temperature(run), run.optimiser.learning_rate) for variant, run in measured(plan, name)}
@@ -332,19 +268,7 @@ def test_each_arm_is_confirmed_at_all_its_selected_values(designed: Made) -> Non
     assert printed == {"baseline": 0.5, "again": 0.5, "cut": 0.5, "margins": 0.25}
 
 
-def test_a_selection_has_the_fields_of_its_arm(designed: Made) -> None:
-    with pytest.raises(HypersphereError, match=r"line 4: value: '.*' is not in the grid of this arm"):
-        designed(TUNED, [*SELECTED[:2], line("margins", 1, OF_LOSS, 0.2, "yes")])
-
-
-def test_a_field_that_a_plan_leaves_out_does_not_change_its_digest() -> None:
-    """As with names of runs: fields that come later have a default that means "as before"."""
-    spelt = PLAIN | {"further": [], "also": [], "at": [], "tuned": {}, "test": "welch", "by": None}
-    assert Study.model_validate(spelt).digest == Study.model_validate(PLAIN).digest
-    assert Study.model_validate(PLAIN | {"hours": 2}).digest != Study.model_validate(PLAIN).digest
-
-
-EPOCHS: dict[str, Any] = {
+EPOCHS: dict[str, Any] = COMMON | {
     "question": "Does training help?",
     "title": "Trained and untrained",
     "arms": [
@@ -357,45 +281,33 @@ EPOCHS: dict[str, Any] = {
     "left_out": [{"dataset": "cats", "target": "cats"}, {"dataset": "dogs", "target": "dogs"}],
     "seeds": {"confirmation": [0, 1, 2]},
     "test": "paired",
-    "margin": 1,
-    "hours": 1,
-    "answers": {"yes": "a", "no": "b", "unclear": "c"},
-    "scale": "small",
 }
 
 
-def changed(**changes: Any) -> dict[str, Any]:
-    return {"studies.training": copy.deepcopy(EPOCHS) | changes}
-
-
-def test_each_trained_encoder_is_compared_with_its_own_start(planned: Callable[..., Plan]) -> None:
+def test_each_trained_encoder_is_compared_with_its_own_start(designed: Planned) -> None:
     """Paired by seed: both arms are epochs of one run, so that three seeds on two sets are six runs."""
-    plan = planned(paper=changed())
-    artifact = plan.config.papers["p"].measured["training"]
+    plan = designed(EPOCHS)
+    artifact = plan.config.papers["p"].measured["s"]
     assert [(a["dataset"], a["epoch"], b["epoch"]) for a, b in artifact.comparisons] == [
         ("cats", "100%", 0),
         ("dogs", "100%", 0),
     ]
     assert artifact.test == "paired"
-    cells = plan.artifacts["p", "training"]
+    cells = plan.artifacts["p", "s"]
     assert {(cell.epoch, cell.run.seed) for cell in cells if cell.run} >= {(0, 0), (100, 0), (0, 2), (100, 2)}
     assert len({cell.run.name for cell in cells if cell.run}) == 6
     assert not any(cell.missing for cell in cells)
-    assert not {"training_tuning", "training_printed", "training_curves"} & plan.config.papers["p"].measured.keys()
+    assert not {"s_tuning", "s_printed", "s_curves"} & plan.config.papers["p"].measured.keys()
+    checks = [cell for cell in plan.artifacts["p", "s_checks"] if "target" in cell.coordinates]
+    assert {(cell.coordinates["dataset"], cell.coordinates["target"], cell.missing) for cell in checks} == {
+        *(("cats", "dogs", ""), ("dogs", "cats", "")),
+        *((name, name, "left out at this scale") for name in ("cats", "dogs")),
+    }
 
 
-def test_checks_that_mean_nothing_are_left_out(planned: Callable[..., Plan]) -> None:
-    cells = [
-        cell for cell in planned(paper=changed()).artifacts["p", "training_checks"] if "target" in cell.coordinates
-    ]
-    made = {(cell.coordinates["dataset"], cell.coordinates["target"]) for cell in cells if not cell.missing}
-    assert made == {("cats", "dogs"), ("dogs", "cats")}
-    assert {cell.missing for cell in cells} == {"", "left out at this scale"}
-
-
-def test_each_comparison_of_the_family_is_a_claim_of_ours(project: Make) -> None:
+def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Planned) -> None:
     """The A/A arm is a control, and nothing is claimed of it."""
-    plan = planning.make(project(paper={"studies": {"s": STUDY}, "variants.again": {}}))
+    plan = designed(STUDY)
     (claim,) = (one for one in claims.of(plan.config, "p") if one.origin == "ours")
     assert (claim.id, claim.direction, claim.margin) == ("p.s.simclr.cut.cats-baseline", "larger", 1.0)
     cells = {cell.text for cell in plan.artifacts["p", "s"]}
@@ -403,13 +315,13 @@ def test_each_comparison_of_the_family_is_a_claim_of_ours(project: Make) -> None
     assert "not selected yet" in claims.why_not_measured(plan, "p", claim)
 
 
-def test_each_group_of_arms_is_a_panel_of_its_tuning_curves(project: Make) -> None:
+def test_each_group_of_arms_is_a_panel_of_its_tuning_curves(designed: Planned) -> None:
     """The methods differ between groups, the variants within them; no cell stands for a variant of the other group."""
     variants = {"simclr": ["baseline", "hot", "again"], "simsiam": ["baseline", "cut", "again"]}
-    study = STUDY | {"arms": [{"method": name, "dataset": "cats", "variant": some} for name, some in variants.items()]}
-    plan = planning.make(project(paper={"studies": {"s": study}, "variants.again": {}}))
+    arms = [{"method": name, "dataset": "cats", "variant": some} for name, some in variants.items()]
+    plan = designed(STUDY | {"arms": arms})
     declared = plan.config.papers["p"].measured["s_tuning"]
     assert [panel["method"] for panel in declared.axes["panels"]] == ["simclr", "simsiam"]
     assert [line["variant"] for line in declared.axes["lines"]] == ["baseline", "hot", "cut"]
-    arms = {(cell.run.method.name, cell.coordinates["variant"]) for cell in plan.artifacts["p", "s_tuning"] if cell.run}
-    assert arms == {("simclr", "baseline"), ("simclr", "hot"), ("simsiam", "baseline"), ("simsiam", "cut")}
+    made = {(run.method.name, variant) for variant, run in measured(plan, "s_tuning")}
+    assert made == {("simclr", "baseline"), ("simclr", "hot"), ("simsiam", "baseline"), ("simsiam", "cut")}

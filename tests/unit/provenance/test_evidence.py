@@ -10,11 +10,12 @@ import pytest
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
 from hypersphere.provenance import digests, evidence
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain
+
+from ...fixtures import Refused
 
 
 @pytest.fixture
@@ -115,28 +116,17 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
 
 
-def test_altered_files_are_refused(tiny_plan: Plan, run: Run) -> None:
-    for name in ("encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors"):
-        path = tiny_plan.run_folder(run.name) / name
-        data = path.read_bytes()
-        path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
-        with pytest.raises(HypersphereError, match=f"{name}: the file's bytes are not those of its manifest"):
-            evidence.pack(tiny_plan, run)
-        path.write_bytes(data)
-    evidence.pack(tiny_plan, run)
-
-
-def test_a_run_without_evaluations_is_refused(tiny_plan: Plan, run: Run) -> None:
+def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, refused: Refused) -> None:
     """However many of its protocols are there."""
-    for name in ("norms", "knn"):
-        path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, name))
-        path.unlink()
-        with pytest.raises(HypersphereError, match=r"\.csv: the file is missing; .*evaluate " + run.name):
-            evidence.pack(tiny_plan, run)
-
-
-def test_altered_answers_are_refused(tiny_plan: Plan, run: Run) -> None:
-    path = tiny_plan.evaluation(run.name, digest(tiny_plan, run, "knn"))
-    path.write_text(path.read_text().replace("finished", "finishes", 1))
-    with pytest.raises(HypersphereError, match=f"{path.name}: the file's bytes are not those of its manifest"):
-        evidence.pack(tiny_plan, run)
+    knn = tiny_plan.evaluation(run.name, digest(tiny_plan, run, "knn"))
+    of_run = ("encoder.safetensors", "history.csv", "snapshots/epoch-0002.safetensors")
+    for path in (*(tiny_plan.run_folder(run.name) / name for name in of_run), knn):
+        data = path.read_bytes()
+        for damage in (data[:-3] + bytes([data[-3] ^ 1]) + data[-2:], None):
+            path.unlink()
+            if damage:
+                path.write_bytes(damage)
+            with refused():
+                evidence.pack(tiny_plan, run)
+            path.write_bytes(data)
+    evidence.pack(tiny_plan, run)

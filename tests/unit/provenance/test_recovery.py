@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -34,6 +35,13 @@ class Process:
         """With -9."""
         self.process.kill()
         self.process.communicate()
+
+
+def briefly(folder: Path) -> str:
+    """What is said to a process that is killed at once."""
+    process = Process(folder)
+    process.kill()
+    return process.said
 
 
 def lock(folder: Path) -> Path:
@@ -74,32 +82,23 @@ def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path) -> None:
     assert training.exists()  # an orphan may still be writing it; the run tidies up under its lock
 
 
+def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks = lock(tmp_path)
+    files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"hosts": {platform.node(): 1}})
+    monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError(95, "Operation not supported")))
+    assert recovery.join(tmp_path) is None
+    assert locks.exists()
+
+
 @pytest.mark.parametrize("hosts", [{}, {"another-host": 1}, {"another-host": 1, platform.node(): 2}])
 def test_locks_that_may_be_of_another_machine_are_left_alone(tmp_path: Path, hosts: dict[str, int]) -> None:
     """Our own lock may not be seen from there; nor is it known whose locks are that nobody recorded."""
     locks, record = lock(tmp_path), tmp_path / ".snakemake" / "hypersphere.json"
     files.write_json(record, {"hosts": hosts})
     for _ in range(2):  # nor by the next one, although it is we who came last
-        process = Process(tmp_path)
-        process.kill()
-        assert process.said == "None"
+        assert briefly(tmp_path) == "None"
         assert locks.exists()
     shutil.rmtree(locks)  # `snakemake --unlock`
-    process = Process(tmp_path)
-    process.kill()
+    briefly(tmp_path)
     lock(tmp_path)
-    process = Process(tmp_path)
-    process.kill()
-    assert "was killed: its locks are removed" in process.said  # the control: now all is known again
-
-
-def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    locks = lock(tmp_path)
-    files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"hosts": {platform.node(): 1}})
-
-    def unsupported(handle: int, operation: int) -> None:
-        raise OSError(95, "Operation not supported")
-
-    monkeypatch.setattr(fcntl, "flock", unsupported)
-    assert recovery.join(tmp_path) is None
-    assert locks.exists()
+    assert "was killed: its locks are removed" in briefly(tmp_path)  # the control: now all is known again

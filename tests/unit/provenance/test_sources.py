@@ -29,51 +29,21 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     # Edits that change what a run is, or could.
     "an operator in the loop": (LOOP, "output.loss * share", "output.loss / share", MOVES),
     "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MOVES),
-    "how the registry merges defaults": (
-        "config/registry.py",
-        "... if default is None",
-        "0 if default is None",
-        MOVES,
-    ),
+    "how defaults are merged": ("config/registry.py", "... if default is None", "0 if default is None", MOVES),
     "the condition of an error": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MOVES),
-    "the type of an error": (
-        "config/run.py",
-        'raise HypersphereError(\n                f"run {self.name}',
-        'raise ValueError(\n                f"run {self.name}',
-        MOVES,
-    ),
+    "the type of an error": ("config/run.py", "raise HypersphereError(\n  ", "raise ValueError(\n  ", MOVES),
     # Edits of what only speaks, of what decides no byte, and of what the run does not use.
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", STAYS),
-    "a docstring": (
-        LOOP,
-        '"""Pretraining, top to bottom',
-        '"""Pretraining, from top to bottom',
-        STAYS,
-    ),
+    "a docstring": (LOOP, '"""Pretraining, top to', '"""Pretraining, from top to', STAYS),
     "a field's docstring": ("config/recipe.py", "Probability that values", "How probable it is that values", STAYS),
-    "blank lines and line breaks": (
-        "objectives/nt_xent.py",
-        "    n = len(z_a)\n",
-        "\n    n = len(\n        z_a\n    )\n",
-        STAYS,
-    ),
+    "line breaks": ("objectives/nt_xent.py", "    n = len(z_a)\n", "\n    n = len(\n        z_a\n    )\n", STAYS),
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
     "a method's error": ("methods/mocov2.py", "does not divide the", "is no divisor of the", STAYS),
     "a run's error": ("config/run.py", "is more than the", "exceeds the", STAYS),
     "a declaration's error": ("config/recipe.py", "blur_kernel: must be odd", "blur_kernel: has to be odd", STAYS),
     "a note": (LOOP, "; starting over", "; it begins again", STAYS),
-    "a new note": (
-        LOOP,
-        "    checkpointer = Checkpointer(",
-        '    print("keeping")\n    checkpointer = Checkpointer(',
-        STAYS,
-    ),
-    "an assertion's message": (
-        "config/registry.py",
-        "assert function is not None\n    fields",
-        'assert function is not None, "no function"\n    fields',
-        STAYS,
-    ),
+    "a new note": (LOOP, "    checkpointer = C", '    print("keeping")\n    checkpointer = C', STAYS),
+    "an assertion's message": ("config/registry.py", "is not None\n    fields", 'is not None, "no"\n    fields', STAYS),
     "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", STAYS),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", STAYS),
     "the console": ("command/console.py", "import", "import os\nimport", STAYS),
@@ -190,9 +160,8 @@ def test_a_modules_table_counts_with_it(tmp_path: Path, monkeypatch: pytest.Monk
         tables.append(digests())
     one, two, three = (set(column) for column in zip(*tables, strict=True))
     assert (len(one), len(two), len(three)) == (3, 3, 1)
-
-
-def test_the_table_of_measures_decides_the_claims() -> None:
+    monkeypatch.undo()
+    sources.forget()
     assert "kNN accuracy" in sources.closure(["hypersphere.statistics.claims"])["hypersphere.config.measures"]
 
 
@@ -217,11 +186,7 @@ def test_which_modules_exist() -> None:
     assert sources.exists("hypersphere.prng")
     assert sources.exists("hypersphere.training")
     assert not any(map(sources.exists, ("hypersphere.prng.uniform", "hypersphere.nowhere", "json", "prng")))
-
-
-def test_every_silent_module_exists() -> None:
-    """One that is renamed would count again under its new name."""
-    assert [name for name in sources.SILENT if not sources.exists(name)] == []
+    assert [name for name in sources.SILENT if not sources.exists(name)] == []  # one renamed would count again
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import platform
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,13 +25,6 @@ def in_the_foreground() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_what_is_ignored_stays_ignored() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with stop.on_request() as request:
-        signal.raise_signal(signal.SIGINT)
-    assert request.number is None
-
-
 def test_a_signal_is_noted_and_a_second_one_acts() -> None:
     with pytest.raises(KeyboardInterrupt), stop.on_request() as request:  # noqa: PT012
         assert (request.number, request.name) == (None, "")
@@ -42,24 +35,22 @@ def test_a_signal_is_noted_and_a_second_one_acts() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_handlers_are_as_before() -> None:
+def asked_number() -> int | None:
+    with stop.on_request() as request:
+        return request.number
+
+
+def test_handlers_are_as_before_and_what_is_ignored_stays_ignored() -> None:
     before = [signal.getsignal(number) for number in stop.SIGNALS]
     with stop.on_request():
         assert [signal.getsignal(number) for number in stop.SIGNALS] != before
     assert [signal.getsignal(number) for number in stop.SIGNALS] == before
-
-
-def test_in_another_thread_nothing_is_asked() -> None:
-    seen: list[int | None] = []
-
-    def work() -> None:
-        with stop.on_request() as request:
-            seen.append(request.number)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [None]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with stop.on_request() as request:
+        signal.raise_signal(signal.SIGINT)
+    assert request.number is None
+    with ThreadPoolExecutor(1) as pool:  # in another thread nothing is asked
+        assert pool.submit(asked_number).result() is None
 
 
 WRITER = """
@@ -99,31 +90,22 @@ def test_sigterm_leaves_nothing_half_written(tmp_path: Path, how: str) -> None:
         assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
 
 
-def orphan(tmp_path: Path, host: str) -> subprocess.Popen[str]:
-    """A writer whose parent, on ``host``, was killed with -9."""
+@pytest.mark.parametrize("host", [platform.node(), "another-host"])
+def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path, host: str) -> None:
+    """The control: a process of that number on another machine is no parent."""
     parent = subprocess.Popen([sys.executable, "-c", SLEEPER])
     process = start(tmp_path / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
     assert process.poll() is None
     parent.kill()
     parent.wait()
-    return process
-
-
-def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
-    process = orphan(tmp_path, platform.node())
-    assert process.stdout is not None
-    assert "the Snakemake that started this job is gone" in process.stdout.readline()
-    assert process.wait(timeout=60) == 128 + signal.SIGTERM
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_process_of_that_number_on_another_machine_is_no_parent(tmp_path: Path) -> None:
-    """The control of the test above."""
-    process = orphan(tmp_path, "another-host")
-    try:
+    if host == platform.node():
+        assert process.stdout is not None
+        assert "the Snakemake that started this job is gone" in process.stdout.readline()
+        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+        assert list(tmp_path.iterdir()) == []
+    else:
         time.sleep(1)  # twenty looks
         assert process.poll() is None
-    finally:
         process.kill()
         process.wait()
 

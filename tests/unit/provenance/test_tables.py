@@ -7,15 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.errors import DamagedError
 from hypersphere.provenance import tables
 from hypersphere.provenance.manifest import check_listed, check_tidy
 
-
-def write(path: Path, text: str) -> Path:
-    """A CSV of these lines."""
-    path.write_text(text)
-    return path
+from ...fixtures import Approve, Refused
 
 
 def test_numbers_have_one_spelling(tmp_path: Path) -> None:
@@ -27,22 +23,20 @@ def test_numbers_have_one_spelling(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_bytes() == ("\n".join(["n,value", *lines]) + "\n").encode()
 
 
-def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path) -> None:
+def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve) -> None:
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
     proof = tmp_path / "statistics" / "manifest.json"
     assert check_listed(proof, "a.csv")["files"].keys() == {"a.csv", "b.csv"}
-    write(tmp_path / "statistics" / "b.csv", "value\n2\n")
+    (tmp_path / "statistics" / "b.csv").write_text("value\n2\n")
     assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
-    with pytest.raises(DamagedError, match=r"b\.csv: the file's bytes are not those") as caught:
+    with pytest.raises(DamagedError) as caught:
         check_tidy(tmp_path, "statistics/b.csv")
+    approve(caught.value)
     assert caught.value.proofs == (proof,)
-
-
-@pytest.mark.parametrize("name", ["claims", "theory"])
-def test_pages_of_their_own_have_manifests_of_their_own(tmp_path: Path, name: str) -> None:
-    tables.write(tmp_path, {name: (pd.DataFrame({"id": ["a"]}), ["id"])})
-    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.csv", f"{name}.json"}
+    for name in ("claims", "theory"):  # pages of their own
+        tables.write(tmp_path / name, {name: (table, ["value"])})
+        assert {path.name for path in (tmp_path / name).iterdir()} == {f"{name}.csv", f"{name}.json"}
 
 
 def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
@@ -56,7 +50,8 @@ def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
         **tables.numbers("value", "seed"),
         **tables.flags("final", "low_power"),
     }
-    found = tables.read(write(tmp_path / "t.csv", "\n".join(lines) + "\n"), columns)
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    found = tables.read(tmp_path / "t.csv", columns)
     assert [math.isnan(value) for value in found["value"]] == [True, False]
     assert found["seed"][0] == 3.0
     assert math.isnan(found["seed"][1])
@@ -75,32 +70,17 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table, check_dtype=False)
 
 
-def test_infinity_that_was_written_as_text_is_a_number(tmp_path: Path) -> None:
-    found = tables.read(write(tmp_path / "t.csv", "value\ninf\n-inf\n"), tables.numbers("value"))
-    assert found["value"].tolist() == [math.inf, -math.inf]
-
-
-def test_columns_that_a_table_need_not_have_are_of_one_kind(tmp_path: Path) -> None:
-    found = tables.read(write(tmp_path / "t.csv", "epoch,entropy\n1,0.5\n"), tables.numbers("epoch"), others="number")
-    assert found["entropy"].tolist() == [0.5]
+def test_infinity_that_was_written_as_text_is_a_number_and_further_columns_are_of_one_kind(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("value,entropy\ninf,0.5\n-inf,1\n")
+    found = tables.read(tmp_path / "t.csv", tables.numbers("value"), others="number")
+    assert found.to_numpy().tolist() == [[math.inf, 0.5], [-math.inf, 1]]
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (None, r"t\.csv: the file is missing$"),
-        ("", r"t\.csv: cannot be read as a CSV table \(No columns"),
-        ('a,b\n1,"2\n', r"t\.csv: cannot be read as a CSV table"),
-        ("value\n1\n", r"t\.csv: column epoch is missing; expected: epoch, value$"),
-        ("epoch,value,entropy\n1,2,0.5\n", r"t\.csv: column entropy is unknown; expected: epoch, value$"),
-        ("epoch,value\n1,many\n", r"t\.csv: column value: could not convert string to float: 'many'$"),
-    ],
+    "text", [None, "", 'a,b\n1,"2\n', "value\n1\n", "epoch,value,entropy\n1,2,0.5\n", "epoch,value\n1,many\n"]
 )
-def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
-    path = tmp_path / "t.csv"
+def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, refused: Refused, text: str | None) -> None:
     if text is not None:
-        write(path, text)
-    with pytest.raises(HypersphereError, match=sentence) as caught:
-        tables.read(path, tables.numbers("epoch", "value"))
-    assert str(caught.value).startswith(str(path))
-    assert "\n" not in str(caught.value)
+        (tmp_path / "t.csv").write_text(text)
+    with refused():
+        tables.read(tmp_path / "t.csv", tables.numbers("epoch", "value"))
