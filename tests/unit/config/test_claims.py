@@ -101,7 +101,7 @@ WRONG: list[list[dict[str, str]]] = [
             {"id": ""},
             {"id": "a"},
             COMPARED | {"direction": "equal", "metric": "norm"},
-            COMPARED | {"direction": "smaller"},
+            COMPARED | {"direction": "less"},
             {"kind": "guess"},
             {"origin": "corrected"},
             {"origin": "theirs"},

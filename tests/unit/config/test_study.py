@@ -305,11 +305,12 @@ def test_each_trained_encoder_is_compared_with_its_own_start(designed: Planned) 
     }
 
 
-def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Planned) -> None:
+@pytest.mark.parametrize("direction", ["larger", "smaller"])
+def test_each_comparison_of_the_family_is_a_claim_of_ours(designed: Planned, direction: str) -> None:
     """The A/A arm is a control, and nothing is claimed of it."""
-    plan = designed(STUDY)
+    plan = designed(STUDY | ({"direction": direction} if direction == "smaller" else {}))
     (claim,) = (one for one in claims.of(plan.config, "p") if one.origin == "ours")
-    assert (claim.id, claim.direction, claim.margin) == ("p.s.simclr.cut.cats-baseline", "larger", 1.0)
+    assert (claim.id, claim.direction, claim.margin) == ("p.s.simclr.cut.cats-baseline", direction, 1.0)
     cells = {cell.text for cell in plan.artifacts["p", "s"]}
     assert set(claim.cells) <= cells
     assert "not selected yet" in claims.why_not_measured(plan, "p", claim)
