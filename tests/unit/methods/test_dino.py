@@ -1,6 +1,5 @@
 """DINO's wiring: a teacher that follows, a centre that follows the teacher, a head of cosines."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -8,23 +7,22 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+import torch.nn.functional as F
+from lightly.loss import DINOLoss
+from lightly.models.modules.heads import DINOProjectionHead
+from torch import Tensor
 
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.dino import dino
 from hypersphere.objectives.self_distillation import self_distillation
 
-from .shared import descend, described, identity, make_batch, make_parts, step
-
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
-from lightly.loss import DINOLoss
-from lightly.models.modules.heads import DINOProjectionHead
+from .shared import descend, make_batch, make_parts, step
 
 LOSS = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
 
 
-def make(loss: Callable[..., Tensor] = LOSS, gradient: Any = identity, **options: Any) -> Method:
-    method = dino(make_parts(loss, gradient), **{"hidden": 7, "bottleneck": 4, "prototypes": 9} | options)
+def make(loss: Callable[..., Tensor] = LOSS, **options: Any) -> Method:
+    method = dino(make_parts(loss), hidden=7, bottleneck=4, prototypes=9, **options)
     method.begin()
     return method
 
@@ -37,19 +35,11 @@ def trained_a_little() -> Method:
     return method
 
 
-def normed(x: Tensor) -> Tensor:
-    return x / x.square().sum(dim=1, keepdim=True).sqrt()
-
-
 def outputs(method: Method, batch: Batch, prefix: str = "") -> list[Tensor]:
     """Of the student, or of the teacher, view by view: cosines of bottleneck and prototypes."""
     encoder, projector = (method.get_submodule(prefix + name) for name in ("encoder", "projector"))
-    rows = normed(method.get_parameter(f"{prefix}prototypes.weight"))
-    return [normed(projector(encoder(view))) @ rows.T for view in batch.views]
-
-
-def teacher(method: Method) -> nn.Module:
-    return method.get_submodule("target")
+    rows = F.normalize(method.get_parameter(f"{prefix}prototypes.weight"))
+    return [F.normalize(projector(encoder(view))) @ rows.T for view in batch.views]
 
 
 @pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
@@ -60,14 +50,12 @@ def test_its_head_is_lightlys(batch_norm: bool) -> None:
     method = make(batch_norm=batch_norm)
     theirs = DINOProjectionHead(6, 7, 4, 9, batch_norm=batch_norm)
     projector, rows = method.get_submodule("projector"), method.get_parameter("prototypes.weight")
-    assert described(projector) == described(theirs.layers)
     theirs.layers.load_state_dict(projector.state_dict())
     theirs.last_layer.weight_v.data.copy_(rows.detach())
     features = torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
     ours = method.get_submodule("prototypes")(projector(features))
     torch.testing.assert_close(ours, theirs(features))
     assert (projector(features) @ rows.T - ours).abs().max() > 1e-2  # control: a plain linear layer
-    assert len(described(make(layers=2).get_submodule("projector"))) == 3
 
 
 def test_its_loss_and_centre_are_lightlys() -> None:
@@ -98,7 +86,6 @@ def test_it_is_algorithm_1() -> None:
     torch.testing.assert_close(method(batch._replace(views=batch.views.flip(0))).loss, loss)  # either view first
     bottleneck = [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
     torch.testing.assert_close(embeddings, torch.cat(bottleneck).detach())
-    assert not embeddings.requires_grad
 
 
 def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
@@ -122,16 +109,6 @@ def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
         assert (before - expected).abs().max() > 1e-3
 
 
-def test_each_view_has_its_own_batch_statistics_in_student_and_teacher() -> None:
-    """The teacher's batch norm works in training mode, and its running statistics are its own."""
-    method = trained_a_little()
-    norms = {name: module for name, module in method.named_modules() if isinstance(module, nn.BatchNorm1d)}
-    assert norms.keys() == {"encoder.norm", "target.encoder.norm"}
-    assert [int(norm.num_batches_tracked) for norm in norms.values()] == [6, 6]  # type: ignore[arg-type]
-    means = [norm.running_mean for norm in norms.values()]
-    assert (means[0] - means[1]).abs().max() > 1e-4  # type: ignore[operator]
-
-
 def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:
     """A quarter of eight steps: two; weight decay rests too. Control: without it the layer moves in the first."""
     fractions = [(k + 1) / 8 for k in range(8)]
@@ -143,22 +120,3 @@ def test_a_frozen_last_layer_rests_for_its_share_of_training() -> None:
     assert (method.get_parameter("projector.4.weight") - start["projector.4.weight"]).abs().max() > 1e-3
     assert not torch.equal(descend(make(), fractions[:1])[0], found[0])
     assert torch.equal(descend(make(freeze_last_layer=1.0), fractions[:7])[-1], found[0])
-
-
-@pytest.mark.parametrize("altered", [None, "centre", "frozen", "target.projector.0.bias", "target.prototypes.weight"])
-def test_what_it_remembers_is_in_its_state(altered: str | None) -> None:
-    """Continued from its state, a fresh method goes the same way; with one part of it altered, it does not."""
-    method, resumed = (make(freeze_last_layer=0.5, momentum=0.5, momentum_schedule="constant") for _ in range(2))
-    descend(method, [0.1, 0.2, 0.3])
-    resumed.load_state_dict(method.state_dict())
-    if altered:
-        part = resumed.state_dict()[altered]
-        part.copy_(~part if part.dtype == torch.bool else part.roll(1, dims=0))
-    same = []
-    for fraction in (0.6, 0.7, 0.8):
-        ends = [descend(each, [fraction])[-1] for each in (method, resumed)]
-        losses = [each(make_batch(seed=7)).loss for each in (method, resumed)]
-        same.append(torch.equal(*ends) and torch.equal(*losses))
-        for each in (method, resumed):
-            each.after_step(fraction, fraction)
-    assert same == [altered is None] * 3
