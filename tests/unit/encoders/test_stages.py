@@ -1,12 +1,14 @@
-"""The basic block against torchvision's, to the bit, and the small ResNets against networks of torchvision's blocks."""
+"""The basic block and small ResNets against torchvision's, and the plain network against torch's functions."""
 
 from collections.abc import Callable
 
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 from torchvision.models import resnet
 
+from hypersphere.encoders.convnet import convnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.encoders.resnet10 import resnet10
 from hypersphere.encoders.stages import BasicBlock
@@ -78,3 +80,17 @@ def test_a_narrow_resnet8_trains_channels_last() -> None:
         x = torch.randn(4, 3, 8, 8, generator=torch.Generator().manual_seed(step))
         model(x.to(memory_format=torch.channels_last)).square().sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
+    """The same function written with torch's functions; the first layer keeps the sides, the others halve them."""
+    model = randomise(convnet(width=4))
+    images = torch.rand(3, 3, 10, 10, generator=torch.Generator().manual_seed(1))
+    tensors = model.state_dict()
+    x = images
+    for i, stride in ((1, 1), (2, 2), (3, 2)):
+        x = F.conv2d(x, tensors[f"layer{i}.conv.weight"], stride=stride, padding=1)
+        norm = [tensors[f"layer{i}.bn.{name}"] for name in ("running_mean", "running_var", "weight", "bias")]
+        x = F.relu(F.batch_norm(x, *norm))
+        assert x.shape[-1] == {1: 10, 2: 5, 3: 3}[i]
+    torch.testing.assert_close(model(images), x.mean(dim=(2, 3)))

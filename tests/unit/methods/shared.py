@@ -25,6 +25,18 @@ class Flat(nn.Module):
         return self.norm(self.linear(images.flatten(1)))
 
 
+class Streams(nn.Module):
+    """Stands in for an encoder of two streams: linear maps of an image's first channel, and of its other two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream_dim, self.feature_dim = 5, 10
+        self.first, self.rest = nn.Linear(4, 5), nn.Linear(8, 5)
+
+    def streams(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        return self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))
+
+
 def identity(z: Tensor) -> Tensor:
     return z
 

@@ -27,14 +27,6 @@ def make(loss: Callable[..., Tensor] = LOSS, **options: Any) -> Method:
     return method
 
 
-def trained_a_little() -> Method:
-    """Student and teacher are apart, and the centre is not zero."""
-    method = make(momentum=0.5, momentum_schedule="constant")
-    for seed in range(3):
-        step(method, make_batch(seed=seed), rate=2.0)
-    return method
-
-
 def outputs(method: Method, batch: Batch, prefix: str = "") -> list[Tensor]:
     """Of the student, or of the teacher, view by view: cosines of bottleneck and prototypes."""
     encoder, projector = (method.get_submodule(prefix + name) for name in ("encoder", "projector"))
@@ -68,24 +60,6 @@ def test_its_loss_and_centre_are_lightlys() -> None:
         step(method, batch, rate=2.0)  # sees the batch again, which changes no mean
         torch.testing.assert_close(method.get_buffer("centre"), theirs.center.view(9))
     assert method.get_buffer("centre").abs().max() > 0.05
-
-
-def test_it_is_algorithm_1() -> None:
-    """Caron et al. 2021, Alg. 1: H(t1, s2)/2 + H(t2, s1)/2, by softmaxes and logarithms. Control: crossed otherwise.
-    Its embeddings are the student's bottleneck, before it is normalised."""
-    method, batch = trained_a_little(), make_batch(seed=9)
-    (s_1, s_2), (t_1, t_2) = outputs(method, batch), outputs(method, batch, "target.")
-
-    def entropy(t: Tensor, s: Tensor) -> Tensor:
-        p = ((t - method.get_buffer("centre")) / 0.2).softmax(dim=1)
-        return -(p * (s / 0.5).softmax(dim=1).log()).sum(dim=1).mean()
-
-    loss, embeddings = method(batch)
-    torch.testing.assert_close(loss, entropy(t_1, s_2) / 2 + entropy(t_2, s_1) / 2)
-    assert abs(entropy(t_1, s_1) / 2 + entropy(t_2, s_2) / 2 - loss) > 1e-5
-    torch.testing.assert_close(method(batch._replace(views=batch.views.flip(0))).loss, loss)  # either view first
-    bottleneck = [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
-    torch.testing.assert_close(embeddings, torch.cat(bottleneck).detach())
 
 
 def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:

@@ -21,8 +21,7 @@ from hypersphere.methods.simsiam import simsiam
 from hypersphere.methods.supervised import supervised
 from hypersphere.methods.swav import swav
 
-from .shared import described, make_parts
-from .test_cmc import Streams
+from .shared import Streams, described, make_parts
 
 WIDTHS: dict[Callable[..., Method], dict[str, Any]] = {
     cmc: {"hidden": None},

@@ -31,14 +31,6 @@ def make(objective: Any = contrast, seed: int = 0, **options: Any) -> Method:
     return method
 
 
-def moved(**options: Any) -> Method:
-    """After two steps, so that the target is not the query network."""
-    method = make(**{"momentum": 0.5} | options)
-    for i in range(2):
-        step(method, make_batch(seed=i + 5), rate=0.3)
-    return method
-
-
 def queries(method: Method, images: Tensor) -> Tensor:
     return method.get_submodule("projector")(method.encoder(images))
 
@@ -59,18 +51,6 @@ def given(method: Method, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     method.objective = recording
     method(batch)
     return seen[0], seen[1], seen[2]
-
-
-def test_its_loss_by_hand() -> None:
-    """He et al. 2020, Alg. 1: the key is class 0 of 1 + K; q from the first view, k from the second."""
-    method = moved()
-    queue = method.get_buffer("queue").clone()
-    output = method(make_batch())
-    a, b = make_batch().views
-    q, k = F.normalize(queries(method, a)), F.normalize(keys(method, b))
-    logits = torch.cat([(q * k).sum(1, keepdim=True), q @ queue.T], dim=1) / 0.2
-    torch.testing.assert_close(output.loss, -logits.log_softmax(1)[:, 0].mean())
-    torch.testing.assert_close(output.embeddings, queries(method, a).detach())
 
 
 def test_lightlys_loss_with_its_memory_bank_is_ours() -> None:
@@ -119,16 +99,6 @@ def test_a_queue_shorter_than_a_steps_keys_holds_the_newest(places: int) -> None
     joining = F.normalize(keys(copy.deepcopy(method), make_batch().views[1]))
     step(method, make_batch())
     torch.testing.assert_close(method.get_buffer("queue"), joining[-places:])
-
-
-def test_keys_join_before_the_target_follows() -> None:
-    """The queue holds what the loss was of: keys of the target as it was in the pass."""
-    method = moved()
-    batch = make_batch()
-    k = given(copy.deepcopy(method), batch)[1]
-    step(method, batch, rate=0.3)
-    torch.testing.assert_close(method.get_buffer("queue")[-5:], F.normalize(k))
-    assert (F.normalize(keys(method, batch.views[1])) - F.normalize(k)).abs().max() > 1e-3
 
 
 def in_groups(method: Method, images: Tensor, groups: list[list[int]]) -> Tensor:

@@ -1,25 +1,114 @@
-"""Methods with a momentum target: how it follows."""
+"""Momentum targets: what is copied, followed and drawn, and BYOL's and MoCo v3's wiring, which is one."""
 
 import copy
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
+import scipy.stats
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from lightly.models.utils import update_momentum
+from lightly.utils.scheduler import cosine_schedule
+from torch import Tensor, nn
 
-from hypersphere.methods.base import Method
+from hypersphere import prng
+from hypersphere.methods.base import Method, follow, frozen_copy, momentum_at
 from hypersphere.methods.byol import byol
 from hypersphere.methods.dino import dino
 from hypersphere.methods.mocov2 import mocov2
 from hypersphere.methods.mocov3 import mocov3
+from hypersphere.objectives.cosine_logits import cosine_logits
+from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.objectives.self_distillation import self_distillation
+from hypersphere.training.build import build_method
 
-from .shared import make_batch, make_parts, step, trained
+from .shared import Flat, batches_seen, gradients, make_batch, make_parts, make_run, step, trained
+
+
+def zero(*batches: Tensor, **given: Tensor) -> Tensor:
+    return batches[0].sum() * 0
+
+
+def two_flats() -> tuple[nn.Module, nn.Module]:
+    """Of different weights, and of different running statistics."""
+    torch.manual_seed(0)
+    a, b = Flat(), Flat()
+    b(make_batch().views[0])
+    return a, b
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.25, 1.0])
+def test_follow_is_lightlys_update_and_leaves_running_statistics_alone(momentum: float) -> None:
+    target, online = two_flats()
+    theirs, before = copy.deepcopy(target), copy.deepcopy(online.state_dict())
+    kept = copy.deepcopy(dict(target.named_buffers()))
+    update_momentum(online, theirs, momentum)
+    follow(target, online, momentum)
+    for mine, lightly in zip(target.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(mine, lightly)
+    assert all(torch.equal(before[name], tensor) for name, tensor in online.state_dict().items())
+    assert all(torch.equal(kept[name], buffer) for name, buffer in target.named_buffers())
+    assert not torch.equal(kept["norm.running_mean"], online.get_buffer("norm.running_mean"))
+
+
+def test_momentum_rises_along_half_a_cosine() -> None:
+    """By hand at base 0.9: cos(pi/3) = 1/2, so that a third of the way is 1 - 0.1 · 0.75; and lightly's schedule."""
+    cosine = [momentum_at(0.9, "cosine", i / 12) for i in range(13)]
+    assert [cosine[i] for i in (0, 4, 6, 12)] == pytest.approx([0.9, 0.925, 0.95, 1.0], abs=1e-12)
+    assert cosine == pytest.approx([cosine_schedule(i, 13, 0.9, 1.0) for i in range(13)])
+    assert [momentum_at(0.9, "constant", i / 12) for i in (0, 6, 12)] == [0.9] * 3
+
+
+def test_a_frozen_copy_is_equal_and_stays() -> None:
+    module, _ = two_flats()
+    kept = frozen_copy(module)
+    names = module.state_dict().keys()
+    assert kept.state_dict().keys() == names
+    assert all(torch.equal(kept.state_dict()[name], module.state_dict()[name]) for name in names)
+    assert [p.requires_grad for p in kept.parameters()] == [False] * 4
+    assert [p.requires_grad for p in module.parameters()] == [True] * 4
+    before = copy.deepcopy(kept.state_dict())
+    with torch.no_grad():
+        for tensor in module.state_dict().values():
+            tensor += 1
+    assert all(torch.equal(before[name], tensor) for name, tensor in kept.state_dict().items())
+    assert not torch.equal(before["linear.weight"], module.state_dict()["linear.weight"])
+
+
+def test_unit_vectors_are_of_seed_and_purpose_alone() -> None:
+    parts = make_parts(zero)
+    torch.manual_seed(1)
+    first = parts.unit_vectors(5, 3, "queue")
+    torch.manual_seed(2)
+    assert torch.equal(first, parts.unit_vectors(5, 3, "queue"))
+    for other in (parts.unit_vectors(5, 3, "bank"), parts._replace(seed=1).unit_vectors(5, 3, "queue")):
+        assert (first - other).abs().max() > 0.1
+
+
+def test_unit_vectors_are_uniform_on_the_sphere() -> None:
+    """Archimedes: on the sphere in space each coordinate is uniform in [-1, 1]."""
+    vectors = make_parts(zero).unit_vectors(2000, 3, "queue").double()
+    torch.testing.assert_close(vectors.norm(dim=1), torch.ones(2000, dtype=torch.float64), atol=1e-6, rtol=0)
+    for coordinate in vectors.T.numpy():
+        assert scipy.stats.kstest(coordinate, "uniform", (-1, 2)).pvalue > 0.01
+    assert torch.corrcoef(vectors.T).fill_diagonal_(0).abs().max() < 4 / math.sqrt(2000)
+
+
+def test_a_batchs_key_is_seed_purpose_and_moment() -> None:
+    batch = make_batch()._replace(rng_key=(3, 1, 4, 2))
+    assert batch.key("shuffle") == (3, "shuffle", 1, 4, 2)
+    order = prng.permutation(50, *batch.key("shuffle"))
+    assert order.tolist() == prng.permutation(50, 3, "shuffle", 1, 4, 2).tolist()
+    moments = [(9, 1, 4, 2), (3, 9, 4, 2), (3, 1, 9, 2), (3, 1, 4, 9), (3, 1, 4, 2)]
+    keys = [batch._replace(rng_key=moment).key("shuffle") for moment in moments] + [batch.key("noise")]
+    assert len({tuple(prng.permutation(50, *key)) for key in keys}) == 6
+
 
 Make = Callable[..., Method]
 
@@ -91,3 +180,96 @@ def test_the_step_whose_momentum_is_read(make: Make, moves: bool) -> None:
     method.after_step(0.0, 1.0)
     for name in weights(method):
         torch.testing.assert_close(target(method)[name], before[name] + moves)
+
+
+Term = Callable[[Tensor, Tensor], Tensor]
+MOCOV3 = {"name": "mocov3", "hidden": 8, "dim": 4}
+
+
+def contrast(q: Tensor, k: Tensor) -> Tensor:
+    """Each query among the keys of the other view, at temperature 0.2."""
+    return generalised_info_nce(q, k, partial(cosine_logits, temperature=0.2), negatives="other_view")
+
+
+def attraction(p: Tensor, z: Tensor) -> Tensor:
+    return generalised_info_nce(p, z, partial(cosine_logits, temperature=0.5), negatives="none", beta=0.0)
+
+
+def cross_entropy(q: Tensor, k: Tensor) -> Tensor:
+    """Chen et al. 2021, Alg. 1's ctr, by hand: log-softmax over the keys, its diagonal, the mean."""
+    logits = F.normalize(q) @ F.normalize(k).T / 0.2
+    return -(logits.diagonal() - logits.exp().sum(1).log()).mean()
+
+
+def distance(p: Tensor, z: Tensor) -> Tensor:
+    """Grill et al. 2020, Sec. 3.1: 2 - 2cos."""
+    return 2 - 2 * F.cosine_similarity(p, z).mean()
+
+
+def make(method: Callable[..., Method], objective: Term, temperature: float | None = None, **options: Any) -> Method:
+    made = method(make_parts(objective, temperature=temperature), hidden=7, dim=4, **options)
+    made.begin()
+    return made
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "objective", "by_hand"),
+    [
+        (byol, normalised_squared_error, distance),
+        # Margins paper, Eq. 3 and App. E: -cos/t with t = 1/2 is 2 - 2cos but for a constant
+        (byol, attraction, lambda p, z: distance(p, z) - 2),
+        (mocov3, contrast, cross_entropy),
+    ],
+    ids=["byol", "byol of beta 0", "mocov3"],
+)
+def test_the_loss_by_hand(kind: Callable[..., Method], objective: Term, by_hand: Term, symmetric: bool) -> None:
+    """A sum of both directions, or the first alone: then the student sees the first view, the teacher the second."""
+    method = make(kind, objective, symmetric=symmetric)
+    for i in range(2):  # so that the target is not the online network
+        step(method, make_batch(seed=i + 5), fraction=0.5, rate=0.3)
+    seen = batches_seen(method)
+    output = method(make_batch())
+    passes = 2 if symmetric else 1
+    assert [after - before for after, before in zip(batches_seen(method), seen, strict=True)] == [passes] * len(seen)
+    views = make_batch().views
+    p = [method.get_submodule("predictor")(method.get_submodule("projector")(method.encoder(view))) for view in views]
+    slow = method.get_submodule("target")
+    t = [slow.get_submodule("projector")(slow.get_submodule("encoder")(view)).detach() for view in views]
+    there, back = by_hand(p[0], t[1]), by_hand(p[1], t[0])
+    torch.testing.assert_close(output.loss, there + back if symmetric else there)
+    torch.testing.assert_close(output.embeddings, (torch.cat(p) if symmetric else p[0]).detach())
+    assert (there - back).abs() > 1e-3
+
+
+@pytest.mark.parametrize("temperature", [0.2, 1.0])
+def test_two_tau_multiplies_loss_and_gradient(temperature: float) -> None:
+    """The authors' code, erratum M22: cross-entropy times 2·t. In float64: a bias before batch norm has the gradient 0,
+    which no tolerance relative to it covers."""
+    plain, scaled = (make(mocov3, contrast, temperature, two_tau=two_tau).double() for two_tau in (False, True))
+    batch = make_batch()
+    batch = batch._replace(views=batch.views.double())
+    a, b = plain(batch), scaled(batch)
+    torch.testing.assert_close(b.loss, 2 * temperature * a.loss)
+    for mine, theirs in zip(gradients(plain, a.loss), gradients(scaled, b.loss), strict=True):
+        torch.testing.assert_close(theirs, 2 * temperature * mine, atol=1e-12, rtol=1e-12)
+    assert torch.equal(a.embeddings, b.embeddings)
+
+
+@pytest.mark.parametrize("logits", [None, {"name": "cosine_logits", "temperature": 0.2}])
+def test_two_taus_temperature_is_the_objectives_or_the_logits(logits: dict[str, Any] | None) -> None:
+    objective: dict[str, Any] = {"name": "info_nce", "temperature": 0.2}
+    if logits:
+        objective = {"name": "generalised_info_nce", "negatives": "other_view"}
+    images = torch.rand(2, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    batch = make_batch(4)._replace(views=images)
+    plain, scaled = (
+        build_method(make_run({**MOCOV3, "two_tau": two_tau}, objective, logits=logits)) for two_tau in (False, True)
+    )
+    torch.testing.assert_close(scaled(batch).loss, 0.4 * plain(batch).loss)
+
+
+def test_two_tau_without_a_temperature_is_refused(refused: Any) -> None:
+    with refused():
+        build_method(make_run({**MOCOV3, "two_tau": True}, {"name": "negative_cosine"}))
+    build_method(make_run(MOCOV3, {"name": "negative_cosine"}))
