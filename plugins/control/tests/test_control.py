@@ -144,10 +144,8 @@ def test_a_changed_part_of_the_state_changes_the_bytes(tmp_path: Path, beginning
 
 
 def test_another_seed_is_another_result(tmp_path: Path) -> None:
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        execute(make(seed=seed), tmp_path / name)
-    assert result(tmp_path / "a") == result(tmp_path / "b")
-    assert result(tmp_path / "a")["encoder.safetensors"] != result(tmp_path / "c")["encoder.safetensors"]
+    execute(make(seed=1), tmp_path)
+    assert result(tmp_path)["encoder.safetensors"] != whole()["encoder.safetensors"]
 
 
 def history(folder: Path) -> list[dict[str, float]]:

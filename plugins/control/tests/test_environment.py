@@ -102,9 +102,11 @@ def test_a_dataset_of_another_source_is_refused(source: Component | None, refuse
         Settings.of(source)
 
 
-def test_an_unknown_task_is_refused() -> None:
+def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HypersphereError):  # the sentence lists the simulator's tasks
         Environment(SMALL._replace(task="swingdown"))
+    with pytest.raises(HypersphereError):
+        control_task(tmp_path, domain="kartpole", task="swingup", action_repeat=8)
 
 
 def test_a_renderer_that_fails_is_a_sentence() -> None:
@@ -129,8 +131,3 @@ def test_frames_are_one_episode_and_equal_each_time(tmp_path: Path) -> None:
     assert images.shape == (1000 // 50 + 1, 12, 12, 3)
     assert np.array_equal(images, again.splits["train"].images)
     assert len(np.unique(np.asarray(images), axis=0)) > 10  # the control: the cart moves
-
-
-def test_an_unknown_domain_is_refused(tmp_path: Path, refused: Any) -> None:
-    with refused():
-        control_task(tmp_path, domain="kartpole", task="swingup", action_repeat=8)

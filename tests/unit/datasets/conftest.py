@@ -5,7 +5,7 @@ import io
 import pickle
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +19,7 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
+from hypersphere.datasets import store
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import Arrays
 
@@ -184,17 +185,12 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.fixture
-def agrees_with_torchvision() -> Callable[[Any, Path], None]:
-    """Asserts that a set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
-
-    def agrees(found: Any, root: Path) -> None:
-        for name in ("train", "test"):
-            split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
-            names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
-            theirs = module.SETS[10](root, train=name == "train")
-            np.testing.assert_array_equal(split.images, theirs.data)
-            assert split.labels["class"].tolist() == theirs.targets
-            assert list(names) == theirs.classes
-
-    return agrees
+def agrees_with_torchvision(found: Arrays | store.Prepared, root: Path) -> None:
+    """A set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
+    for name in ("train", "test"):
+        split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
+        names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
+        theirs = module.SETS[10](root, train=name == "train")
+        np.testing.assert_array_equal(split.images, theirs.data)
+        assert split.labels["class"].tolist() == theirs.targets
+        assert list(names) == theirs.classes

@@ -5,7 +5,6 @@ A tiny set in CIFAR-10's format stands for the real files, which the last tests 
 
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,10 @@ from hypersphere import files
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
-from hypersphere.datasets.reading import download, published
+from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
-from .conftest import ARCHIVE, NAMES
-
-Agrees = Callable[[Any, Path], None]
+from .conftest import ARCHIVE, NAMES, agrees_with_torchvision
 
 
 @pytest.fixture
@@ -80,9 +77,7 @@ def test_whole_files_are_unpickled(tiny: Path, unpickled: list[str]) -> None:
     assert sorted(unpickled) == sorted(NAMES)
 
 
-def test_a_folder_of_the_users_own_is_only_read(
-    tiny: Path, own: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Agrees
-) -> None:
+def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path: Path, server: Any) -> None:
     """Whether it holds the set unpacked, or only the archive."""
     for root in (tiny.parent, own):
         before = {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))}
@@ -93,27 +88,6 @@ def test_a_folder_of_the_users_own_is_only_read(
         cifar(tmp_path / "empty", False)
     assert not (tmp_path / "empty").exists()
     assert server.log == []
-
-
-def test_a_damaged_archive_of_ours_is_fetched_again(
-    own: Path,
-    tiny: Path,
-    server: Any,
-    unpickled: list[str],
-    agrees_with_torchvision: Agrees,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """At once, in the same run; while it cannot be had, the damaged one stays and nothing of it is used."""
-    monkeypatch.setattr(download, "RETRIES", 0)
-    (own / ARCHIVE).write_bytes(server.archive[:-1])
-    server.habits.fault = "404"
-    with pytest.raises(HypersphereError):
-        cifar(own, True)
-    assert (own / ARCHIVE).read_bytes() == server.archive[:-1]
-    assert unpickled == []
-    server.habits.fault = ""
-    agrees_with_torchvision(cifar(own), tiny.parent)
-    assert (own / ARCHIVE).read_bytes() == server.archive
 
 
 @pytest.mark.parametrize("harm", ["other member", "no member", "linked member", "no archive"])
@@ -151,7 +125,7 @@ def test_real_cifar10_is_read(real_cifar10: Path) -> None:
 @pytest.mark.long
 @pytest.mark.shared_data
 def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
-    real_cifar10: Path, tmp_path: Path, server: Any, agrees_with_torchvision: Callable[[Any, Path], None]
+    real_cifar10: Path, tmp_path: Path, server: Any
 ) -> None:
     """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
     server.offer(real_cifar10 / "cifar-10-batches-py")

@@ -75,14 +75,6 @@ def test_each_stream_sees_its_channels() -> None:
     assert of_lightness.shape == of_colour.shape == (3, model.stream_dim)
 
 
-def test_a_streams_loss_reaches_its_backbone_alone() -> None:
-    for number, reached in enumerate(("lightness", "colour")):
-        model = make(**TINY)
-        model.streams(torch.rand(3, 3, 8, 8))[number].square().sum().backward()
-        for name, parameter in model.named_parameters():
-            assert (parameter.grad is not None) == name.startswith(reached), name
-
-
 @pytest.mark.parametrize(
     ("backbone", "parameter"),
     [
