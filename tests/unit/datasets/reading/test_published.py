@@ -80,7 +80,7 @@ def test_files_inside_others_are_listed_once_by_their_place() -> None:
 
 @pytest.mark.shared_data
 def test_checksums_are_those_of_the_real_files(shared_data: Path) -> None:
-    """The shared folder's manifest lists them (but for pickles), beside the md5 of CIFAR's that torchvision publishes."""
+    """The shared folder's manifest lists them, but for pickles, beside the md5 that torchvision publishes."""
     groups = json.loads((shared_data / "manifest.json").read_text())["groups"]
     folders = {
         "cifar10": SETS[10].base_folder,
@@ -94,9 +94,9 @@ def test_checksums_are_those_of_the_real_files(shared_data: Path) -> None:
         arrays = {file: sha256 for file, sha256 in listed.items() if not file.endswith(".pt")}
         assert {file: real[file]["sha256"] for file in arrays} == arrays
     for classes, one in SETS.items():
-        md5 = {Path(item["path"]).name: item["md5"] for item in groups[f"cifar{classes}"]}
+        real = {Path(item["path"]).name: item for item in groups[f"cifar{classes}"]}
         stated = {**dict(one.train_list + one.test_list), one.meta["filename"]: one.meta["md5"]}
-        assert {name: md5[name] for name in stated} == stated
+        assert {name: real[name]["md5"] for name in stated} == stated
 
 
 @pytest.fixture
